@@ -18,6 +18,7 @@ from compute.judgements import Choice
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.store.store import Store
+from compute.views.compare import fusion_sweep, fusions
 from compute.views.compare import select as compare_select
 from compute.views.dataset import select_systems
 from compute.views.holes import select as holes_select
@@ -125,3 +126,27 @@ def test_a_dataset_of_parts_is_the_mean_of_those_that_have_such_queries(tmp_path
         ).fetchall()
     overlays.reading.close()
     assert found == [(pytest.approx(0.025), 2)]
+
+
+def test_a_fusion_on_a_dataset_of_parts_is_over_the_queries_of_the_kind(tmp_path: Path) -> None:
+    store, parts = open_store(tmp_path), DATASETS["cqadupstack"].parts[:2]
+    lists = {"a": RUN, "b": hits(("q1", "d2", 1), ("q2", "d2", 1))}
+    grades = DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d1", "d2"], "relevance": 1})
+    about: dict[str, Any] = {"fingerprint": "f", "provenance": {"depth": 10}}
+    for part in parts:
+        with store.publishing(f"fill {part}") as publication:
+            publication.add("judgements", grades, dataset=part, **about)
+            for system, run in lists.items():
+                publication.add("hits", run, dataset=part, system=system, **about)
+    overlays = Overlays(store, open_version(store))
+    some = DataFrame({"dataset": [*parts, parts[1]], "query_id": ["q1", "q1", "q2"]})
+    swept = []
+    for queries in (None, some):
+        with overlays.cursor(0, None, queries) as cursor:
+            rows = [fusion_sweep.swept(cursor, part, "a", "b", "RR@10") for part in parts]
+        swept.append(fusions.swept(pd.concat(rows), "RR@10"))
+    overlays.reading.close()
+    every, found = swept
+    assert every and (every.n, every.alone) == (4, (0.5, 0.5))
+    # Of the first part q1 alone, where a is right; of the second both; the parts count the same.
+    assert found and (found.n, found.alone) == (3, (0.75, 0.25))

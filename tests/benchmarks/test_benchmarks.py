@@ -1,5 +1,6 @@
 """The benchmarks run at tiny sizes and write their tables; nothing here is timed."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from compute.evaluate.estimates.linearised import kind
 from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
+from tests.benchmarks.growth.corpus import write_beir
 from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
 from tests.benchmarks.pages import rows as page_rows
@@ -93,6 +95,18 @@ def test_tiny_growth_is_measured_told_and_drawn() -> None:
         "<b>publishing a run</b>",
         "<b>overlap, comparing</b>",
     ]
+
+
+def test_a_made_up_query_has_words_of_its_one_relevant_document(tmp_path: Path) -> None:
+    write_beir(40, tmp_path / "beir", n_queries=5)
+    texts, asked = (
+        {one["_id"]: one["text"] for one in map(json.loads, file.read_text().splitlines())}
+        for file in (tmp_path / "beir" / "corpus.jsonl", tmp_path / "beir" / "queries.jsonl")
+    )
+    rows = [row.split("\t") for row in (tmp_path / "beir/qrels/test.tsv").read_text().splitlines()]
+    assert len(texts) == 40 and len(asked) == len(rows[1:]) == 5
+    for query, document, grade in rows[1:]:
+        assert grade == "1" and set(asked[query].split()) <= set(texts[document].split())
 
 
 def test_what_pages_ask_a_store_is_measured(tmp_path: Path) -> None:

@@ -86,7 +86,10 @@ def test_a_query_has_the_language_of_its_label_or_else_of_its_dataset() -> None:
         assert query_slices.labelled(connection)["dataset"].tolist() == ["d", "e"]
         found = query_slices.of_kind(connection, ["d", "e"], "language", "en", ready=False)
     columns = ["key", "value", "n_queries", "n_datasets"]
-    assert mixed[columns].to_numpy().tolist() == [["language", "de", 1, 1], ["language", "en", 2, 2]]
+    assert mixed[columns].to_numpy().tolist() == [
+        ["language", "de", 1, 1],
+        ["language", "en", 2, 2],
+    ]
     assert found.to_numpy().tolist() == [["d", "q1"], ["d", "q2"]]
 
 

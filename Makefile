@@ -37,7 +37,7 @@ smoke: $(READY)
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)
 	BEIRSCOPE_KEYS=60 BEIRSCOPE_CASES=2000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 BEIRSCOPE_FAULTS=216 $(PY) -m pytest -m "soak or not soak" \
-		tests/evaluate/test_measures.py tests/evaluate/test_runs.py tests/store/test_kills.py tests/jobs/test_worker.py \
+		tests/evaluate/test_measures.py tests/evaluate/test_runs.py tests/store/test_kills.py tests/jobs/test_backups.py tests/jobs/test_worker.py \
 		tests/evaluate/holes/test_bounds.py tests/evaluate/holes/test_ranges.py tests/judgements/test_orders.py \
 		tests/corpora/overlap/test_jaccard.py tests/store/test_faults.py tests/judgements/test_histories.py \
 		tests/reading/test_overlay.py tests/judgements/test_agreement.py tests/judgements/test_labels.py \

@@ -7,7 +7,7 @@ the parts that lie there; it is refused before anything is written.
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +31,14 @@ class Marks:
     """The identity that `home.json` names."""
     parts: str
     """The identity that stands beside the parts."""
+    unfinished: str = ""
+    """The command that is filling the home, or was stopped before its end."""
 
 
 def read(home: Path) -> Marks:
     """The marks of a home. Raises WrongInput for a file that cannot be understood."""
-    format_, named = _home_record(home_file(home))
-    return Marks(format_, named, _parts_record(parts_file(home)))
+    format_, named, unfinished = _home_record(home_file(home))
+    return Marks(format_, named, _parts_record(parts_file(home)), unfinished)
 
 
 def home_file(home: Path) -> Path:
@@ -60,6 +62,10 @@ def check(
     marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))
     for file, named in marked:
         if named not in ("", identity):
+            if marks.unfinished:
+                raise Conflict(
+                    f"`{marks.unfinished}` has not come to its end: wait for it or run it again"
+                )
             new = "" if identity else ", which is missing, new or of an older version"
             raise Conflict(f"{file} names another state than {where}{new}: {WAY_ON}")
     # Looked at again last of all: another machine may have marked its first parts meanwhile.
@@ -75,15 +81,28 @@ def write(home: Path, marks: Marks) -> None:
     The home comes last, and the state itself before both: whoever is killed in between can go on.
     Raises Unavailable for a link to a folder of parts that is not there.
     """
+    now = read(home)
+    _mark_parts(home, now.parts, marks.parts)
+    if now != replace(marks, parts=now.parts):
+        _write(home_file(home), {"format": marks.format, "state": marks.home})
+
+
+def begin(home: Path, format_: int, identity: str, command: str) -> None:
+    """Mark a home as that of a state that `command` is about to make; nothing else opens it.
+
+    The home comes first: whoever is killed in between can run the command again.
+    """
+    _write(home_file(home), {"format": format_, "state": identity, "unfinished": command})
+    _mark_parts(home, "", identity)
+
+
+def _mark_parts(home: Path, now: str, identity: str) -> None:
     parts = home / "parts"
     if parts.is_symlink() and not parts.is_dir():
         raise Unavailable(f"{parts} leads to a folder that is not there: mount or make it first")
-    now = read(home)
-    if now.parts != marks.parts:
+    if now != identity:
         make_folder(parts)
-        _write(parts_file(home), {"state": marks.parts})
-    if (now.format, now.home) != (marks.format, marks.home):
-        _write(home_file(home), {"format": marks.format, "state": marks.home})
+        _write(parts_file(home), {"state": identity})
 
 
 def part_files(home: Path) -> list[Path]:
@@ -92,12 +111,13 @@ def part_files(home: Path) -> list[Path]:
     return [file for folder in folders for file in sorted(folder.glob("*.parquet"))]
 
 
-def _home_record(file: Path) -> tuple[int, str]:
+def _home_record(file: Path) -> tuple[int, str, str]:
     try:
         record: Any = json.loads(file.read_text("utf-8"))
-        return int(record["format"]), str(record.get("state", ""))
+        state, unfinished = (str(record.get(name, "")) for name in ("state", "unfinished"))
+        return int(record["format"]), state, unfinished
     except FileNotFoundError:
-        return 0, ""
+        return 0, "", ""
     except (ValueError, KeyError, TypeError, AttributeError):
         raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
 

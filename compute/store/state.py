@@ -169,6 +169,39 @@ def writing(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """One transaction that reads, all of it at one moment of the database."""
+    lite = engine.dialect.name == "sqlite"
+    options = {} if lite else {"isolation_level": "REPEATABLE READ"}
+    with engine.connect().execution_options(**options) as connection, connection.begin():
+        yield connection
+
+
+def copy_rows(source: Connection, target: Connection) -> None:
+    """Put the rows of a state in the place of those of another of the same format."""
+    names = set(inspect(source).get_table_names()) & set(inspect(target).get_table_names())
+    for name in sorted(names - {steps.name}):
+        table = Table(name, MetaData(), autoload_with=source)
+        target.execute(delete(table))
+        found = source.execute(select(table), execution_options={"yield_per": _COPIED_AT_ONCE})
+        for some in found.partitions():
+            target.execute(insert(table), [row._asdict() for row in some])
+
+
+def make_of(source: Connection, engine: Engine, name: str) -> None:
+    """Make a new state of the rows of `source`, its identity `name`, in one transaction.
+
+    Raises Conflict where there is a state already.
+    """
+    with writing(engine) as connection:
+        if inspect(connection).has_table(identity.name):
+            raise Conflict(f"{where(engine)} holds a state already: name an empty database")
+        _apply(connection, 0, STEPS)
+        copy_rows(source, connection)
+        connection.execute(update(identity).values(id=name))
+
+
 def count(connection: Connection, counter: str, by: int = 1) -> int:
     """Raise a counter and return its new value; the row stays locked until the commit.
 
@@ -234,6 +267,8 @@ OPTIONAL: Mapping[str, Any] = {
 """Columns of `added_judgements` that a row may do without, and what then stands there."""
 _ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
 """Columns that may be without a value."""
+_COPIED_AT_ONCE = 1_000
+"""Rows in memory while they are copied."""
 _ASKED_AT_ONCE = 10_000
 """Values in one statement: databases limit them."""
 

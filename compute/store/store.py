@@ -378,12 +378,17 @@ class Store:
     def _part(self, row: Row[Any]) -> Part:
         if (seen := self._seen.get(row.id)) and seen.sha256 == row.sha256:
             return seen
-        columns = {name: row._mapping[name] for name in _PART_COLUMNS}
-        columns["provenance"] = json.loads(row.provenance)
-        return Part(path=self.home / part_path(row.kind, row.id), **columns)
+        return part_of(row, self.home)
 
 
 _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fields__]
+
+
+def part_of(row: Row[Any], root: Path) -> Part:
+    """The part that a row of the manifest is of, its file under `root`."""
+    columns = {name: row._mapping[name] for name in _PART_COLUMNS}
+    columns["provenance"] = json.loads(row.provenance)
+    return Part(path=root / part_path(row.kind, row.id), **columns)
 
 
 def part_path(kind: str, part_id: str) -> Path:

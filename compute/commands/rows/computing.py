@@ -134,6 +134,23 @@ COMMANDS = {
             option("--versions", action="store_true", help="earlier runs of systems, too"),
         ),
     ),
+    "backup": Command(
+        "keep the results, judgements and jobs of this home in a folder, while others work",
+        "backups.backup",
+        (option("folder", type=Path, metavar="DIR", help="a new one, or that of an older backup"),),
+    ),
+    "restore": Command(
+        "make a backup the content of a new home, in SQLite or in PostgreSQL",
+        "backups.restore",
+        (
+            option("folder", type=Path, metavar="DIR", help="where `backup` kept it"),
+            option("--leave-out-damaged", action="store_true", help="restore what is whole"),
+        ),
+    ),
+    "move-state": Command(
+        "move the state and jobs of this home from SQLite to the PostgreSQL that `state` names",
+        "backups.move_state",
+    ),
     "adopt": Command(
         "have the state at hand take over a home whose own state is lost or another",
         "housekeeping.adopt",

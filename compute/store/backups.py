@@ -1,0 +1,363 @@
+"""Backups: the state and the parts of a home in a folder, and a new home made of them.
+
+In the folder lie `parts` as in a home, `state-<SHA-256>.sqlite`, an SQLite file wherever the
+state was, and `backup.json`, which names that file. `backup.json` comes last, by a rename: until
+then the backup before is whole, or there is none. Parts never change, so a later backup copies
+those that are new; all others are read and compared.
+"""
+
+import hashlib
+import json
+import re
+import shlex
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, delete, select
+
+from compute.base import disk_refusals, scratch
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.base.files import digest, make_folder, written_aside
+from compute.base.locks import locked, sole
+from compute.base.settings import Settings
+from compute.base.words import counted
+from compute.store import checksums, damage, ownership, state
+from compute.store.checksums import Checksums
+from compute.store.loading import Progress, quiet
+from compute.store.migrations import STEPS
+from compute.store.ownership import Marks
+from compute.store.store import Part, Store, part_of, part_path
+
+FORMAT = 1
+More = Callable[[Connection], None]
+"""Copies what is not the state's, such as jobs, into the file of a backup or from there."""
+MOVE, RESTORE = "python -m compute move-state", "python -m compute restore"
+_EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, where it is set, to an empty database"
+_BLOCK = 1024**2
+_ROUNDS = 20
+"""How often parts may be superseded and tidied away while they are copied."""
+_TOLD = 3
+_REST = "take another backup, or restore the rest with --leave-out-damaged"
+
+
+@dataclass(frozen=True)
+class Record:
+    """What `backup.json` says."""
+
+    format: int
+    state: str
+    """The identity of the state that it is of."""
+    state_format: int
+    sha256: str
+    """Of the file of the state, which is named by it."""
+    parts: int
+    bytes: int
+    made: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a backup or a restore came to."""
+
+    parts: Sequence[Part]
+    copied: int
+    """Of the parts, those that did not lie there already."""
+    left_out: Sequence[Part]
+    """Damaged parts."""
+
+
+def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
+    """Bring a backup of a home to a folder while others work; what is saved by now is in it.
+
+    Parts that are damaged in the home are left out. Raises Conflict for a folder with other
+    things, a backup of another home, or one to which a backup is just made.
+    """
+    folder = folder.resolve()
+    with _at_work(store.home, folder):
+        identity = state.identity_of(store.engine)
+        _check_own(folder, identity)
+        if any(not part.sha256 for part in store.parts(picked=None)):
+            damage.verify(store)
+        for _ in range(_ROUNDS):
+            with snapshot(store.settings, store.engine, more) as (copy, file):
+                found = _keep_parts(store, copy, folder, progress)
+                copy.dispose()
+                if found:
+                    _finish(folder, identity, file, found.parts)
+                    return found
+    raise Unavailable("runs were replaced faster than they could be copied: try again")
+
+
+@contextmanager
+def _at_work(home: Path, folder: Path) -> Iterator[None]:
+    """Have a folder to oneself for a backup, made if need be."""
+    if home in (folder, *folder.parents) or folder in home.parents:
+        raise WrongInput(f"{folder} and the home {home} lie in each other: name another folder")
+    if folder.exists() and not folder.is_dir():
+        raise WrongInput(f"{folder} is a file: name a folder")
+    with disk_refusals.explained(folder):
+        make_folder(folder)
+        with sole(folder / ".lock") as held:
+            if held is None:
+                raise Conflict(f"another backup to {folder} is at work: wait for it")
+            yield
+
+
+@contextmanager
+def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[Engine, Path]]:
+    """One moment of a state as an SQLite file that is gone with the block; superseded parts go."""
+    with scratch.folder(settings.home, "backup-") as place:
+        engine = state.open_state(Settings(home=place))
+        with state.opening(engine, place), state.writing(engine) as target:
+            # Jobs first: what they say is done is in the state then.
+            more(target)
+            with state.reading(source) as connection:
+                state.copy_rows(connection, target)
+        state.forget_superseded(engine, "9999")
+        yield engine, place / "state.sqlite"
+        engine.dispose()
+
+
+def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) -> Outcome | None:
+    """Copy the parts of a snapshot, drop from it those that are damaged; None to begin again.
+
+    A file that is away because its part was superseded and tidied away is no damage: then a later
+    snapshot has another in its place.
+    """
+    wanted = _listed(copy, store.home)
+    copied, failed = _copy_all(wanted, folder, progress)
+    live = {part.id: part for part in store.parts(picked=None)} if failed else {}
+    left_out = [store.verify(live[part.id], anew=True) for part in failed if part.id in live]
+    if len(failed) > sum(bool(part.damage) for part in left_out):
+        return None
+    return Outcome(_drop(copy, wanted, failed), copied, left_out)
+
+
+def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[int, list[Part]]:
+    """Bring the files of parts to another root; how many were not there, and the damaged ones."""
+    copied, failed = 0, list[Part]()
+    for number, part in enumerate(parts, 1):
+        try:
+            copied += _copy(part.path, root / part_path(part.kind, part.id), part.sha256)
+        except _Damaged as error:
+            failed.append(replace(part, damage=str(error)))
+        progress(number, len(parts), "parts")
+    return copied, failed
+
+
+def _finish(folder: Path, identity: str, file: Path, parts: Sequence[Part]) -> None:
+    """Make the backup the one that counts, and remove what only the one before had."""
+    sha256 = digest(file)
+    kept = _state_file(folder, sha256)
+    _copy(file, kept, sha256)
+    size = sum(part.bytes for part in parts)
+    record = Record(FORMAT, identity, len(STEPS), sha256, len(parts), size, state.now())
+    with written_aside(folder / "backup.json", alone=True) as aside:
+        aside.write(json.dumps(asdict(record), indent=1).encode())
+    named = {folder / part_path(part.kind, part.id) for part in parts} | {kept}
+    for pattern in ("parts/*/*", "state-*.sqlite", ".*.tmp"):
+        for old in set(folder.glob(pattern)) - named:
+            old.unlink(missing_ok=True)
+
+
+def restore(
+    settings: Settings, folder: Path, more: More, *, leave_out: bool, progress: Progress = quiet
+) -> Outcome:
+    """Make a backup the content of a home that holds nothing, in SQLite or PostgreSQL.
+
+    All parts are compared with their SHA-256 before the state is made, by one transaction; until
+    then nothing opens the home. Raises Missing where there is no backup, Conflict for a home that
+    holds something, Unavailable for a damaged backup unless `leave_out` (of parts alone).
+    """
+    home, folder = settings.home, folder.resolve()
+    make_folder(home)
+    with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
+        copy = _unpacked(folder, place)
+        wanted = _listed(copy, folder)
+        command = f"{RESTORE} {shlex.quote(str(folder))}"
+        identity = _begin(settings, command, lambda: _refuse_full(home))
+        copied, failed = _copy_all(wanted, home, progress)
+        if failed and not leave_out:
+            raise Unavailable(_told(folder, failed))
+        kept = _drop(copy, wanted, failed)
+        _make(settings, copy, more, identity)
+        _remember(home, kept)
+    return Outcome(kept, copied, failed)
+
+
+def _unpacked(folder: Path, place: Path) -> Engine:
+    """A copy of a backup's state in a scratch folder, brought to today's format."""
+    sha256 = read(folder).sha256
+    file = _state_file(folder, sha256)
+    try:
+        _copy(file, place / "state.sqlite", sha256)
+    except _Damaged as error:
+        told = f"{file} is {error}: nothing is restored, take another backup"
+        raise Unavailable(told) from None
+    return state.open_state(Settings(home=place))
+
+
+def move(settings: Settings, jobs: More, more: More) -> None:
+    """Move the state of a home from its SQLite file to the database that `state` names.
+
+    The parts stay where they are, and so does the file, which nothing opens any more. `jobs` takes
+    jobs from the file, `more` puts them in. Raises Conflict for a database that holds a state.
+    """
+    home, old = settings.home, replace(settings, state="")
+    if not settings.state:
+        raise WrongInput("move to which database? Name it by the setting `state`, then try again")
+    if not (home / "state.sqlite").exists():
+        raise Missing(f"{home} has no state.sqlite to move: see BEIRSCOPE_HOME")
+    with disk_refusals.explained(home), _alone(home):
+        identity = _begin(settings, MOVE, lambda: state.open_state(old).dispose())
+        source = state.engine_of(old)
+        with snapshot(old, source, jobs) as (copy, _):
+            _make(settings, copy, more, identity)
+        source.dispose()
+
+
+def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
+    """Have a home belong to a state that is to be made, so that nobody opens it; its identity.
+
+    Raises what `refuse` does; it is not asked where the same command was killed before its end.
+    Raises Conflict where there is a state already, unless that is all that command did not say.
+    """
+    home = settings.home
+    with locked(home / "locks" / "home.lock"):
+        marks, engine = ownership.read(home), state.engine_of(settings)
+        with state.opening(engine, home):
+            found = state.identity_of(engine)
+        engine.dispose()
+        verb = " ".join(command.split()[:4])
+        again = marks.unfinished.startswith(verb)
+        if found and not (again and found == marks.home):
+            where = state.where(engine)
+            raise Conflict(f"{home} has a state already, {where}: {_EMPTY}")
+        if not again:
+            refuse()
+        identity = found or uuid.uuid4().hex
+        ownership.begin(home, len(STEPS), identity, command)
+    return identity
+
+
+def _make(settings: Settings, copy: Engine, more: More, identity: str) -> None:
+    """Make the state of a home, which belongs to it already, of a copy."""
+    engine = state.engine_of(settings)
+    with state.opening(engine, settings.home), state.reading(copy) as source:
+        if state.identity_of(engine) != identity:
+            more(source)
+            state.make_of(source, engine, identity)
+    engine.dispose()
+    copy.dispose()
+    ownership.write(settings.home, Marks(len(STEPS), home=identity, parts=identity))
+
+
+def _refuse_full(home: Path) -> None:
+    marks, parts = ownership.read(home), len(ownership.part_files(home))
+    if marks.home or marks.parts or parts:
+        what = f"holds {counted(parts, 'part')}" if parts else "belongs to a state"
+        raise Conflict(f"{home} {what} already: {_EMPTY}")
+
+
+@contextmanager
+def _alone(home: Path) -> Iterator[None]:
+    """Hold off a second restore or move."""
+    with sole(home / "locks" / "restore.lock") as held:
+        if held is None:
+            raise Conflict(f"another restore or move is at work in {home}: wait for it")
+        yield
+
+
+def read(folder: Path) -> Record:
+    """What the backup in a folder says. Raises Missing or WrongInput where there is none."""
+    file = folder / "backup.json"
+    try:
+        record = Record(**json.loads(file.read_text("utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        told = f"{folder} holds no backup that came to its end: name another folder"
+        raise Missing(told) from None
+    except (ValueError, TypeError) as error:
+        raise WrongInput(f"{file} is damaged ({error}): name another folder") from None
+    if record.format > FORMAT or record.state_format > len(STEPS):
+        raise Conflict(f"{folder} was made by a newer Beirscope: update this one first")
+    # It becomes the name of a file.
+    if not re.fullmatch("[0-9a-f]{64}", record.sha256):
+        raise WrongInput(f"{file} is damaged (sha256): name another folder")
+    return record
+
+
+def _check_own(folder: Path, identity: str) -> None:
+    names = sorted(file.name for file in folder.iterdir())
+    own = re.compile(r"parts|backup\.json|state-\w+\.sqlite|\.lock|\..*\.tmp")
+    if other := [name for name in names if not own.fullmatch(name)]:
+        raise Conflict(f"{folder} holds other things ({other[0]}): name a new or empty folder")
+    if "backup.json" in names and read(folder).state != identity:
+        raise Conflict(f"{folder} holds a backup of another home: name a new or empty folder")
+
+
+def _state_file(folder: Path, sha256: str) -> Path:
+    return folder / f"state-{sha256}.sqlite"
+
+
+def _listed(copy: Engine, root: Path) -> list[Part]:
+    """The parts that a snapshot lists, their files under a root."""
+    with state.reading(copy) as connection:
+        rows = connection.execute(select(state.parts).order_by(state.parts.c.id)).all()
+    # It becomes the name of a file.
+    if bad := [row.id for row in rows if not re.fullmatch("[0-9a-f]{32}", row.id)]:
+        raise WrongInput(f"the backup names a part {bad[0][:40]!r}: it was not made by Beirscope")
+    return [part_of(row, root) for row in rows]
+
+
+def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[Part]:
+    """Take failed parts out of a snapshot; the others."""
+    gone = {part.id for part in failed}
+    with state.writing(copy) as connection:
+        for name in gone:
+            connection.execute(delete(state.parts).where(state.parts.c.id == name))
+    return [part for part in parts if part.id not in gone]
+
+
+class _Damaged(Exception):
+    """What is wrong with a file."""
+
+
+def _copy(source: Path, target: Path, sha256: str) -> bool:
+    """Bring a file to a place; whether it was not there. Raises _Damaged for another content."""
+    if target.exists() and digest(target) == sha256:
+        return False
+    make_folder(target.parent)
+    found = hashlib.sha256()
+    with written_aside(target, alone=True) as file:
+        for block in _blocks(source):
+            found.update(block)
+            file.write(block)
+        if found.hexdigest() != sha256:
+            raise _Damaged("damaged: its content is not what was written")
+    return True
+
+
+def _blocks(source: Path) -> Iterator[bytes]:
+    try:
+        with source.open("rb") as file:
+            while block := file.read(_BLOCK):
+                yield block
+    except FileNotFoundError:
+        raise _Damaged("lost") from None
+    except OSError as error:
+        raise _Damaged(f"damaged: it cannot be read, {error.strerror}") from None
+
+
+def _told(folder: Path, failed: Sequence[Part]) -> str:
+    named = [f"{damage.named(*p.identity)} ({p.path}) is {p.damage}" for p in failed[:_TOLD]]
+    more = f"; {len(failed) - _TOLD:,} more" if len(failed) > _TOLD else ""
+    return f"the backup {folder} is damaged: {'; '.join(named)}{more}. Nothing is restored: {_REST}"
+
+
+def _remember(home: Path, parts: Sequence[Part]) -> None:
+    files = ((part, home / part_path(part.kind, part.id)) for part in parts)
+    stamps = ((part, checksums.stamp(file)) for part, file in files)
+    Checksums(home).remember((part.id, at, part.sha256) for part, at in stamps if at)

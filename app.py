@@ -5,7 +5,7 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in
 from pages._frame.progress import progress
-from pages._shared import export, failures, navigation, reading
+from pages._shared import export, failures, metrics, navigation, reading
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -30,18 +30,19 @@ page = st.navigation(
 )
 try:
     if sign_in.enter():
-        navigation.restore()
-        reading.begin()
-        export.begin(page.title)
-        added_switch.begin(page.title)
-        navigation.follow()
-        progress(page.title)
-        page.run()
-        added_switch.finish()
-        provenance_panel.footer(page.title)
-        export.footer(page.title, provenance_panel.later())
-        printing.printable()
-        reading.verify()
+        with metrics.drawing(page.title):
+            navigation.restore()
+            reading.begin()
+            export.begin(page.title)
+            added_switch.begin(page.title)
+            navigation.follow()
+            progress(page.title)
+            page.run()
+            added_switch.finish()
+            provenance_panel.footer(page.title)
+            export.footer(page.title, provenance_panel.later())
+            printing.printable()
+            reading.verify()
 except BeirscopeError as error:
     failures.show_error(error)
 except Exception as error:

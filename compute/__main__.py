@@ -4,12 +4,22 @@ import argparse
 import contextlib
 import logging
 import sys
+import time
 from collections.abc import Sequence
 from typing import NoReturn
 
-from compute.base import bug_reports, disk_refusals, permissions, printable, redaction, settings
+from compute.base import (
+    bug_reports,
+    disk_refusals,
+    json_logs,
+    permissions,
+    printable,
+    settings,
+)
 from compute.base.errors import BeirscopeError
 from compute.commands.rows import COMMANDS
+
+log = logging.getLogger("compute.command")
 
 
 class _Parser(argparse.ArgumentParser):
@@ -34,19 +44,24 @@ def parser() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
     arguments = parser().parse_args(words)
-    handler = logging.StreamHandler()
-    handler.setFormatter(redaction.Formatter("%(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    json_logs.begin()
+    start = time.monotonic()
+    status = _run(arguments)
+    log.info("%s: status %d, %.1f s", arguments.command, status, time.monotonic() - start)
+    return status
+
+
+def _run(arguments: argparse.Namespace) -> int:
     try:
         with permissions.private():
             return COMMANDS[arguments.command].run(arguments)
     except BeirscopeError as error:
-        sys.stderr.write(f"{printable.printable(str(error))}\n")
+        _say(str(error))
         return 2
     except BrokenPipeError:
         return 0
     except KeyboardInterrupt:
-        sys.stderr.write("stopped; nothing half-done was published\n")
+        _say("stopped; nothing half-done was published")
         return 130
     except Exception as error:
         return 2 if _is_damage() else _failed(arguments.command, error)
@@ -60,7 +75,8 @@ def _is_damage() -> bool:
         from compute.store.store import Store
 
         damaged = damage.found_anew(Store(settings.load()))
-        sys.stderr.write("".join(f"{printable.printable(damage.said(part))}\n" for part in damaged))
+        for part in damaged:
+            _say(damage.said(part))
         return bool(damaged)
     return False
 
@@ -73,8 +89,16 @@ def _failed(command: str, error: Exception) -> int:
         now = settings.Settings()
     refused = disk_refusals.refusal(error, now.home)
     words = str(refused) if refused else bug_reports.said(now, command, error)
-    sys.stderr.write(f"{printable.printable(words)}\n")
+    _say(words)
     return 2 if refused else 1
+
+
+def _say(words: str) -> None:
+    """One sentence for who called the command."""
+    if json_logs.are_on():
+        log.error("%s", words)
+    else:
+        sys.stderr.write(f"{printable.printable(words)}\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import logging
 import uuid
 from pathlib import Path
 
-from compute.base import redaction
+from compute.base import json_logs, redaction
 from compute.base.files import make_folder
 from compute.base.settings import Settings
 
@@ -18,6 +18,8 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
     bug = uuid.uuid4().hex[:8]
     log = settings.home / "logs" / f"bug-{bug}.log"
     about = (type(error), error, error.__traceback__)
+    if json_logs.are_on():
+        logging.getLogger(f"beirscope.{where}").error("bug %s", bug, exc_info=about)
     line = logging.LogRecord(
         f"beirscope.{where}", logging.ERROR, "", 0, "bug %s", (bug,), exc_info=about
     )

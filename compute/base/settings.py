@@ -82,15 +82,23 @@ class Settings:
     """The role of whoever signs in and is in no list: none, viewer, annotator or operator."""
     session_hours: int = 24
     """Hours after which a person signs in again; 0: when the browser's cookie ends."""
+    metrics_token: str = ""
+    """What Prometheus shows to be given `/metrics`, 16 letters or more; without one there are none.
+    Better in the environment than in a file."""
+    logs: str = ""
+    """`json`: what a process logs is one JSON object per line; empty: lines for people."""
 
     def __repr__(self) -> str:
-        """Every setting, the key and the password of the database masked."""
+        """Every setting, the secret ones and the password of the database masked."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        values["judge_key"] = MASK if self.judge_key else ""
+        values |= {name: MASK for name in SECRET if values[name]}
         told = ", ".join(f"{name}={value!r}" for name, value in values.items())
         return masked(f"Settings({told})", {})
 
 
+SECRET = ("judge_key", "metrics_token")
+"""Settings that nothing shows."""
+_TOKEN = re.compile(r"[!-~]{16,}")
 _AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
 _AT_MOST = {"judge_at_once": 64, "judge_seconds": 3600}
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
@@ -107,7 +115,7 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
     if kind is int:
         return _number(text, origin)
     if not isinstance(given, str):
-        told = MASK if origin.lower().endswith("_key") else text[:40]
+        told = MASK if origin.lower().endswith(SECRET) else text[:40]
         raise WrongInput(f"{origin} is {told}, not text: put it between quotes")
     if kind is str:
         return text
@@ -187,12 +195,25 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
         if text:
             values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
     now = replace(Settings(), **(values | {"home": home}))
-    keep(now.judge_key)
+    for name in SECRET:
+        keep(getattr(now, name))
+    _check(now)
+    return now
+
+
+def _check(now: Settings) -> None:
+    """Raises WrongInput for what no kind of setting refuses."""
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
             f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: mend or unset it"
         )
-    return now
+    if now.metrics_token and not _TOKEN.fullmatch(now.metrics_token):
+        raise WrongInput(
+            "metrics_token is not 16 or more ASCII letters, digits and signs without blanks: take"
+            " what `openssl rand -hex 32` prints, or unset it"
+        )
+    if now.logs not in ("", "json"):
+        raise WrongInput(f"logs is {now.logs[:40]!r}, not json: mend or unset it")
 
 
 def _from_file(file: Path) -> dict[str, Any]:

@@ -243,6 +243,7 @@ def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]"
 def environment(settings: Settings, job: str) -> dict[str, str]:
     """What the child of a job gets: the settings, with the key of machines for a judging alone."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    values["metrics_token"] = ""
     if not job.startswith("judge-"):
         values["judge_key"] = ""
     given = {f"BEIRSCOPE_{name.upper()}": _words(value) for name, value in values.items()}

@@ -1,6 +1,7 @@
 """The log of each job and task: a file of its own under `logs/jobs`, without document text."""
 
 import contextlib
+import logging
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,7 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 _TAIL = 64 * 1024
+log = logging.getLogger(__name__)
 
 
 def file(settings: Settings, job: str) -> Path:
@@ -28,21 +30,22 @@ def write(settings: Settings, job: str, line: str) -> None:
     A line that the disk refuses is left out: no job fails for it.
     """
     target = file(settings, job)
+    log.info("%s", line, extra={"job": job})
     time = datetime.now(UTC).isoformat(sep=" ", timespec="milliseconds")[:23]
     with contextlib.suppress(OSError):
         make_folder(target.parent)
-        with target.open("a", encoding="utf-8") as log:
-            log.write(f"{time} {line}\n")
+        with target.open("a", encoding="utf-8") as lines:
+            lines.write(f"{time} {line}\n")
 
 
 def tail(settings: Settings, job: str, lines: int = 40) -> str:
     """The last lines of the log; empty before the first."""
     target = file(settings, job)
     try:
-        with target.open("rb") as log:
-            log.seek(0, 2)
-            log.seek(max(log.tell() - _TAIL, 0))
-            text = log.read().decode("utf-8", errors="replace")
+        with target.open("rb") as written:
+            written.seek(0, 2)
+            written.seek(max(written.tell() - _TAIL, 0))
+            text = written.read().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return ""
     return "\n".join(text.splitlines()[-lines:])

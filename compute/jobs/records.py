@@ -108,6 +108,11 @@ class Job:
         return ", ".join(words)
 
 
+def state(status: str) -> str:
+    """What a status of DBOS is called here."""
+    return _STATES.get(status, FAILED)
+
+
 def jobs(settings: Settings, limit: int = 50) -> list[Job]:
     """The newest jobs, newest first, with the counts of their tasks."""
     if not tables.exist(settings):
@@ -161,19 +166,19 @@ def _read(settings: Settings, where: ColumnElement[bool], limit: int | None) -> 
 
 def _job(row: Row[Any]) -> Job:
     about = row.attributes or {}
-    state = _STATES.get(row.status, FAILED)
+    now = state(row.status)
     return Job(
         id=row.workflow_uuid,
         kind=about.get("kind", ""),
-        state=state,
+        state=now,
         title=about.get("title", ""),
         created=about.get("created", row.created_at / 1000),
         started=row.started_at_epoch_ms / 1000 if row.started_at_epoch_ms else None,
         ended=row.completed_at / 1000 if row.completed_at else None,
         system=about.get("system", ""),
         dataset=about.get("dataset", ""),
-        error=_sentence(row.error) if state == FAILED else "",
-        progress=_progress(row) if state == RUNNING else None,
+        error=_sentence(row.error) if now == FAILED else "",
+        progress=_progress(row) if now == RUNNING else None,
         targets=tuple((system, dataset) for system, dataset in about.get("targets", ())),
         options=about.get("options"),
         person=about.get("person", ""),

@@ -141,7 +141,7 @@ def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
 
     stranded = crew.stranded(workers.given(crew.settings, worker))
     for job in stranded & before:
-        log.warning("going on with %s", job)
+        log.warning("going on with %s", job, extra={"job": job})
         DBOS.resume_workflow(job, queue_name=queue.queue_of(job))
     return stranded - before
 

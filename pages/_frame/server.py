@@ -15,19 +15,23 @@ from typing import Any
 import click
 import streamlit as st
 import uvicorn
+import uvicorn.config
 from starlette.middleware import Middleware
+from streamlit import logger as streamlit_logger
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.web import bootstrap, cli
 from threadpoolctl import threadpool_limits
 
-from compute.base import bug_reports, disk_refusals, permissions, settings
+from compute.base import bug_reports, disk_refusals, json_logs, permissions, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import PROJECT, Settings
 from pages._frame.gate import Gate, Sockets
 from pages._frame.left_pages import LeftPages
+from pages._frame.watching import Watching
 from pages._shared.page_files import SHARED
 
+log = logging.getLogger("pages.server")
 PATIENCE = 30
 """Seconds between two signs of life of a browser, and for what is under way when it ends."""
 
@@ -53,7 +57,7 @@ def serve(**told: Any) -> None:
     """Serve until stopped."""
     bootstrap.load_config_options(told)
     config = uvicorn.Config(
-        st.App(PROJECT / "app.py", middleware=[Middleware(Gate), Middleware(LeftPages)]),
+        st.App(PROJECT / "app.py", middleware=[*map(Middleware, (Watching, Gate, LeftPages))]),
         lifespan="on",
         ws=Sockets,
         ws_max_size=get_max_widget_state_size_bytes(),
@@ -61,6 +65,7 @@ def serve(**told: Any) -> None:
         ws_ping_timeout=PATIENCE,
         ws_per_message_deflate=False,
         log_level="warning",
+        log_config=None if json_logs.are_on() else uvicorn.config.LOGGING_CONFIG,
         access_log=False,
         timeout_graceful_shutdown=PATIENCE,
     )
@@ -70,13 +75,26 @@ def serve(**told: Any) -> None:
         uvicorn.Server(config).run([_listening()])
 
 
+def _log_as_others() -> None:
+    """Have Streamlit log through this process's handler in place of one for each logger."""
+
+    def through(logger: logging.Logger) -> None:
+        logger.handlers.clear()
+        logger.propagate = True
+
+    streamlit_logger.setup_formatter = through
+    streamlit_logger.update_formatter()
+
+
 def _listening() -> socket.socket:
     """Where the options say; every address of IPv6 takes in IPv4, too."""
     address = st.get_option("server.address") or Settings.address
     port, wide = int(st.get_option("server.port")), ":" in address
     family = socket.AF_INET6 if wide else socket.AF_INET
     try:
-        return socket.create_server((address, port), family=family, dualstack_ipv6=wide)
+        opened = socket.create_server((address, port), family=family, dualstack_ipv6=wide)
+        log.info("listening at port %d", port)
+        return opened
     except OSError as error:
         sys.exit(f"port {port} of {address} cannot be had ({error.strerror}): name another")
 
@@ -84,6 +102,9 @@ def _listening() -> socket.socket:
 @permissions.private()
 def main() -> None:
     """Get ready, then serve."""
+    json_logs.begin()
+    if json_logs.are_on():
+        _log_as_others()
     # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
     logging.disable(logging.WARNING)
     prepare()

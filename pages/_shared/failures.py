@@ -9,7 +9,7 @@ import streamlit as st
 from compute.base import bug_reports, disk_refusals, settings
 from compute.base.errors import BeirscopeError
 from compute.store import damage
-from pages._shared import reading
+from pages._shared import metrics, reading
 from pages._shared.escaping import text
 
 
@@ -33,6 +33,7 @@ def show_failure(error: Exception) -> None:
     shown = st.session_state.setdefault("_bugs", {})
     # A fragment that draws itself every other second would fill the disk with one bug.
     if repr(error) not in shown:
+        metrics.BUGS.inc()
         shown[repr(error)] = bug_reports.said(now, "dashboard", error)
     st.error(text(shown[repr(error)]))
 

@@ -27,7 +27,7 @@ from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
-from pages._shared import colours, following, page_files, sign_in
+from pages._shared import colours, following, metrics, page_files, sign_in
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -159,11 +159,13 @@ def _found(
 
     def ask() -> tuple[DataFrame, Shown]:
         overlays = _overlays(now, manifest, noticed, picked)
-        with overlays.cursor(judgement, choice, queries()) as cursor:
+        kept = queries()
+        with metrics.computing(query), overlays.cursor(judgement, choice, kept) as cursor:
             frame = query(cursor, **params)
         return frame, view_inputs.of(frame, declared(query), params)
 
     frame, found = _kept().of(told, ask)
+    metrics.answered(query)
     return frame.copy(), found
 
 
@@ -263,6 +265,16 @@ def tell_judged() -> None:
     if newest != _AHEAD.judgement:
         _AHEAD.judgement, _AHEAD.judged = newest, time.monotonic()
         following.wake()
+
+
+def opened() -> Store:
+    """The store, for who watches the server and sees nothing of what is in it."""
+    return _store(settings.load())
+
+
+def kept_bytes() -> int:
+    """What the answers that are kept take up."""
+    return _kept().held
 
 
 def verify() -> Thread:

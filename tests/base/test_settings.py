@@ -48,6 +48,28 @@ def test_what_has_an_upper_end_is_refused_beyond_it(tmp_path: Path, name: str, m
         load({**own, f"BEIRSCOPE_{name}": str(most + 1)})
 
 
+@pytest.mark.parametrize("text", ["too-short", "sixteen or more, but blanks", "é" * 16])
+def test_a_token_that_is_guessed_or_mistaken_is_refused_and_not_shown(
+    tmp_path: Path, text: str
+) -> None:
+    with pytest.raises(WrongInput, match="metrics_token is not 16 or more") as refused:
+        load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_METRICS_TOKEN": text})
+    assert text not in str(refused.value)
+
+
+def test_no_secret_is_in_what_is_said_of_the_settings(tmp_path: Path) -> None:
+    own = {"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_METRICS_TOKEN": "a-token-of-this-test"}
+    now = load(own)
+    assert now.metrics_token == "a-token-of-this-test"
+    assert "metrics_token='***'" in repr(now)
+    assert "a-token" not in redaction.masked("a-token-of-this-test", {})
+
+
+def test_logs_are_json_or_as_they_were(tmp_path: Path) -> None:
+    with pytest.raises(WrongInput, match="logs is 'yaml', not json"):
+        load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_LOGS": "yaml"})
+
+
 def test_a_key_from_the_file_is_masked_wherever_it_stands(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text("judge_key = 'only-in-the-file'\n", "utf-8")
     load({"BEIRSCOPE_HOME": str(tmp_path)})

@@ -44,7 +44,8 @@ def test_only_the_child_of_a_judging_gets_the_key_of_machines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_JUDGE_KEY", "key-of-ours")
-    settings = Settings(judge_key="key-of-ours")
-    assert "key-of-ours" not in child_process.environment(settings, "run-00.0000").values()
+    settings = Settings(judge_key="key-of-ours", metrics_token="token-of-ours")
+    given = child_process.environment(settings, "run-00.0000").values()
+    assert not {"key-of-ours", "token-of-ours"} & set(given)
     judging = child_process.environment(settings, "judge-00.0000")
     assert judging["BEIRSCOPE_JUDGE_KEY"] == "key-of-ours"

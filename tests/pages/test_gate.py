@@ -1,7 +1,9 @@
 """Who gets in: a real server, real sockets, and those who did not sign in."""
 
 import asyncio
+import json
 import re
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -10,18 +12,23 @@ from socket import create_connection
 
 import psutil
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from compute.base.settings import PROJECT
+from compute.store import health
 from pages._frame.left_pages import LeftPages
+from pages._frame.watching import Look
 from tests.support.processes import knocking
 from tests.support.processes.dashboards import port, start_server
 from tests.support.processes.knocking import asked, put, rerun, socket
 
 MEGABYTE = 1024**2
 OPERATOR, VIEWER = "op@example.org", "vi@example.org"
+TOKEN = "a-token-of-this-test"
 TOLD = f"""
 sign_in = true
 upload_megabytes = 2
@@ -113,7 +120,8 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
     """A dashboard of this machine alone, without sign-in."""
     home = tmp_path_factory.mktemp("opened")
-    (home / "settings.toml").write_text('hosts = ["scope"]\n', encoding="utf-8")
+    told = f'hosts = ["scope"]\nmetrics_token = "{TOKEN}"\n'
+    (home / "settings.toml").write_text(told, encoding="utf-8")
     found = Dashboard(home, port(8790))
     yield found
     found.end()
@@ -322,3 +330,89 @@ def test_without_sign_in_all_is_served_as_before(opened: Dashboard) -> None:
         places = knocking.places(found, 2)
         content = bytes(2 * MEGABYTE)
         assert [put(opened.address, place, content).status for place in places] == [204, 204]
+
+
+def test_whoever_watches_hears_that_all_is_well_and_nothing_else(closed: Dashboard) -> None:
+    told = asked(f"{closed.address}/healthz", Host="10.0.0.1")
+    assert told == (200, b'{"status":"ok"}')
+
+
+@pytest.mark.parametrize(
+    ("lost", "why"), [("state.sqlite", health.LOST), ("parts", health.NO_PARTS)]
+)
+def test_a_server_without_what_is_stored_is_unavailable(
+    opened: Dashboard, lost: str, why: str
+) -> None:
+    place, aside = opened.home / lost, opened.home / "aside"
+    place.rename(aside)
+    try:
+        _until(opened, (503, {"status": "unavailable", "because": why}))
+    finally:
+        aside.rename(place)
+    _until(opened, (200, {"status": "ok"}))
+
+
+def _until(server: Dashboard, wanted: tuple[int, dict[str, str]]) -> None:
+    """Ask until that comes: what was found is said again for a second."""
+    for _ in range(100):
+        told = asked(f"{server.address}/healthz")
+        if (found := (told.status, json.loads(told.content))) == wanted:
+            return
+        threading.Event().wait(0.1)
+    raise AssertionError(f"{found}, not {wanted}")
+
+
+def test_what_hangs_is_given_up_and_not_asked_twice() -> None:
+    asks, goes_on = [], threading.Event()
+
+    def find() -> int:
+        asks.append(1)
+        goes_on.wait(60)
+        return len(asks)
+
+    async def look() -> int:
+        looking = Look(find, age=60)
+        for _ in range(3):
+            with pytest.raises(TimeoutError):
+                await looking.found(0.01)
+        goes_on.set()
+        return await looking.found(60)
+
+    with ThreadPoolExecutor(1) as beside:
+        assert beside.submit(asyncio.run, look()).result() == 1
+
+
+def test_without_a_token_of_the_settings_there_are_no_metrics(closed: Dashboard) -> None:
+    assert asked(f"{closed.address}/metrics", Authorization="Bearer ").status == 404
+
+
+@pytest.mark.parametrize("given", ["", TOKEN, f"Bearer {TOKEN}s", "Bearer é", f"Basic {TOKEN}"])
+def test_metrics_are_for_who_has_the_token(opened: Dashboard, given: str) -> None:
+    told = asked(f"{opened.address}/metrics", Authorization=given)
+    assert told.status == 401
+    assert TOKEN.encode() not in told.content
+
+
+def test_the_metrics_are_those_of_the_papers(opened: Dashboard) -> None:
+    """Each with the labels that stand there, which name no dataset, person or query."""
+    with socket(opened.address) as found:
+        found.send(rerun("dataset=tiny"))
+        knocking.until(found, "script_finished")
+        told = asked(f"{opened.address}/metrics", Authorization=f"Bearer {TOKEN}")
+    families = [*text_string_to_metric_families(told.content.decode())]
+    samples = {one.name: one for family in families for one in family.samples}
+    assert samples["beirscope_state_readable"].value == 1
+    assert samples["beirscope_sessions"].value >= 1
+    assert samples["beirscope_page_seconds_count"].labels == {"page": "Leaderboard"}
+    assert samples["process_resident_memory_bytes"].value > MEGABYTE
+    ours = {
+        family.name: {name for one in family.samples for name in one.labels} - {"le"}
+        for family in families
+        if family.name.startswith("beirscope_")
+    }
+    paper = (PROJECT / "docs" / "deployment.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(beirscope_\w+?)(?:_total)?` \|([^|]*)\|", paper, re.MULTILINE)
+    listed = {name: set(re.findall(r"`(\w+)`", labels)) for name, labels in rows}
+    assert set(ours) == set(listed)
+    # In a new home is no job, judgement or part that could have labels.
+    assert all(labels == listed[name] for name, labels in ours.items() if labels)

@@ -1,0 +1,65 @@
+"""What a process logs: lines for people, or with the setting `logs` one JSON object per line.
+
+Such an object never has the message of an exception, in which a library may quote a document: its
+type and the lines of code that it passed tell where to look. Secrets are masked as everywhere.
+"""
+
+import json
+import logging
+import traceback
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+
+from compute.base import settings
+from compute.base.errors import BeirscopeError
+from compute.base.redaction import Formatter, masked
+
+
+class JsonFormatter(logging.Formatter):
+    """A record as one line of JSON: time, level, logger, message, process; job and error if any."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, masked; `job` is the id of the job or task that it is about."""
+        told = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": masked(record.getMessage()),
+            "process": record.process,
+        }
+        if job := getattr(record, "job", None):
+            told["job"] = job
+        kind, _, trace = record.exc_info or (None, None, None)
+        if kind:
+            told |= {"error": kind.__name__, "at": _passed(trace)}
+        return json.dumps(told)
+
+
+def begin() -> None:
+    """Log warnings to standard error from now on; as JSON what Beirscope itself does, too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Formatter("%(levelname)s %(name)s: %(message)s"))
+    if _wanted():
+        handler.setFormatter(JsonFormatter())
+        for room in ("compute", "pages"):
+            logging.getLogger(room).setLevel(logging.INFO)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+
+
+def are_on() -> bool:
+    """Whether this process logs as JSON."""
+    return any(isinstance(one.formatter, JsonFormatter) for one in logging.getLogger().handlers)
+
+
+def _wanted() -> bool:
+    try:
+        return settings.load().logs == "json"
+    except BeirscopeError:
+        # Whoever needs the settings says what is wrong with them.
+        return False
+
+
+def _passed(trace: TracebackType | None) -> list[str]:
+    frames = traceback.extract_tb(trace)
+    return [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]

@@ -1,0 +1,184 @@
+"""`/healthz` and `/metrics`, for those who watch the server: answered before its gate.
+
+Neither asks for a Host: who watches may come by any address, what the first says is no secret, and
+the second takes a token. Both ask the state in a thread, and give up where it does not answer.
+"""
+
+import asyncio
+import hmac
+import logging
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from threading import Thread
+from typing import Generic, TypeVar
+
+from prometheus_client import ProcessCollector
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit import runtime
+from streamlit.runtime.stats import GaugeStat
+
+from compute.base import settings
+from compute.base.errors import BeirscopeError, Unavailable
+from compute.jobs import records
+from compute.jobs.totals import Totals, totals
+from compute.store import health
+from pages._shared import metrics, reading
+
+log = logging.getLogger(__name__)
+PATIENCE = 1.5
+"""Seconds for the state to answer."""
+HEALTH_AGE, TOTALS_AGE = 1.0, 10.0
+"""Seconds for which what was found is said again."""
+SILENT = "the database of the state, or the folder of parts, does not answer"
+NOT_STARTED = "what is stored cannot be opened: open a page of the dashboard, which says why"
+Found = TypeVar("Found")
+
+
+class Watching:
+    """An ASGI application before another one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._health = Look(_trouble, HEALTH_AGE)
+        self._totals = Look(_totals, TOTALS_AGE)
+        self._stored = _Stored()
+        metrics.REGISTRY.register(self._stored)
+        ProcessCollector(registry=metrics.REGISTRY)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer those two; pass on the rest."""
+        path = scope["path"] if scope["type"] == "http" else ""
+        if path not in ("/healthz", "/metrics"):
+            await self._app(scope, receive, send)
+            return
+        answer = await (self._healthy() if path == "/healthz" else self._numbers(scope))
+        answer.headers["Cache-Control"] = "no-store"
+        await answer(scope, receive, send)
+
+    async def _healthy(self) -> Response:
+        try:
+            trouble = await self._health.found(PATIENCE)
+        except TimeoutError:
+            trouble = SILENT
+        if trouble:
+            return JSONResponse({"status": "unavailable", "because": trouble}, 503)
+        return JSONResponse({"status": "ok"})
+
+    async def _numbers(self, scope: Scope) -> Response:
+        try:
+            token = settings.load().metrics_token
+        except BeirscopeError:
+            token = ""
+        if not token:
+            return PlainTextResponse("set metrics_token to have metrics\n", 404)
+        given = HTTPConnection(scope).headers.get("authorization", "")
+        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+            told = {"WWW-Authenticate": "Bearer"}
+            return PlainTextResponse("Authorization: Bearer TOKEN is wanted\n", 401, told)
+        try:
+            self._stored.totals = await self._totals.found(PATIENCE)
+        except TimeoutError:
+            self._stored.totals = None
+        return Response(generate_latest(metrics.REGISTRY), media_type=CONTENT_TYPE_LATEST)
+
+
+class Look(Generic[Found]):
+    """What a function finds, which must not raise: asked by one thread at a time, and not again
+    before so many seconds have passed. For one event loop."""
+
+    def __init__(self, find: Callable[[], Found], age: float) -> None:
+        self._find, self._age = find, age
+        self._answer: Future[Found] | None = None
+        self._asked = 0.0
+
+    async def found(self, patience: float) -> Found:
+        """Raises TimeoutError where it takes longer."""
+        now = time.monotonic()
+        answer = self._answer
+        if answer is None or (answer.done() and now - self._asked >= self._age):
+            answer, self._asked = Future(), now
+            self._answer = answer
+            # No executor's: those that hang would keep the server from ending.
+            Thread(target=lambda: answer.set_result(self._find()), daemon=True).start()
+        return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(answer)), patience)
+
+
+def _trouble() -> str:
+    """Why pages cannot be drawn; empty where they can."""
+    try:
+        health.check(reading.opened())
+    except Unavailable as error:
+        # Where the store cannot even be opened the sentence may name a file.
+        return str(error) if str(error) in health.SENTENCES else NOT_STARTED
+    except Exception:
+        return NOT_STARTED
+    return ""
+
+
+def _totals() -> Totals | None:
+    try:
+        return totals(reading.opened())
+    except Exception as error:
+        # Its message would name where the state is.
+        log.warning("the numbers of the state could not be read (%s)", type(error).__name__)
+        return None
+
+
+@dataclass(eq=False)
+class _Stored(Collector):
+    """What is read from the state and from Streamlit when somebody asks."""
+
+    totals: Totals | None = None
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing beforehand: it would be read for that."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """A family for each number; those of the state are left out where it cannot be read."""
+        readable = self.totals is not None
+        yield _gauge("state_readable", "1 where the state answered, else 0.", readable)
+        sessions = runtime.get_instance().stats_mgr.get_stats(["active_sessions"])
+        stats = sessions.get("active_sessions", ())
+        number = sum(one.value for one in stats if isinstance(one, GaugeStat))
+        yield _gauge("sessions", "Browser windows that are open.", number)
+        yield _gauge("answers_kept_bytes", "Bytes of answers that are kept.", reading.kept_bytes())
+        if self.totals is not None:
+            yield from _of_state(self.totals)
+
+
+def _of_state(now: Totals) -> Iterable[Metric]:
+    jobs = GaugeMetricFamily(
+        "beirscope_jobs",
+        "Jobs, their tasks and the shards of these; a job is done when its tasks have ended,"
+        " failed or not.",
+        labels=["level", "kind", "state"],
+    )
+    for labels, number in now.jobs.items():
+        jobs.add_metric(labels, number)
+    yield jobs
+    queued = sum(number for (_, _, how), number in now.jobs.items() if how == records.QUEUED)
+    yield _gauge("queue_depth", "Jobs, tasks and shards that wait for a worker.", queued)
+    yield _gauge("queue_wait_seconds", "Seconds that the oldest of them waits.", now.longest_wait)
+    yield _gauge("workers", "Workers that live.", now.workers)
+    for name, text, label, numbers in (
+        ("judgements", "Added judgements, withdrawals among them.", "source", now.judgements),
+        ("parts", "Live parts.", "kind", now.parts),
+        ("parts_bytes", "Bytes of live parts.", "kind", now.part_bytes),
+        ("parts_damaged", "Parts that are lost or damaged.", "kind", now.damaged_parts),
+    ):
+        family = GaugeMetricFamily(f"beirscope_{name}", text, labels=[label])
+        for value, number in numbers.items():
+            family.add_metric([value], number)
+        yield family
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"beirscope_{name}", text, value=value)

@@ -1,0 +1,61 @@
+"""What this server counts while it draws pages: what `/metrics` says besides what is stored."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
+
+# Of each series they would say a second time that it is there.
+disable_created_metrics()
+REGISTRY = CollectorRegistry()
+_QUESTIONS = Histogram(
+    "beirscope_question_seconds",
+    "Seconds until a question of a page to the store was computed, by question.",
+    ["question"],
+    buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10),
+    registry=REGISTRY,
+)
+_ANSWERS = Counter(
+    "beirscope_answers",
+    "Answers to questions, computed or kept from before; less beirscope_question_seconds_count:"
+    " the kept ones.",
+    ["question"],
+    registry=REGISTRY,
+)
+_PAGES = Histogram(
+    "beirscope_page_seconds",
+    "Seconds until a page was drawn to its end, by page.",
+    ["page"],
+    buckets=(0.03, 0.1, 0.3, 1, 3, 10, 30),
+    registry=REGISTRY,
+)
+BUGS = Counter("beirscope_bugs", "Bugs that pages showed and logged.", registry=REGISTRY)
+
+
+@contextmanager
+def drawing(page: str) -> Iterator[None]:
+    """Take the time of a page; one that is left, or fails, does not count."""
+    start = time.perf_counter()
+    yield
+    _PAGES.labels(page).observe(time.perf_counter() - start)
+
+
+@contextmanager
+def computing(query: Callable[..., Any]) -> Iterator[None]:
+    """Take the time of a question that is computed."""
+    start = time.perf_counter()
+    yield
+    _QUESTIONS.labels(_named(query)).observe(time.perf_counter() - start)
+
+
+def answered(query: Callable[..., Any]) -> None:
+    """Count an answer, computed or kept."""
+    _ANSWERS.labels(_named(query)).inc()
+
+
+def _named(query: Callable[..., Any]) -> str:
+    """As `leaderboard.select.means`: as many as there are questions in the code."""
+    name = f"{query.__module__}.{query.__qualname__}"
+    return name.removeprefix("compute.").removeprefix("views.")

@@ -45,7 +45,17 @@ VISIT = 20
 """Pages that a person sees in one session."""
 EVERY = 10.0
 """Seconds between two rows."""
-HEAD = ("seconds", "hours_of_work", "memory_MB", "cpu_s", "threads", "files", "openings", "faults")
+HEAD = (
+    "seconds",
+    "hours_of_work",
+    "memory_MB",
+    "children_MB",
+    "cpu_s",
+    "threads",
+    "files",
+    "openings",
+    "faults",
+)
 HEAD += ("sessions_so_far", "judgements", "publications", "p50_s", "answers_kept_MB")
 TOKEN = "of-the-long-run-alone"
 
@@ -117,7 +127,14 @@ class Day:
             last = pd.Series(self.seconds[-50:], dtype="float64").median()
         told = (len(self.seconds), len(self.faults), self.sessions, self.judgements)
         times = of.cpu_times()
-        held = (self._server.resident(), times.user + times.system, of.num_threads(), of.num_fds())
+        own = of.memory_info().rss / 1e6
+        held = (
+            own,
+            self._server.resident() - own,
+            times.user + times.system,
+            of.num_threads(),
+            of.num_fds(),
+        )
         past = time.monotonic() - self.begun
         return [past, self.hour(), *held, *told, self.publications, last, self._kept()]
 
@@ -136,6 +153,7 @@ class Day:
         times = -(-int(60 * self.hours) // len(PAGES))
         found = [*every_page(Addresses(self._bench.store, reading, seed), times)]
         reading.close()
+        Random(seed).shuffle(found)
         return iter(found[: int(60 * self.hours)])
 
     def _pairs(self, seed: int) -> Iterator[tuple[str, str, str]]:

@@ -25,7 +25,7 @@ COMMANDS = {
             option("--dataset", help="only this one, such as scifact"),
             option("--system", help="only this one, such as bm25"),
             option("--measure", help="only this one, such as nDCG@10"),
-            option("--slice", metavar="KEY", help="scores: by words, relevant, question, a label"),
+            option("--slice", metavar="KEY", help="scores: by words, relevant, language, a label"),
             option("--against", help="power: only pairs with this system, too"),
             option("--difference", type=difference, help="power: queries to find it, as .02"),
             option("--task", help="estimates: the sampled task, by its id"),

@@ -221,7 +221,7 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
     names = [chosen["System"].iloc[place] or "" for place in picked]
-    blocked = _warn(to, names, replace=options["replace"])
+    blocked = _warn(to, names, options)
     if st.button(label, type="primary", disabled=not picked or blocked):
         wanted = [fit[place][1] for place in picked]
         told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
@@ -246,14 +246,15 @@ def _options() -> dict[str, Any]:
     return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
 
 
-def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
+def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
     """Say which names are taken, by each other or by what is stored; whether that stops all."""
     stored = {part.system for part in reading.store().parts("hits", to)}
     same = figures.repeated(names)
     if same:
         several = f"Several of them are called {', '.join(same)}"
         st.warning(escaping.text(f"{several}: give each a name of its own, or leave some out."))
-    if words := figures.taken(names, stored, to, replace=replace):
+    how = {"replace": options["replace"], "as_version": options["version"] is not None}
+    if words := figures.taken(names, stored, to, **how):
         st.warning(escaping.text(words))
     return bool(same)
 

@@ -170,6 +170,8 @@ def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     assert kept.startswith("Stored on tiny already: b. The same file again changes nothing;")
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
     assert gone == "Stored on tiny already: a, b. What is stored makes way for these files."
+    version = figures.taken(["a"], {"a"}, "tiny", replace=True, as_version=True)
+    assert version.endswith("already: a. What is stored is kept as a version of these runs.")
 
 
 def reported(path: str, kind: str, **counts: float) -> dict[str, Any]:

@@ -111,12 +111,21 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in found.items() if count > 1]
 
 
-def taken(names: Iterable[str], stored: Collection[str], dataset: str, *, replace: bool) -> str:
+def taken(
+    names: Iterable[str],
+    stored: Collection[str],
+    dataset: str,
+    *,
+    replace: bool,
+    as_version: bool = False,
+) -> str:
     """What an import does about names that runs of the dataset have already; empty for none."""
     again = [name for name in names if name in stored]
     if not again:
         return ""
     there = f"Stored on {dataset} already: {', '.join(again)}."
+    if as_version:
+        return f"{there} What is stored is kept as a version of these runs."
     if replace:
         return f"{there} What is stored makes way for these files."
     return (

@@ -22,45 +22,51 @@ class Kept(Generic[Value]):
         Without `largest` the value that was made last stays, whatever its size.
         """
         self._most, self._size, self._largest = most, size, largest
-        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._values: OrderedDict[Hashable, tuple[Value, int, Hashable]] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
         self._guard = threading.Lock()
+        self._held = 0
 
     @property
     def held(self) -> int:
         """The bytes that are kept now."""
-        with self._guard:
-            return sum(size for _, size in self._values.values())
+        return self._held
 
-    def of(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """The value of a key, made where it is not kept; who asks meanwhile waits for it."""
-        found = self._get(key)
+    def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
+        """The value of a key in a state, made where it is not kept; who asks meanwhile waits.
+
+        A key has one value: that of another state goes for it.
+        """
+        found = self._get(key, state)
         if found is None:
             with self._guard:
                 making = self._making.setdefault(key, threading.Lock())
             with making:
-                found = self._get(key)
+                found = self._get(key, state)
                 if found is None:
                     value = make()
-                    found = value, self._size(value)
+                    found = value, self._size(value), state
                     self._put(key, found)
         return found[0]
 
-    def _get(self, key: Hashable) -> tuple[Value, int] | None:
+    def _get(self, key: Hashable, state: Hashable) -> tuple[Value, int, Hashable] | None:
         with self._guard:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
+            found = self._values.get(key)
+            if found is None or found[2] != state:
+                return None
+            self._values.move_to_end(key)
+            return found
 
-    def _put(self, key: Hashable, found: tuple[Value, int]) -> None:
+    def _put(self, key: Hashable, found: tuple[Value, int, Hashable]) -> None:
         with self._guard:
             self._making.pop(key, None)
+            self._held -= self._values.pop(key, (None, 0))[1]
             if self._largest is not None and found[1] > self._largest:
                 return
             self._values[key] = found
-            total = sum(size for _, size in self._values.values())
-            while total > self._most and len(self._values) > 1:
-                total -= self._values.popitem(last=False)[1][1]
+            self._held += found[1]
+            while self._held > self._most and len(self._values) > 1:
+                self._held -= self._values.popitem(last=False)[1][1]
 
 
 def key(value: Any) -> Hashable:

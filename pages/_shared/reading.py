@@ -131,8 +131,8 @@ def _read(
         return _read(now, version, None, query_slices.of_kind, asked, Scope(scope.picked))[0]
 
     name = f"{query.__module__}.{query.__qualname__}"
-    told = (repr(now), rests, repr(choice), kind, name, key(params))
-    return _found(now, told, choice, queries, query, params, (*version, noticed, scope.picked))
+    asked = repr(now), scope.picked, repr(choice), kind, name, key(params)
+    return _found(now, (asked, rests), choice, queries, query, params, (*version, noticed, scope.picked))
 
 
 @st.cache_resource(show_spinner=False)
@@ -147,7 +147,7 @@ def _size(answer: tuple[DataFrame, Shown]) -> int:
 
 def _found(
     now: Settings,
-    told: Hashable,
+    told: tuple[Hashable, Hashable],
     choice: Choice | None,
     queries: Callable[[], DataFrame | None],
     query: Query,
@@ -164,7 +164,9 @@ def _found(
             frame = query(cursor, **params)
         return frame, view_inputs.of(frame, declared(query), params)
 
-    frame, found = _kept().of(told, ask)
+    question, rests = told
+    # Whoever asks again asks for what is there by then: each judgement would leave a copy of all.
+    frame, found = _kept().of(question, ask, rests)
     metrics.answered(query)
     return frame.copy(), found
 

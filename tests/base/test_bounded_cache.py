@@ -21,6 +21,14 @@ def test_what_was_used_last_is_kept_up_to_so_many_bytes() -> None:
     assert made == ["aaaa", "bbbb", "cccc", "bbbb"]
 
 
+def test_a_value_of_another_state_goes_for_the_new_one() -> None:
+    kept, made = Kept(100, len), list[str]()
+    for state, value in ((1, "aaaa"), (1, "aaaa"), (2, "bb"), (2, "bb"), (1, "aaaa")):
+        assert kept.of("key", counted(made, value), state) == value
+        assert kept.held == len(value)
+    assert made == ["aaaa", "bb", "aaaa"]
+
+
 def test_what_is_too_large_is_made_each_time_and_drives_nothing_out() -> None:
     kept, made = Kept(10, len, 4), list[str]()
     for value in ("aa", "b" * 5, "b" * 5, "aa"):

@@ -1,13 +1,18 @@
 """Two systems fused, at every weight."""
 
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from compute.base import settings
 from compute.base.errors import WrongInput
+from compute.datasets import places
 from compute.views.compare import fusion_sweep, fusions
 from compute.views.compare.fusions import Swept, Titles
+from compute.views.shared import next_steps
 from pages._shared import colours, dataset_facts, drawing, escaping, pickers, reading
 from pages._shared.reading import read
 
@@ -42,10 +47,20 @@ def section(
     figure = fusions.figure(found, titles, measure, theme=colours.theme())
     drawing.plot(figure, "fused", f"{measure} of {titles[0]} and {titles[1]} fused", _MARKS)
     drawing.caption(f"Over {found.n:,} queries.", _cut(datasets, a, b), _HOW, _MARKS, _ELSEWHERE)
+    _command(fusions.best(found, measure), a, b, dataset)
+
+
+def _command(best: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> None:
+    """What stores the best of them."""
     try:
-        st.code(fusions.command(fusions.best(found, measure), a, b, dataset), language=None)
+        fusion = fusions.name(best, a, b)
     except WrongInput:
         drawing.caption("No fusion can be stored of systems with these names.")
+        return
+    st.code(fusions.command(fusion, dataset), language=None)
+    record = dataset_facts.record(dataset)
+    is_here = places.place(record.collection.partition("/")[0], settings.load()) is not None
+    drawing.caption(next_steps.to_store(record, f"run {shlex.quote(fusion)}", is_here=is_here))
 
 
 def across(
@@ -67,6 +82,7 @@ def across(
     drawing.caption(
         f"Weight: of {titles[0]} in an interpolation. From the others: the best of the mean over"
         " all other datasets.",
+        _cut([part for name in found for part in datasets[name]], a, b),
         _HOW,
     )
     if len(found) > 1:

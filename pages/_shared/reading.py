@@ -132,7 +132,8 @@ def _read(
 
     name = f"{query.__module__}.{query.__qualname__}"
     asked = repr(now), scope.picked, repr(choice), kind, name, key(params)
-    return _found(now, (asked, rests), choice, queries, query, params, (*version, noticed, scope.picked))
+    newest = *version, noticed, scope.picked
+    return _found(now, (asked, rests), choice, queries, query, params, newest)
 
 
 @st.cache_resource(show_spinner=False)

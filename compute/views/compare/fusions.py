@@ -140,15 +140,19 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
     )
 
 
-def command(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
-    """The command that computes and stores a fusion.
+def name(row: Mapping[Hashable, Any], a: str, b: str) -> str:
+    """The system that a fusion is stored as.
 
     Raises WrongInput for systems whose names are none that a fusion can be made of.
     """
     value = int(row["setting"]) if row["method"] == RRF else row["setting"]
     given = "k" if row["method"] == RRF else "weight"
-    name = f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})"
-    return f"python -m compute run {shlex.quote(name)} {shlex.quote(dataset)}"
+    return f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})"
+
+
+def command(system: str, dataset: str) -> str:
+    """The command that computes and stores a system."""
+    return f"python -m compute run {shlex.quote(system)} {shlex.quote(dataset)}"
 
 
 @drawing

@@ -162,13 +162,14 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
         " Chosen on other queries, a fusion has .500: +.200 against A (95% .200 to .200)."
     )
     best = fusions.best(found, MEASURE)
-    assert fusions.command(best, "bm25", "minilm", "my set") == (
+    fusion = fusions.name(best, "bm25", "minilm")
+    assert fusions.command(fusion, "my set") == (
         "python -m compute run 'rrf(bm25,minilm,k=60)' 'my set'"
     )
     weighted = fusions.best(found, MEASURE, fusion_sweep.INTERPOLATE)
-    assert "interpolate(bm25,minilm,weight=0.5)" in fusions.command(weighted, "bm25", "minilm", "x")
+    assert fusions.name(weighted, "bm25", "minilm") == "interpolate(bm25,minilm,weight=0.5)"
     with pytest.raises(WrongInput):
-        fusions.command(best, "a b", "minilm", "x")
+        fusions.name(best, "a b", "minilm")
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
     return called
 
 
-_MOST_REMEMBERED = 50_000_000
-"""Bytes of arguments, which are about as large as what is made of them."""
+_MOST_REMEMBERED, _LARGEST_REMEMBERED = 25_000_000, 5_000_000
+"""Bytes of arguments; a figure that is drawn of them takes about four times as many."""
 _REMEMBERED: Kept[tuple[Any, int]] = Kept(
-    _MOST_REMEMBERED, lambda made: made[1], _MOST_REMEMBERED // 10
+    _MOST_REMEMBERED, lambda made: made[1], _LARGEST_REMEMBERED
 )

@@ -52,8 +52,10 @@ when the process ends."""
 CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
-KEPT_BYTES = 400_000_000
-"""What answers to the pages' questions take up at most, together; one alone a quarter of it."""
+KEPT_BYTES = 200_000_000
+"""What answers to the pages' questions take up at most, together; one alone half of it."""
+FRAME_BYTES = 20_000
+"""What a frame takes up besides its values."""
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
@@ -139,11 +141,11 @@ def _read(
 @st.cache_resource(show_spinner=False)
 def _kept() -> Kept[tuple[DataFrame, Shown]]:
     # Streamlit's own cache bounds the number of answers, which may be of a gigabyte each.
-    return Kept(KEPT_BYTES, _size, KEPT_BYTES // 4)
+    return Kept(KEPT_BYTES, _size, KEPT_BYTES // 2)
 
 
 def _size(answer: tuple[DataFrame, Shown]) -> int:
-    return int(answer[0].memory_usage(deep=True).sum())
+    return FRAME_BYTES + int(answer[0].memory_usage(deep=True).sum())
 
 
 def _found(

@@ -6,7 +6,7 @@ Made-up load on a copy of HOME: everybody opens a page a minute for so many hour
 many minutes, and judges two documents after every third page. Who has seen 20 pages leaves and
 comes again. Twice an hour a run is published in the place of another. OUT gets `memory.csv`, a row
 for every ten seconds, and `memory.svg`: the memory, and what of it is not answers kept for later,
-of which there are 400 MB at most.
+of which there are 200 MB at most.
 """
 
 import argparse

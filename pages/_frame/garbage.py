@@ -1,7 +1,6 @@
 """What the collector of garbage passes over: modules and whatever else stays for good.
 
-Streamlit collects after every run of a page, and walks through all that was ever imported again:
-half of a page's time, in which nobody else's page is drawn either.
+A full collection would walk through all that was ever imported again, while no page is drawn.
 """
 
 import atexit

@@ -7,7 +7,7 @@ is measured so is the whole work of the server, with the packing and sending of 
 
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ WHOLE = (
     ForwardMsg.ScriptFinishedStatus.FINISHED_WITH_COMPILE_ERROR,
 )
 """Other ends are followed by another run."""
+PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,8 @@ class Session:
             subprotocols=[Subprotocol("streamlit")],
             origin=Origin(f"http://{server.host}"),
             max_size=None,
+            # What the server sends by itself waits here until the next page is opened.
+            max_queue=None,
         )
 
     def close(self) -> None:
@@ -119,25 +122,31 @@ class Session:
         """Open an address, and wait until it is drawn."""
         page, query = address
         before, start = self._server.cpu(), time.perf_counter()
-        self._socket.send(_asked(self._server.host, page, query))
-        sent, fault = self._until_drawn()
+        sent, fault = self._say(asked(self._server.host, page, query))
         seconds = time.perf_counter() - start
         return Opening(page, query, seconds, self._server.cpu() - before, sent, fault)
 
-    def _until_drawn(self) -> tuple[int, str]:
+    def _say(self, question: BackMsg, ends: Collection[int] = WHOLE) -> tuple[int, str]:
+        """The bytes of all that came until the end, and what the page shows as an error."""
+        self._socket.send(question.SerializeToString())
         sent, fault = 0, ""
         while True:
             raw = self._socket.recv(timeout=PATIENCE, decode=False)
             message = ForwardMsg.FromString(raw)
             sent += len(raw)
+            self._told(message)
             kind = message.WhichOneof("type")
             if kind == "delta":
                 fault = fault or _fault(message)
-            if kind == "script_finished" and message.script_finished in WHOLE:
+            if kind == "script_finished" and message.script_finished in ends:
                 return sent, fault
 
+    def _told(self, message: ForwardMsg) -> None:
+        """For who wants to know what came."""
 
-def _asked(host: str, page: str, query: str) -> bytes:
+
+def asked(host: str, page: str, query: str) -> BackMsg:
+    """What a browser asks that opens an address."""
     message = BackMsg()
     run = message.rerun_script
     run.query_string = query
@@ -146,7 +155,7 @@ def _asked(host: str, page: str, query: str) -> bytes:
     run.context_info.timezone = "UTC"
     run.context_info.locale = "en-GB"
     run.context_info.color_scheme = "light"
-    return message.SerializeToString()
+    return message
 
 
 def _fault(message: ForwardMsg) -> str:

@@ -255,12 +255,12 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
 
 
 def said(part: Part) -> str:
-    """`3 labels for 50 queries of tiny: topic (3 values)`."""
+    """`3 labels of 50 queries of tiny: topic (3 values)`."""
     rows = recompute.read(part)
     values = rows.groupby("key")["value"].nunique()
     keys = ", ".join(f"{key} ({counted(int(n), 'value')})" for key, n in values.items())
-    queries = f"{rows['query_id'].nunique():,}"
-    told = f"{counted(len(rows), 'label')} of {queries} queries of {part.dataset}: {keys}"
+    queries = counted(rows["query_id"].nunique(), "query")
+    told = f"{counted(len(rows), 'label')} of {queries} of {part.dataset}: {keys}"
     if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):

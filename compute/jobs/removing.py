@@ -100,7 +100,10 @@ def _machines(store: Store, dataset: str, machine: str) -> set[str]:
 
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
-    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base."""
+    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base.
+
+    A run that goes alone is named.
+    """
     if not parts:
         return "what the machine was asked; no grade of it is stored"
     rows = Counter[str]()
@@ -109,7 +112,9 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
     nouns |= {GRADES: "machine grade", "query_labels": "query label", "leakage": "leaked text"}
     words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
-    told = f"{', '.join(words)} ({sized(sum(part.bytes for part in parts))})"
+    runs = [part.system for part in parts if part.kind == "hits"]
+    which = f"{runs[0]}, " if len(runs) == 1 else ""
+    told = f"{', '.join(words)} ({which}{sized(sum(part.bytes for part in parts))})"
     if resting := _resting(store, parts):
         told += f"; left out until made again: {', '.join(resting)}"
     if kept := len(store.added_judgements(dataset=dataset)) * (rows["queries"] > 0):

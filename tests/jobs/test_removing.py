@@ -101,7 +101,7 @@ def test_the_command_says_what_goes_and_removes_it_when_told(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     assert main(["remove", "tiny", "--system", "two"]) == 0
-    assert capsys.readouterr().out.startswith("would remove 1 run (")
+    assert capsys.readouterr().out.startswith("would remove 1 run (two, ")
     assert systems(bench) == ["one", "two"]
     assert main(["remove", "tiny", "--yes"]) == 0
     assert capsys.readouterr().out.startswith("removed 2 runs, 3 queries, ")

@@ -34,6 +34,9 @@ class Settings:
     shard_documents: int = 16_384
     """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
     indexes eight times as many at once. 0 divides nothing. The same on all machines."""
+    weights_apart: bool = False
+    """Whether what loads the weights of a model waits for workers started with `--weights`, such
+    as those with a GPU, and the rest for the others. The same on all machines."""
     measures: tuple[str, ...] = ()
     """What runs are scored by besides the usual measures, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1

@@ -1,6 +1,7 @@
 """The commands about jobs: jobs, show jobs, worker."""
 
 import json
+import math
 import sys
 from argparse import Namespace
 from dataclasses import asdict
@@ -39,8 +40,8 @@ def job(arguments: Namespace) -> int:
         sys.stdout.write(json.dumps([asdict(one) for one in started], indent=1) + "\n")
         return 0
     sys.stdout.write("".join(f"{one.sentence}\n" for one in started))
-    if any(one.job for one in started) and not jobs.workers_alive(bench.settings):
-        sys.stdout.write("no worker is running: python -m compute worker starts one\n")
+    if any(one.job for one in started):
+        sys.stdout.write("".join(f"{line}\n" for line in jobs.workers_lacking(bench.settings)))
     return 0
 
 
@@ -59,9 +60,13 @@ def _start(bench: Bench, arguments: Namespace) -> jobs.Started:
 
 def work(arguments: Namespace) -> int:
     """Take jobs from the queue and do them, until stopped."""
+    now, idle = settings.load(), arguments.idle
+    if arguments.weights and not now.weights_apart:
+        raise WrongInput("--weights is for where the setting weights_apart is true: set it first")
     if arguments.concurrency == 1:
-        worker.work(settings.load())
-    return worker.several(arguments.concurrency)
+        worker.work(now, weights=arguments.weights, idle=60.0 * idle if idle else math.inf)
+    options = ["--weights"] * arguments.weights + (["--idle", str(idle)] if idle else [])
+    return worker.several(arguments.concurrency, options)
 
 
 def jobs_shown(bench: Bench, _: Namespace) -> DataFrame:

@@ -12,6 +12,7 @@ from compute.jobs.records import Job, Progress, job, tasks
 from compute.jobs.records import jobs as listed
 from compute.jobs.workers import Worker, not_installed
 from compute.jobs.workers import alive as workers_alive
+from compute.jobs.workers import lacking as workers_lacking
 
 __all__ = [
     "KINDS",
@@ -34,4 +35,5 @@ __all__ = [
     "start_judging",
     "tasks",
     "workers_alive",
+    "workers_lacking",
 ]

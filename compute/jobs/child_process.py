@@ -58,6 +58,11 @@ class Crew:
             with self._lock:
                 self._at_work.discard(job)
 
+    def is_busy(self) -> bool:
+        """Whether a job, a task or a shard is at work here."""
+        with self._lock:
+            return bool(self._at_work)
+
     def stranded(self, given: Collection[str]) -> set[str]:
         """Those given to this worker that are not at work here."""
         with self._lock:

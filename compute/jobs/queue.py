@@ -21,6 +21,7 @@ from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
 from compute.judgements import sets
 from compute.store.store import Store
+from compute.systems import system
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 APPLICATION = "beirscope"
 VERSION = "1"
 """What workers and jobs must agree on; raised when jobs of before cannot go on."""
+WEIGHTS = "-weights"
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
 MOST_NAMED = 3
 """Systems, and datasets, that the title of a job names."""
@@ -35,9 +37,23 @@ SPAN = 3600
 """Seconds over which starts are counted."""
 
 
-def queue_of(job: str) -> str:
-    """The queue in which the job, the task of a job or the shard of a task of this id waits."""
-    return (JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE)[job.count(".")]
+def queues(settings: Settings, *, weights: bool) -> tuple[str, ...]:
+    """The queues that a worker listens to, of which it does one thing at a time: of tasks, of
+    shards."""
+    apart = WEIGHTS * (settings.weights_apart and weights)
+    return TASKS_QUEUE + apart, SHARDS_QUEUE + apart
+
+
+def queues_of(settings: Settings, kind: str, name: str) -> tuple[str, ...]:
+    """Those in which what a job of this kind does with a system waits, and its shards."""
+    return queues(settings, weights=_loads_weights(kind, name))
+
+
+def _loads_weights(kind: str, name: str) -> bool:
+    if not {"index", "search", "train"} & {*KINDS[kind].steps} or not name:
+        return False
+    row = system(name)
+    return row.has_weights or any(_loads_weights(kind, one) for one in row.inputs)
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ status = Table(
     Column("workflow_uuid", Text, primary_key=True),
     Column("name", Text),
     Column("status", Text),
+    Column("queue_name", Text),
     Column("created_at", BigInteger),
     Column("started_at_epoch_ms", BigInteger),
     Column("completed_at", BigInteger),

@@ -5,11 +5,14 @@ Beside a task it does a shard, mostly of that task, which then only waits.
 
 import contextlib
 import logging
+import math
 import os
 import signal
 import subprocess
 import sys
+import time
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NoReturn
@@ -26,16 +29,16 @@ from compute.systems.lexical import end_with_parent
 log = logging.getLogger(__name__)
 
 
-def command() -> list[str]:
+def command(*options: str) -> list[str]:
     """A worker that ends when the process that starts it does; its standard input is the leash."""
-    script = Path(end_with_parent.__file__)
-    return [sys.executable, "-I", "-S", str(script), sys.executable, "-m", "compute", "worker"]
+    script = [sys.executable, "-I", "-S", str(Path(end_with_parent.__file__))]
+    return [*script, sys.executable, "-m", "compute", "worker", *options]
 
 
-def several(number: int) -> int:
+def several(number: int, options: Sequence[str]) -> int:
     """Run this many workers, each a process, until told to stop; the worst exit status."""
     started = [
-        subprocess.Popen(command(), cwd=PROJECT, stdin=subprocess.PIPE, process_group=0)
+        subprocess.Popen(command(*options), cwd=PROJECT, stdin=subprocess.PIPE, process_group=0)
         for _ in range(number)
     ]
 
@@ -49,14 +52,16 @@ def several(number: int) -> int:
     return max(process.wait() for process in started)
 
 
-def work(settings: Settings) -> NoReturn:
-    """Work until SIGTERM or SIGINT, or until declared dead by another worker.
+def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
+    """Work until SIGTERM or SIGINT, until declared dead by another worker, or until nothing was to
+    do for `idle` seconds.
 
+    `weights` are loaded here alone where the settings keep what needs them apart.
     Raises Unavailable, before anything is begun, when a database cannot be reached.
     """
     Store(settings).close()
     scratch.sweep(settings.home)
-    worker = f"worker-{uuid.uuid4().hex[:12]}"
+    worker = f"{workers.prefix(settings, weights=weights)}{uuid.uuid4().hex[:12]}"
     # Not an event: a second signal in the middle of setting it would wait for itself for ever.
     stopping: SimpleQueue[None] = SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -64,9 +69,9 @@ def work(settings: Settings) -> NoReturn:
     with sole(workers.lock_file(settings, worker)):
         workers.register(settings, worker, os.getpid())
         crew = Crew(settings)
-        _launch(crew, worker)
+        _launch(crew, worker, queue.queues(settings, weights=weights))
         log.warning("%s is ready (process %d)", worker, os.getpid())
-        status = _beat(crew, worker, stopping)
+        status = _beat(crew, worker, stopping, idle)
         crew.end()
         with contextlib.suppress(Unavailable):
             workers.leave(settings, worker)
@@ -77,7 +82,7 @@ def work(settings: Settings) -> NoReturn:
         os._exit(status)
 
 
-def _launch(crew: Crew, worker: str) -> None:
+def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
     # Imported late, for all who only want to know how a worker is started.
     from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -95,10 +100,11 @@ def _launch(crew: Crew, worker: str) -> None:
         }
     )
     workflows.define(crew, worker)
+    DBOS.listen_queues([queue.JOBS_QUEUE, *queues])
     DBOS.launch()
     _take_over(crew.settings)
     DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
-    for name in (queue.TASKS_QUEUE, queue.SHARDS_QUEUE):
+    for name in queues:
         # A task that waits for its shards does nothing else: they have a place of their own.
         DBOS.register_queue(name, worker_concurrency=1, polling_interval_sec=0.5)
 
@@ -109,10 +115,15 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]") -> int:
+def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]", idle: float) -> int:
     """Live: write heartbeats, take over from the dead. Returns the exit status."""
     stranded: set[str] = set()
+    busy = time.monotonic()
     while not _told(stopping, workers.BEAT):
+        busy = time.monotonic() if crew.is_busy() else busy
+        if time.monotonic() - busy > idle:
+            log.warning("%s ends: nothing was to do for %.0f minutes", worker, idle / 60)
+            return 0
         try:
             if not workers.beat(crew.settings, worker):
                 log.error("%s was silent too long and others have its jobs: it ends", worker)
@@ -139,10 +150,11 @@ def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
     """
     from dbos import DBOS
 
-    stranded = crew.stranded(workers.given(crew.settings, worker))
+    given = workers.given(crew.settings, worker)
+    stranded = crew.stranded(given)
     for job in stranded & before:
         log.warning("going on with %s", job, extra={"job": job})
-        DBOS.resume_workflow(job, queue_name=queue.queue_of(job))
+        DBOS.resume_workflow(job, queue_name=given[job])
     return stranded - before
 
 

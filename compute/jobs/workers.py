@@ -36,6 +36,11 @@ class Worker:
     """Seconds since its last heartbeat."""
 
 
+def prefix(settings: Settings, *, weights: bool) -> str:
+    """How the ids of workers begin that listen to the same queues."""
+    return "weights-" if settings.weights_apart and weights else "worker-"
+
+
 def not_installed() -> list[str]:
     """The libraries that a worker needs and this installation lacks; none after `make run`."""
     return [name for name in NEEDED if find_spec(name) is None]
@@ -52,6 +57,20 @@ def machine() -> str:
     boot = Path("/proc/sys/kernel/random/boot_id")
     started = boot.read_text("ascii").strip()[:8] if boot.exists() else ""
     return f"{platform.node()} {started}".strip()
+
+
+def lacking(settings: Settings) -> list[str]:
+    """What says of each kind of worker that none runs, and what starts one."""
+    living = [worker.id for worker in alive(settings)]
+    if not living and not settings.weights_apart:
+        return ["no worker is running: python -m compute worker starts one"]
+    kinds = {False: "no worker without --weights", True: "no worker with --weights"}
+    return [
+        f"{none} is running: python -m compute worker{' --weights' * weights} starts one"
+        for weights, none in kinds.items()
+        if settings.weights_apart
+        and not any(name.startswith(prefix(settings, weights=weights)) for name in living)
+    ]
 
 
 def lock_file(settings: Settings, worker: str) -> Path:
@@ -100,13 +119,13 @@ def _mark(settings: Settings, dead: Collection[str]) -> None:
         lock_file(settings, worker).unlink(missing_ok=True)
 
 
-def given(settings: Settings, worker: str) -> list[str]:
-    """The ids of the jobs and tasks that a worker has by the database."""
+def given(settings: Settings, worker: str) -> dict[str, str]:
+    """What a worker has by the database: the queues of jobs, tasks and shards, by their ids."""
     status = tables.status.c
-    query = select(status.workflow_uuid).where(
+    query = select(status.workflow_uuid, status.queue_name).where(
         status.status == "PENDING", status.executor_id == worker
     )
-    return [row.workflow_uuid for row in tables.rows(settings, query)]
+    return {row.workflow_uuid: row.queue_name for row in tables.rows(settings, query)}
 
 
 def _with_jobs(settings: Settings) -> Iterable[str]:

@@ -55,7 +55,7 @@ def define(crew: Crew, worker: str) -> None:
         sizes: dict[str, int] = {}
         for number, piece in enumerate(pieces):
             work = _shard(about, piece)
-            handle = _share(queue.SHARDS_QUEUE, shard, work, number, piece["name"])
+            handle = _share(_queues(crew, work)[1], shard, work, number, piece["name"])
             sizes[handle.workflow_id] = piece["last"] - piece["first"]
         waiting = Waiting(crew.settings, _id(), sizes, [piece["name"] for piece in pieces])
         DBOS.run_step({"name": "shards"}, lambda: waiting.wait(worker))
@@ -69,7 +69,7 @@ def define(crew: Crew, worker: str) -> None:
     def job(about: dict[str, Any]) -> None:
         with crew.at_work(_id()):
             for handle in [
-                _share(queue.TASKS_QUEUE, task, work, number, _work(work))
+                _share(_queues(crew, work)[0], task, work, number, _work(work))
                 for number, work in enumerate(_task(about, *pair) for pair in about["targets"])
             ]:
                 _await(handle)
@@ -91,6 +91,10 @@ def _share(
         SetEnqueueOptions(deduplication_id=same, duplication_policy="return-existing"),
     ):
         return DBOS.enqueue_workflow(name, workflow, about)
+
+
+def _queues(crew: Crew, work: Mapping[str, Any]) -> tuple[str, ...]:
+    return queue.queues_of(crew.settings, work["kind"], work["system"])
 
 
 def _id() -> str:

@@ -75,6 +75,11 @@ class System:
         return "published figures only" if self.family == "imported" else "not runnable yet"
 
     @property
+    def has_weights(self) -> bool:
+        """Whether a model's weights are loaded for it, its inputs aside."""
+        return self.recipe is not None or self.family not in ("lexical", "fusion", "imported")
+
+    @property
     def verified(self) -> str:
         """What stands behind its scores, in words."""
         runs = self.search or self.recipe

@@ -187,7 +187,8 @@ def _list(store: Store, before: Beat, names: Names) -> None:
 def _workers(now: Settings) -> None:
     alive = jobs.workers_alive(now)
     if alive:
-        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} running.")
+        lacking = [f"{line[0].upper()}{line[1:]}." for line in jobs.workers_lacking(now)]
+        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} running.", *lacking)
         return
     if lacking := jobs.not_installed():
         st.info(

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
+from compute.jobs import queue
 from compute.jobs.matrix import known_datasets
 from compute.recompute import run
 from compute.store.loading import Bench
@@ -273,3 +275,44 @@ def control(server: Path, *words: str) -> None:
     command = ["pg_ctl", "-D", str(server / "data"), *words]
     user = "postgres" if os.geteuid() == 0 else None
     subprocess.run(command, check=True, user=user, cwd=server, stdout=subprocess.DEVNULL)
+
+
+def test_weights_are_loaded_where_they_are_kept_apart_and_who_has_nothing_to_do_ends(
+    tmp_path: Path,
+) -> None:
+    store = tiny_home(tmp_path)
+    (store.home / "settings.toml").write_text("weights_apart = true\n", "utf-8")
+    settings = replace(store.settings, weights_apart=True)
+    asked = jobs.start(store, "run", ["minilm", "bm25"], ["tiny"])
+
+    def states() -> dict[str, str]:
+        return {task.title: task.state for task in jobs.tasks(settings, asked.job)}
+
+    with worker(settings):
+        until(lambda: states().get("bm25 on tiny") == "done", "the run without weights")
+        assert states()["minilm on tiny"] == "queued"
+        [lacking] = jobs.workers_lacking(settings)
+        assert lacking == (
+            "no worker with --weights is running: python -m compute worker --weights starts one"
+        )
+        with worker(settings, "-c", _IDLE) as apart:
+            assert ended(settings, asked.job).state == "done"
+            assert until(lambda: apart.poll() is not None, "its end by itself")
+            assert apart.returncode == 0
+
+
+_IDLE = """
+from compute.base import settings
+from compute.jobs import worker
+worker.work(settings.load(), weights=True, idle=4)
+"""
+
+
+def test_what_loads_weights_is_told_by_the_system_and_what_it_is_made_of() -> None:
+    def apart(kind: str, name: str) -> bool:
+        return queue.queues_of(Settings(weights_apart=True), kind, name)[0] == "tasks-weights"
+
+    assert [apart("run", name) for name in ("bm25", "minilm", "rrf(bm25,minilm)")] == [0, 1, 1]
+    assert apart("run", "bm25+ce-minilm") and apart("train", "genq[scifact]")
+    assert not apart("score", "minilm") and not apart("overlap", "")
+    assert queue.queues_of(Settings(), "run", "minilm") == ("tasks", "shards")

@@ -20,6 +20,8 @@ from compute.commands.rows.options import (
     option,
 )
 
+_WEIGHTS = "do what loads a model's weights alone, where weights_apart is set"
+
 COMMANDS = {
     "run": Command(
         "load, index, search, score and publish a system on datasets",
@@ -102,7 +104,13 @@ COMMANDS = {
     "worker": Command(
         "do jobs until stopped; several workers at once are fine",
         "jobs.work",
-        (option("--concurrency", type=count, default=1, help="this many workers (default: 1)"),),
+        (
+            option("--concurrency", type=count, default=1, help="this many workers (default: 1)"),
+            option("--weights", action="store_true", help=_WEIGHTS),
+            option(
+                "--idle", type=count, metavar="MINUTES", help="end when so long nothing is done"
+            ),
+        ),
     ),
     "serve": Command(
         "start the dashboard, and a worker behind it",

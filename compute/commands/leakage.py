@@ -53,7 +53,8 @@ def shown(bench: Bench, arguments: Namespace) -> DataFrame:
         datasets = [name for name in datasets if name == arguments.dataset]
     if not datasets:
         on = f" with {arguments.dataset}" if arguments.dataset else ""
-        raise Missing(f"no training set was compared{on} yet: python -m compute leakage compares")
+        command = f"leakage --dataset {arguments.dataset or 'DATASET'} --training FILE"
+        raise Missing(f"no training set was compared{on} yet: python -m compute {command}")
     measure = arguments.measure or "nDCG@10"
     for name in sorted(set(datasets)):
         sys.stderr.writelines(f"{line}\n" for line in scored_by(bench, measure, name))

@@ -12,7 +12,7 @@ from compute.base.permissions import usual
 from compute.base.words import counted
 from compute.commands.bench import named, open_bench, say, tell_damage
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
-from compute.datasets import dataset
+from compute.datasets import Dataset, dataset
 from compute.evaluate import scored_measures
 from compute.exports import shipping
 from compute.jobs import serve as server
@@ -21,9 +21,10 @@ from compute.recompute import demo as demonstration
 from compute.recompute import run as recompute
 from compute.recompute import training
 from compute.store import damage, freshness, run_versions
+from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import SHIPPED
-from compute.systems import SYSTEMS, names, system
+from compute.systems import SYSTEMS, System, names, system
 
 
 def run(arguments: Namespace) -> int:
@@ -36,10 +37,24 @@ def run(arguments: Namespace) -> int:
     version = run_versions.given(arguments.as_version, arguments.note)
     how = {"again": arguments.again, "drop_equal_ids": arguments.drop_equal_ids}
     for row in named(bench, arguments.datasets):
+        tell_first(bench, chosen, row)
         outcome = recompute.run(bench, chosen, row, **how, version=version)
         tell(bench, row, chosen.name, outcome)
         tell_version(bench, outcome, version)
     return done(bench)
+
+
+def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
+    """Say which of the runs that a fusion or reranker is made from are not whole here: that they
+    are made first may take hours."""
+    for name in row.parts or (row.name,):
+        hits = {one: bench.store.part("hits", name, one) for one in chosen.inputs}
+        lacking = [one for one, part in hits.items() if part is None or part.shipped]
+        if lacking:
+            sys.stderr.write(
+                f"{', '.join(lacking)}: no whole lists on {name} here (shipped ones are cut), so"
+                " they are made first\n"
+            )
 
 
 def score(arguments: Namespace) -> int:

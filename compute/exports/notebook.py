@@ -41,9 +41,18 @@ class Results:
     def scores(
         self, dataset: str | None = None, system: str | None = None, measure: str | None = None
     ) -> DataFrame:
-        """dataset, system, measure, value, n_queries, n_unanswered: means, the best first."""
+        """dataset, system, measure, value, n_queries, n_unanswered: means, the best first.
+
+        Raises Missing for a measure that nothing stored has.
+        """
         chosen = {"dataset": dataset, "system": system, "measure": measure}
-        return data_select.scores_shown(self.cursor, **chosen)
+        found = data_select.scores_shown(self.cursor, **chosen)
+        if found.empty and measure:
+            known = self.cursor.execute("select distinct measure from means").df()["measure"]
+            if measure not in set(known):
+                told = near(measure, known) or f"there are {', '.join(sorted(known))}"
+                raise Missing(f"nothing stored has {measure!r}: {told}")
+        return found
 
     def by_query(self, dataset: str, measure: str = "nDCG@10") -> DataFrame:
         """Values by query: a column for each system; absent where a measure leaves a query out.
@@ -55,7 +64,8 @@ class Results:
             [dataset, measure],
         ).df()
         if rows.empty and self._systems(dataset):
-            raise Missing(f"no run on {dataset} has {measure}: python -m compute score {dataset}")
+            command = f"python -m compute score {dataset} --measure {measure}"
+            raise Missing(f"no run on {dataset} has {measure}: {command}")
         return rows.pivot(index="query_id", columns="system", values="value")
 
     def compare(self, dataset: str, a: str, b: str, measure: str = "nDCG@10") -> Series:

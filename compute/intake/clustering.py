@@ -6,7 +6,8 @@ from collections.abc import Collection
 import numpy as np
 from pandas import DataFrame
 
-from compute.base.errors import Missing, WrongInput
+from compute.base import printable
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import Settings
 from compute.corpora import query_clusters
 from compute.corpora.query_clusters import Clusters
@@ -15,7 +16,7 @@ from compute.intake import query_labels
 from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench
-from compute.store.store import Part
+from compute.store.store import Part, Store
 from compute.systems.catalogue import SYSTEMS
 from compute.systems.neural import encoding
 from compute.systems.neural.dense import Dense
@@ -47,6 +48,8 @@ def cluster(
     texts = [text.strip() for text in rows["text"]]
     # Before the model is loaded, which takes seconds.
     query_clusters.possible(texts, k)
+    if not replace:
+        _require_own(bench.store, dataset.name)
     found = query_clusters.found(_vectors(texts, bench.settings), texts, left_out, k)
     labels = DataFrame({"query_id": rows["query_id"].to_list(), "key": KEY, "value": found.names})
     words = ["cluster-queries", dataset.name, *(["--clusters", str(k)] if k else [])]
@@ -55,6 +58,16 @@ def cluster(
     made = provenance.record(words, time.perf_counter() - start, **facts)
     part, _ = query_labels.put(bench.store, dataset.name, labels, made, replace=replace)
     return part, found
+
+
+def _require_own(store: Store, dataset: str) -> None:
+    part = store.part(query_labels.KIND, dataset)
+    for made in query_labels.made_by_key(part).get(KEY, []) if part else []:
+        if made.get("file"):
+            raise Conflict(
+                f"{dataset} has labels {KEY!r} from {printable.printable(made['file'])}: --replace"
+                " puts clusters in their place"
+            )
 
 
 def _vectors(texts: list[str], settings: Settings) -> np.ndarray:

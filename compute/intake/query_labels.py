@@ -245,7 +245,7 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
         if (other := rows.duplicated(["query_id", "key"])).any():
             raise Conflict(
                 f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
-                f" {old.dataset}: put these in their place (--replace), or rename a file's key"
+                f" {old.dataset}: put these in their place (--replace), or give them another key"
             )
         values = rows.groupby("key")["value"].nunique()
         if len(many := values[values > MOST_VALUES]):
@@ -255,12 +255,12 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
 
 
 def said(part: Part) -> str:
-    """`3 labels of 50 queries of tiny: topic (3 values)`."""
+    """`tiny now has 3 labels of 50 queries: topic (3 values)`."""
     rows = recompute.read(part)
     values = rows.groupby("key")["value"].nunique()
     keys = ", ".join(f"{key} ({counted(int(n), 'value')})" for key, n in values.items())
     queries = counted(rows["query_id"].nunique(), "query")
-    told = f"{counted(len(rows), 'label')} of {queries} of {part.dataset}: {keys}"
+    told = f"{part.dataset} now has {counted(len(rows), 'label')} of {queries}: {keys}"
     if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):

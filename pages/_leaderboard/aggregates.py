@@ -15,7 +15,7 @@ def section(board: Board, picked: Sequence[str]) -> None:
     if rows.empty:
         return
     titles = short_titles(board.systems)
-    st.header("Does the order hang on how datasets are averaged?", anchor=False)
+    st.header("Does the order depend on how datasets are averaged?", anchor=False)
     st.markdown(escaping.text(aggregates.verdict(rows, titles)))
     shown = rows[rows["system"].isin(picked)]
     if (shown["way"] == aggregates.MEAN).any():

@@ -3,7 +3,11 @@ import json
 import pytest
 
 from compute.__main__ import main
-from compute.systems import DOCUMENTED, REFERENCE, SYSTEMS
+from compute.commands.recomputing import tell_first
+from compute.datasets import DATASETS
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.systems import DOCUMENTED, REFERENCE, SYSTEMS, system
 
 PUBLISHED = "published figures only"
 
@@ -29,3 +33,16 @@ def test_a_table_fits_a_terminal_and_is_summed_up(capsys: pytest.CaptureFixture[
     assert summary.startswith("31 systems of the papers: ")
     bm25 = next(line for line in table if line.split()[0] == "bm25")
     assert bm25.endswith(" runs")
+
+
+def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = Bench(Store(bench.settings), bench.settings)
+    tell_first(shipped, system("rrf(bm25,minilm)"), DATASETS["scifact"])
+    assert capsys.readouterr().err == (
+        "bm25, minilm: no whole lists on scifact here (shipped ones are cut), so they are made"
+        " first\n"
+    )
+    tell_first(shipped, system("bm25"), DATASETS["scifact"])
+    assert not capsys.readouterr().err

@@ -43,6 +43,12 @@ def test_queries_of_two_subjects_are_told_apart(
     assert part.provenance["command"] == "python -m compute cluster-queries own"
     assert main(["cluster-queries", "own"]) == 0, "the same once more"
     assert bench.store.part(query_labels.KIND, "own") == part
+    (tmp_path / "labels").write_text("q1\tcluster\tsea\nq2\tcluster\tair\n", "utf-8")
+    labels = ["import-labels", str(tmp_path / "labels"), "--dataset", "own", "--replace"]
+    assert main(labels) == 0
+    capsys.readouterr()
+    assert main(["cluster-queries", "own"]) == 2
+    assert "own has labels 'cluster' from labels: --replace puts" in capsys.readouterr().err
 
 
 def test_what_has_no_text_or_too_few_is_said(

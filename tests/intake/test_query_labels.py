@@ -126,7 +126,7 @@ def test_labels_of_another_split_are_left_out_and_said(bench: Bench, tiny: Datas
     part = bench.store.part(query_labels.KIND, "tiny")
     assert part is not None
     assert query_labels.said(part) == (
-        "3 labels of 2 queries of tiny: topic (2 values), year (1 value);"
+        "tiny now has 3 labels of 2 queries: topic (2 values), year (1 value);"
         " left out: 1 label of queries that it does not have"
     )
 

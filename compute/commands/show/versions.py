@@ -13,6 +13,11 @@ from compute.store.loading import Bench
 from compute.views.dataset import versions as figures
 
 
+def _of(arguments: Namespace) -> str:
+    of = f" of {arguments.system}" if arguments.system else ""
+    return of + (f" on {arguments.dataset}" if arguments.dataset else "")
+
+
 def versions(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each version of each system on each dataset, the oldest first.
 
@@ -27,7 +32,7 @@ def versions(bench: Bench, arguments: Namespace) -> DataFrame:
         raise Missing(
             f"{arguments.system} is a version: name its system, --system {system}"
             if label and system and run_versions.stored(bench.store, arguments.dataset, system)
-            else "no version is kept of such a run: import-run and run keep one with --as-version"
+            else f"no version is kept{_of(arguments)}: --as-version of import-run and run keeps one"
         )
     measure = arguments.measure or "nDCG@10"
     picked = {part.system for part in kept}

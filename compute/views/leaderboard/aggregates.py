@@ -1,4 +1,4 @@
-"""Does the order hang on how datasets are averaged? Ranks by several ways, side by side."""
+"""Does the order depend on how datasets are averaged? Ranks by several ways, side by side."""
 
 from collections.abc import Mapping
 

@@ -44,6 +44,11 @@ from compute.store.ownership import Marks
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
+class Outgrown(Conflict):
+    """A newer Beirscope has opened what is stored."""
+
+
 metadata = MetaData()
 parts = Table(
     "parts",
@@ -111,9 +116,9 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
     SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
     `adopting` the home and its parts belong to this state from now on, whoever had them before.
 
-    Raises Conflict for a home or state of a newer Beirscope, and for a state that the home or its
-    parts do not belong to; nothing is written then. Raises Unavailable when the database cannot
-    be reached, WrongInput for a bad address or a broken home.json.
+    Raises Outgrown for a home or state of a newer Beirscope, and Conflict for a state that the
+    home or its parts do not belong to; nothing is written then. Raises Unavailable when the
+    database cannot be reached, WrongInput for a bad address or a broken home.json.
     """
     # The marks are read before the state: another machine makes its state first.
     marks = ownership.read(settings.home)
@@ -425,6 +430,12 @@ def _is_new(engine: Engine) -> bool:
     return not file.exists() or not file.stat().st_size
 
 
+def outgrown(engine: Engine) -> bool:
+    """Whether a newer Beirscope has moved the state on since it was opened."""
+    with engine.connect() as connection:
+        return (connection.execute(select(func.max(steps.c.format))).scalar() or 0) > len(STEPS)
+
+
 def _state_format(engine: Engine) -> int:
     if _is_new(engine) or not inspect(engine).has_table("steps"):
         return 0
@@ -448,7 +459,7 @@ def _copy_sqlite(engine: Engine, file: Path) -> None:
 
 def _refuse_newer(found: int, known: int, where: str) -> None:
     if found > known:
-        raise Conflict(
+        raise Outgrown(
             f"{where} has format {found}, this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )

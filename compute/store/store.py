@@ -306,6 +306,10 @@ class Store:
         numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
         return frame.astype(dict.fromkeys(frame, "str") | numbers)
 
+    def outgrown(self) -> bool:
+        """Whether a newer Beirscope has moved the state on, whom to leave it to from then on."""
+        return state.outgrown(self._state)
+
     def judgement_version(self) -> int:
         """The id of the newest added judgement; 0 before the first."""
         with self._state.connect() as connection:

@@ -1,0 +1,258 @@
+"""Several servers behind nginx, as the papers say: people judge, servers are killed and updated."""
+
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.judgements.tasks import queue
+from compute.judgements.tasks.queue import Annotator
+from compute.judgements.tasks.tasks import Task
+from compute.recompute import run
+from compute.store.store import Store
+from pages._shared.reading import OUTGROWN
+from tests.browser.test_annotate import DATASET, Judging, check_all_saved_once, saved
+from tests.support.acting import go, settled
+from tests.support.browsers import FLAGS, chromium
+from tests.support.corpora import write_many
+from tests.support.processes import several
+from tests.support.processes.dashboards import WAIT
+from tests.support.processes.jobbing import until
+from tests.support.processes.several import ADDRESS, SERVERS, Site
+
+PEOPLE = [f"ann{number}@lab.example.org" for number in range(8)]
+ANSWERS = """
+    const [put, drop] = [Storage.prototype.setItem, Storage.prototype.removeItem];
+    window.kept = []; window.acknowledged = {};
+    const ours = name => name.startsWith("beirscope.answers.");
+    Storage.prototype.setItem = function (name, value) {
+        if (ours(name)) window.kept.push(JSON.parse(value).entry);
+        return put.call(this, name, value);
+    };
+    Storage.prototype.removeItem = function (name) {
+        if (ours(name)) window.acknowledged[name.split(".").pop()] = Date.now();
+        return drop.call(this, name);
+    };
+"""
+"""Notes the answers that the browser puts aside, and when each was acknowledged."""
+
+
+@dataclass
+class Busy:
+    """The servers, what is judged there, and a browser that reaches them."""
+
+    site: Site
+    judging: Judging
+    browser: Browser
+
+    def sit_down(self, who: str, server: str, task: Task) -> Page:
+        """Somebody signs in whose pages begin on a server, and opens a task."""
+        form = f"{ADDRESS}/annotate?task={task.id}"
+        context = self.browser.new_context(reduced_motion="reduce", ignore_https_errors=True)
+        context.set_default_timeout(WAIT)
+        context.add_init_script(ANSWERS)
+        context.add_cookies([{"name": "beirscope", "value": server, "url": ADDRESS}])
+        page = context.new_page()
+        go(page, form)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name=who).click()
+        expect(page.get_by_text("lab.example.org, annotator.")).to_be_visible()
+        page.goto(form)
+        page.locator(".document").wait_for()
+        assert serving(context) == server
+        return page
+
+    def back(self, server: str) -> None:
+        """Start a server again that was killed."""
+        self.site.start(server)
+        until(lambda: self.site.serves(server), f"server {server}")
+
+
+def serving(context: BrowserContext) -> str:
+    """The server that somebody's pages live on."""
+    return next(one["value"] for one in context.cookies() if one["name"] == "beirscope")
+
+
+@pytest.fixture(scope="module")
+def busy(browser: Browser) -> Iterator[Busy]:
+    if reason := several.missing():
+        if os.environ.get("BEIRSCOPE_REQUIRE_BROWSER"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    folder = Path(tempfile.mkdtemp(prefix="beirscope-"))
+    people = {who: {"email_verified": True} for who in PEOPLE}
+    try:
+        with several.site(folder, people) as site:
+            judging = filled(site)
+            several.ready(site)
+            script = folder / "chromium"
+            words = " ".join(f"'{word}'" for word in [*site.network.under(), chromium()])
+            script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', "utf-8")
+            script.chmod(0o700)
+            inside = browser.browser_type.launch(executable_path=script, args=FLAGS)
+            yield Busy(site, judging, inside)
+            inside.close()
+    finally:
+        shutil.rmtree(folder)
+
+
+def filled(site: Site) -> Judging:
+    """What is stored, taken in at a desk that shares it all."""
+    desk = site.folder / "desk"
+    desk.mkdir()
+    (desk / "parts").symlink_to(site.folder / "shared" / "parts")
+    now = Settings(home=desk, state=site.state, latency_queries=0)
+    bench = run.Bench(Store(now), now)
+    source = write_many(site.folder / DATASET, 100, title="Note")
+    dataset = imports.import_dataset(bench, DATASET, path=source).dataset
+    places = [(q, n) for q in range(20) for n in range(20)]
+    lists = [f"q{q} Q0 d{(q + 7 * n) % 100} 1 {20 - n} own\n" for q, n in places]
+    file = site.folder / "lists.txt"
+    file.write_text("".join(lists), encoding="utf-8")
+    imports.import_run(bench, file, dataset, system="own")
+    return Judging(bench.store)
+
+
+def kept(pages: list[Page]) -> list[str]:
+    """The answers that all have given, by name."""
+    return [entry for page in pages for entry in page.evaluate("window.kept")]
+
+
+def judges(page: Page, before: int) -> bool:
+    """Have somebody press a key, unless they have given more answers than before."""
+    if page.evaluate("window.kept.length") == before:
+        page.keyboard.press("1")
+    return page.evaluate("window.kept.length") > before
+
+
+def after_a_kill(busy: Busy, pages: list[Page], server: str) -> list[tuple[bool, float]]:
+    """Kill a server while all judge; for each whether their pages were there, and how many seconds
+    later the first answer that they gave afterwards was acknowledged."""
+    there = [serving(page.context) == server for page in pages]
+    given = [page.evaluate("window.kept.length") for page in pages]
+    busy.site.kill(server)
+    killed = 1000 * time.time()
+    for key in "101":
+        for page in pages:
+            page.keyboard.press(key)
+    found = []
+    for page, before in zip(pages, given, strict=True):
+        # A key that was pressed before its document was in sight was not counted.
+        until(lambda page=page, before=before: judges(page, before), "an answer")
+        page.wait_for_function("n => window.acknowledged[window.kept[n]]", arg=before)
+        at = page.evaluate("n => window.acknowledged[window.kept[n]]", before)
+        found.append((at - killed) / 1000)
+    for page in pages:
+        saved(page)
+        assert serving(page.context) != server
+    return list(zip(there, found, strict=True))
+
+
+def check(busy: Busy, task: Task, pages: list[Page], people: list[str]) -> None:
+    """All that was given is there once; nobody holds what another one holds."""
+    check_all_saved_once(busy.judging, task, kept(pages))
+    hands = [queue.before(busy.judging.store, task, Annotator(who)).held for who in people]
+    held = [pair.id for pair in itertools.chain(*hands)]
+    assert held and len(held) == len(set(held))
+
+
+@pytest.mark.parametrize(("people", "kills"), [(2, 1), pytest.param(8, 6, marks=pytest.mark.soak)])
+def test_people_on_two_servers_lose_nothing_when_one_is_killed(
+    busy: Busy, people: int, kills: int
+) -> None:
+    task = busy.judging.task(DATASET, n_pairs=350, depth=20, order="random", seed=people)
+    servers = itertools.cycle(SERVERS)
+    names = PEOPLE[:people]
+    pages = [busy.sit_down(who, next(servers), task) for who in names]
+    watching = pages[-1].context.new_page()
+    go(watching, f"{ADDRESS}/dataset?dataset={DATASET}&judgements=added")
+    n_before = len(busy.judging.store.added_judgements())
+    seen, waited = [], []
+    for n in range(kills):
+        pages[0].keyboard.press("1")
+        saved(pages[0])
+        seen.append(await_seen(busy, watching))
+        on = [serving(page.context) for page in pages]
+        busiest = max(SERVERS, key=on.count)
+        waited += after_a_kill(busy, pages, busiest)
+        busy.back(busiest)
+        # What a page had made lies on the server that its socket leads to.
+        if n == 0:
+            take_a_file(watching)
+    check(busy, task, pages, names)
+    given = len(busy.judging.store.added_judgements()) - n_before
+    assert given == len(kept(pages)) >= kills * (1 + people)
+    for page in pages:
+        page.context.close()
+    say(waited, seen, given)
+
+
+def await_seen(busy: Busy, watching: Page) -> float:
+    """Seconds until a page on the other server counts all that is judged."""
+    begun = time.monotonic()
+    n = len(busy.judging.store.added_judgements())
+    words = f"{n} added judgement{'s' if n > 1 else ''} by"
+    expect(watching.get_by_text(words)).to_be_visible()
+    return time.monotonic() - begun
+
+
+def take_a_file(page: Page) -> None:
+    settled(page)
+    page.get_by_role("button", name="Export").first.click()
+    csv = page.get_by_role("button", name="Its data as CSV").first
+    expect(csv).to_be_visible()
+    settled(page)
+    with page.expect_download() as arriving:
+        csv.click()
+    assert arriving.value.path().stat().st_size
+
+
+def say(waited: list[tuple[bool, float]], seen: list[float], given: int) -> None:
+    """The figures; `pytest -s` shows them."""
+    for there, where in ((True, "the killed server"), (False, "the other one")):
+        seconds = sorted(second for was, second in waited if was == there)
+        shown = " ".join(f"{second:.2f}" for second in seconds) or "nobody"
+        sys.stdout.write(f"\nfrom the kill to the next acknowledged answer, {where}, s: {shown}")
+    shown = " ".join(f"{second:.2f}" for second in seen)
+    sys.stdout.write(f"\nfrom an answer saved to a page of the other server, s: {shown}")
+    sys.stdout.write(f"\n{given} answers given, each saved once\n")
+
+
+def test_an_old_server_makes_way_for_an_updated_one(busy: Busy) -> None:
+    """The last test: from here on both servers are of the version before."""
+    task = busy.judging.task(DATASET, n_pairs=20, order="random")
+    page = busy.sit_down(PEOPLE[0], "two", task)
+    page.keyboard.press("1")
+    saved(page)
+    dashboard = next(
+        words
+        for process in busy.site.processes("one")
+        if "pages._frame.server" in (words := psutil.Process(process).cmdline())
+    )
+    busy.site.kill("one")
+    newer = [*dashboard[:2], "tests.support.processes.newer", *dashboard[3:]]
+    busy.site.run("one", newer, {"BEIRSCOPE_HOME": str(busy.site.folder / "one")})
+    until(lambda: busy.site.serves("one"), "the updated server")
+    until(lambda: not busy.site.serves("two"), "the old server to make way")
+    assert OUTGROWN in busy.site.said("two")
+    assert busy.site.answer("two") == (503, f"{OUTGROWN}\n".encode())
+    page.keyboard.press("0")
+    saved(page)
+    page.wait_for_function("Object.keys(window.acknowledged).length === 2")
+    assert serving(page.context) == "one"
+    check(busy, task, [page], PEOPLE[:1])
+    # Started again as it is, it says so again.
+    busy.site.kill("two")
+    busy.site.start("two")
+    until(lambda: busy.site.answer("two").status == 503, "the old server")

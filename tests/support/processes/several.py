@@ -27,6 +27,8 @@ from tests.support.processes.networks import Network, network, possible
 ADDRESS = "https://scope.example.org"
 HUB, PROXY = "192.0.2.1", "192.0.2.2"
 SERVERS = {"one": "192.0.2.11", "two": "192.0.2.12"}
+_NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+"""Debian has it where only root looks."""
 _CERTIFICATE = """req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2
     -subj /CN=beirscope -addext subjectAltName=DNS:scope.example.org,DNS:db.example.org
     -keyout privkey.pem -out fullchain.pem"""
@@ -37,7 +39,7 @@ events {{ }} http {{ access_log off; {paths} include site.conf; }}"""
 
 def missing() -> str:
     """What keeps this machine from it; empty if nothing does."""
-    if not shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin"):
+    if not _NGINX:
         return "no nginx here: apt-get install nginx"
     if not database.installed():
         return "no PostgreSQL server here: apt-get install postgresql, initdb on the PATH"
@@ -212,7 +214,8 @@ def _nginx(site: Site) -> None:
     (folder / "nginx.conf").write_text(_AROUND.format(paths=paths), "utf-8")
     told = blocks("deployment.md", SEVERAL)[1]
     (folder / "site.conf").write_text(site.placed(told, "proxy"), "utf-8")
-    site.run("proxy", ["nginx", "-p", f"{folder}/", "-c", "nginx.conf"], {})
+    assert _NGINX
+    site.run("proxy", [_NGINX, "-p", f"{folder}/", "-c", "nginx.conf"], {})
 
 
 def ready(site: Site) -> None:

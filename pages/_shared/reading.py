@@ -51,6 +51,9 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
+BREATH = 1.0
+"""Seconds between two times that every page is told to look whether it is out of date: between
+two it may be drawn."""
 CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
@@ -186,13 +189,16 @@ def _current() -> Version:
 class _Ahead:
     """The newest version that was opened before anybody asked for it, when that was looked, and
     the newest whose added judgements were counted in; the newest judgement that was told of, and
-    when that was; whether all of that is a newer Beirscope's now."""
+    when that was; what pages were told of, and when; whether all of that is a newer Beirscope's
+    now."""
 
     version: int = 0
     beat: float = -math.inf
     counted: int = 0
     judgement: int = 0
     judged: float = -math.inf
+    told: Version = (0, 0)
+    telling: float = -math.inf
     outgrown: bool = False
 
 
@@ -231,6 +237,7 @@ def _stay_ahead(ending: Event) -> None:
             _look_for_newer()
             _open_newest()
             tell_judged()
+            _tell_pages()
             _AHEAD.beat = time.monotonic()
             begun = min(begun, _AHEAD.beat)
             if _AHEAD.beat - begun > FIRST:
@@ -284,6 +291,14 @@ def tell_judged() -> None:
     if newest != _AHEAD.judgement:
         _AHEAD.judgement, _AHEAD.judged = newest, time.monotonic()
         following.wake()
+
+
+def _tell_pages() -> None:
+    """Have every page look whether it is out of date, if something is new."""
+    new, now = (_AHEAD.version, _AHEAD.judgement), time.monotonic()
+    if new != _AHEAD.told and now > _AHEAD.telling + BREATH:
+        _AHEAD.told, _AHEAD.telling = new, now
+        following.wake(following.PAGE)
 
 
 def opened() -> Store:

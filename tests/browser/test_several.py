@@ -7,10 +7,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import psutil
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
@@ -26,7 +26,7 @@ from tests.browser.test_annotate import DATASET, Judging, check_all_saved_once, 
 from tests.support.acting import go, settled
 from tests.support.browsers import FLAGS, chromium
 from tests.support.corpora import write_many
-from tests.support.processes import several
+from tests.support.processes import knocking, several
 from tests.support.processes.dashboards import WAIT
 from tests.support.processes.jobbing import until
 from tests.support.processes.several import ADDRESS, SERVERS, Site
@@ -34,10 +34,11 @@ from tests.support.processes.several import ADDRESS, SERVERS, Site
 PEOPLE = [f"ann{number}@lab.example.org" for number in range(8)]
 ANSWERS = """
     const [put, drop] = [Storage.prototype.setItem, Storage.prototype.removeItem];
-    window.kept = []; window.acknowledged = {};
+    window.kept = JSON.parse(sessionStorage.getItem("kept") ?? "[]"); window.acknowledged = {};
     const ours = name => name.startsWith("beirscope.answers.");
     Storage.prototype.setItem = function (name, value) {
         if (ours(name)) window.kept.push(JSON.parse(value).entry);
+        put.call(sessionStorage, "kept", JSON.stringify(window.kept));
         return put.call(this, name, value);
     };
     Storage.prototype.removeItem = function (name) {
@@ -55,28 +56,40 @@ class Busy:
     site: Site
     judging: Judging
     browser: Browser
+    whole: bool
+    """Everything as the papers say; else the dashboards alone, and people who have signed in."""
 
     def sit_down(self, who: str, server: str, task: Task) -> Page:
-        """Somebody signs in whose pages begin on a server, and opens a task."""
+        """Somebody whose pages begin on a server opens a task."""
         form = f"{ADDRESS}/annotate?task={task.id}"
         context = self.browser.new_context(reduced_motion="reduce", ignore_https_errors=True)
         context.set_default_timeout(WAIT)
         context.add_init_script(ANSWERS)
-        context.add_cookies([{"name": "beirscope", "value": server, "url": ADDRESS}])
+        cookies = {"beirscope": server}
+        if not self.whole:
+            cookies |= [knocking.cookie(ADDRESS, who).split("=", 1)]
+        known = [{"name": name, "value": said, "url": ADDRESS} for name, said in cookies.items()]
+        context.add_cookies(known)  # pyrefly: ignore
         page = context.new_page()
-        go(page, form)
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("link", name=who).click()
-        expect(page.get_by_text("lab.example.org, annotator.")).to_be_visible()
+        if self.whole:
+            sign_in(page, form, who)
         page.goto(form)
         page.locator(".document").wait_for()
         assert serving(context) == server
         return page
 
-    def back(self, server: str) -> None:
-        """Start a server again that was killed."""
-        self.site.start(server)
-        until(lambda: self.site.serves(server), f"server {server}")
+    def start(self, *servers: str) -> None:
+        """Start servers, and wait until they answer."""
+        for server in servers:
+            (self.site.start if self.whole else self.site.look)(server)
+        self.site.ready()
+
+
+def sign_in(page: Page, form: str, who: str) -> None:
+    go(page, form)
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name=who).click()
+    expect(page.get_by_text("lab.example.org, annotator.")).to_be_visible()
 
 
 def serving(context: BrowserContext) -> str:
@@ -84,8 +97,8 @@ def serving(context: BrowserContext) -> str:
     return next(one["value"] for one in context.cookies() if one["name"] == "beirscope")
 
 
-@pytest.fixture(scope="module")
-def busy(browser: Browser) -> Iterator[Busy]:
+@contextmanager
+def busied(browser: Browser, whole: bool) -> Iterator[Busy]:
     if reason := several.missing():
         if os.environ.get("BEIRSCOPE_REQUIRE_BROWSER"):
             pytest.fail(reason)
@@ -94,14 +107,14 @@ def busy(browser: Browser) -> Iterator[Busy]:
     people = {who: {"email_verified": True} for who in PEOPLE}
     try:
         with several.site(folder, people) as site:
-            judging = filled(site)
-            several.ready(site)
             script = folder / "chromium"
             words = " ".join(f"'{word}'" for word in [*site.network.under(), chromium()])
             script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', "utf-8")
             script.chmod(0o700)
             inside = browser.browser_type.launch(executable_path=script, args=FLAGS)
-            yield Busy(site, judging, inside)
+            found = Busy(site, filled(site), inside, whole)
+            found.start(*SERVERS)
+            yield found
             inside.close()
     finally:
         shutil.rmtree(folder)
@@ -167,33 +180,44 @@ def check(busy: Busy, task: Task, pages: list[Page], people: list[str]) -> None:
     assert held and len(held) == len(set(held))
 
 
-@pytest.mark.parametrize(("people", "kills"), [(2, 1), pytest.param(8, 6, marks=pytest.mark.soak)])
-def test_people_on_two_servers_lose_nothing_when_one_is_killed(
-    busy: Busy, people: int, kills: int
+@pytest.mark.parametrize(
+    ("people", "kills", "whole"), [(2, 1, False), pytest.param(8, 4, True, marks=pytest.mark.soak)]
+)
+def test_people_lose_nothing_when_servers_are_killed_and_then_updated(
+    browser: Browser, people: int, kills: int, whole: bool
 ) -> None:
-    task = busy.judging.task(DATASET, n_pairs=350, depth=20, order="random", seed=people)
-    servers = itertools.cycle(SERVERS)
-    names = PEOPLE[:people]
-    pages = [busy.sit_down(who, next(servers), task) for who in names]
-    watching = pages[-1].context.new_page()
-    go(watching, f"{ADDRESS}/dataset?dataset={DATASET}&judgements=added")
-    n_before = len(busy.judging.store.added_judgements())
-    seen, waited = [], []
-    for n in range(kills):
-        seen += [seen_after(busy, pages[0], watching) for _ in range(people // 2)]
-        on = [serving(page.context) for page in pages]
-        busiest = max(SERVERS, key=on.count)
-        waited += after_a_kill(busy, pages, busiest)
-        busy.back(busiest)
+    with busied(browser, whole) as busy:
+        task = busy.judging.task(DATASET, n_pairs=350, depth=20, order="random", seed=people)
+        names = PEOPLE[:people]
+        sides = list(zip(names, itertools.cycle(SERVERS), strict=False))
+        pages = [busy.sit_down(who, server, task) for who, server in sides]
+        watching = pages[1].context.new_page()
+        go(watching, f"{ADDRESS}/dataset?dataset={DATASET}&judgements=added")
+        seen, waited = [], []
+        for server in itertools.islice(itertools.cycle(SERVERS), kills):
+            for back in SERVERS.keys() - busy.site.running.keys():
+                busy.start(back)
+                move(pages[1::2], watching, back)
+            seen += [seen_after(busy, pages[0], watching) for _ in range(people // 2)]
+            waited += after_a_kill(busy, pages, server)
         # What a page had made lies on the server that its socket leads to.
-        if n == 0:
-            take_a_file(watching)
-    check(busy, task, pages, names)
-    given = len(busy.judging.store.added_judgements()) - n_before
-    assert given == len(kept(pages)) >= kills * (1 + people)
+        take_a_file(watching)
+        make_way(busy, pages)
+        check(busy, task, pages, names)
+        given = len(busy.judging.store.added_judgements())
+        assert given == len(kept(pages)) >= len(seen) + len(waited) + people
+        say(waited, seen, given)
+
+
+def move(pages: list[Page], watching: Page, server: str) -> None:
+    """Have people load their pages anew, from a server that is back, and somebody who looks on."""
     for page in pages:
-        page.context.close()
-    say(waited, seen, given)
+        page.context.add_cookies([{"name": "beirscope", "value": server, "url": ADDRESS}])
+        page.reload()
+        page.locator(".document").wait_for()
+        assert serving(page.context) == server
+    watching.reload()
+    settled(watching)
 
 
 def seen_after(busy: Busy, page: Page, watching: Page) -> float:
@@ -230,30 +254,22 @@ def say(waited: list[tuple[bool, float]], seen: list[float], given: int) -> None
     sys.stdout.write(f"\n{given} answers given, each saved once\n")
 
 
-def test_an_old_server_makes_way_for_an_updated_one(busy: Busy) -> None:
-    """The last test: from here on both servers are of the version before."""
-    task = busy.judging.task(DATASET, n_pairs=20, order="random")
-    page = busy.sit_down(PEOPLE[0], "two", task)
-    page.keyboard.press("1")
-    saved(page)
-    dashboard = next(
-        words
-        for process in busy.site.processes("one")
-        if "pages._frame.server" in (words := psutil.Process(process).cmdline())
-    )
-    busy.site.kill("one")
-    newer = [*dashboard[:2], "tests.support.processes.newer", *dashboard[3:]]
-    busy.site.run("one", newer, {"BEIRSCOPE_HOME": str(busy.site.folder / "one")})
-    until(lambda: busy.site.serves("one"), "the updated server")
-    until(lambda: not busy.site.serves("two"), "the old server to make way")
-    assert OUTGROWN in busy.site.said("two")
-    assert busy.site.answer("two") == (503, f"{OUTGROWN}\n".encode())
-    page.keyboard.press("0")
-    saved(page)
-    page.wait_for_function("Object.keys(window.acknowledged).length === 2")
-    assert serving(page.context) == "one"
-    check(busy, task, [page], PEOPLE[:1])
-    # Started again as it is, it says so again.
-    busy.site.kill("two")
-    busy.site.start("two")
-    until(lambda: busy.site.answer("two").status == 503, "the old server")
+def make_way(busy: Busy, pages: list[Page]) -> None:
+    """Start a server anew as one of the next version while all judge at the other, which is old."""
+    (new,) = SERVERS.keys() - busy.site.running.keys()
+    (old,) = SERVERS.keys() & busy.site.running.keys()
+    busy.site.look(new, "newer")
+    until(lambda: busy.site.serves(new), "the updated server")
+    until(lambda: not busy.site.serves(old), "the old server to make way")
+    assert OUTGROWN in busy.site.said(old)
+    assert busy.site.answer(old) == (503, f"{OUTGROWN}\n".encode())
+    for page in pages:
+        before = page.evaluate("window.kept.length")
+        until(lambda page=page, before=before: judges(page, before), "an answer")
+        saved(page)
+        assert serving(page.context) == new
+    if busy.whole:
+        # Started again as it is, it says so again.
+        busy.site.kill(old)
+        busy.site.start(old)
+        until(lambda: busy.site.answer(old).status == 503, "the old server")

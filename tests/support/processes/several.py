@@ -9,6 +9,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -112,6 +113,11 @@ class Site:
         name, _, value = said["Environment"].partition("=")
         self.run(machine, shlex.split(said["ExecStart"]), {name: value})
 
+    def look(self, machine: str, *newer: str) -> None:
+        """Start the dashboard of a server alone, or one of the next version."""
+        words = [sys.executable, "-m", "tests.support.processes.looking", *newer]
+        self.run(machine, words, {"BEIRSCOPE_HOME": str(self.folder / machine)})
+
     def run(self, machine: str, words: list[str], told: Mapping[str, str]) -> None:
         """Run a command of a server on its machine."""
         home = self.folder / machine
@@ -159,6 +165,11 @@ class Site:
         """Whether a server takes people in."""
         return self.answer(machine).status == 200
 
+    def ready(self) -> None:
+        """Wait until what was started takes people in."""
+        for machine in self.running.keys() & SERVERS.keys():
+            until(lambda machine=machine: self.serves(machine), f"server {machine}")
+
     def end(self) -> None:
         """End what still runs."""
         for machine in [*self.running]:
@@ -167,7 +178,7 @@ class Site:
 
 @contextmanager
 def site(folder: Path, people: dict[str, dict[str, Any]]) -> Iterator[Site]:
-    """Two servers that answer, behind nginx."""
+    """Two servers that can be started, behind nginx."""
     folder.chmod(0o711)
     subprocess.run(["openssl", *_CERTIFICATE.split()], cwd=folder, check=True, capture_output=True)
     with ExitStack() as opened:
@@ -216,11 +227,3 @@ def _nginx(site: Site) -> None:
     (folder / "site.conf").write_text(site.placed(told, "proxy"), "utf-8")
     assert _NGINX
     site.run("proxy", [_NGINX, "-p", f"{folder}/", "-c", "nginx.conf"], {})
-
-
-def ready(site: Site) -> None:
-    """Start both servers, and wait until they answer."""
-    for machine in SERVERS:
-        site.start(machine)
-    for machine in SERVERS:
-        until(lambda machine=machine: site.serves(machine), f"server {machine}")

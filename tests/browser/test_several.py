@@ -26,7 +26,7 @@ from tests.browser.test_annotate import DATASET, Judging, check_all_saved_once, 
 from tests.support.acting import go, settled
 from tests.support.browsers import FLAGS, chromium
 from tests.support.corpora import write_many
-from tests.support.processes import knocking, several
+from tests.support.processes import knocking, networks, several
 from tests.support.processes.dashboards import WAIT
 from tests.support.processes.jobbing import until
 from tests.support.processes.several import ADDRESS, SERVERS, Site
@@ -67,7 +67,8 @@ class Busy:
         context.add_init_script(ANSWERS)
         cookies = {"beirscope": server}
         if not self.whole:
-            cookies |= [knocking.cookie(ADDRESS, who).split("=", 1)]
+            name, _, said = knocking.cookie(ADDRESS, who).partition("=")
+            cookies[name] = said
         known = [{"name": name, "value": said, "url": ADDRESS} for name, said in cookies.items()]
         context.add_cookies(known)  # pyrefly: ignore
         page = context.new_page()
@@ -99,10 +100,11 @@ def serving(context: BrowserContext) -> str:
 
 @contextmanager
 def busied(browser: Browser, whole: bool) -> Iterator[Busy]:
-    if reason := several.missing():
-        if os.environ.get("BEIRSCOPE_REQUIRE_BROWSER"):
-            pytest.fail(reason)
-        pytest.skip(reason)
+    reason = several.missing()
+    if reason and os.environ.get("BEIRSCOPE_REQUIRE_BROWSER"):
+        pytest.fail(reason)
+    if reason or not networks.possible():
+        pytest.skip(reason or "this account cannot make network namespaces here: run it as root")
     folder = Path(tempfile.mkdtemp(prefix="beirscope-"))
     people = {who: {"email_verified": True} for who in PEOPLE}
     try:

@@ -23,7 +23,7 @@ from compute.base.settings import PROJECT
 from tests.support.processes import database, identity
 from tests.support.processes.jobbing import until
 from tests.support.processes.knocking import Answer, asked
-from tests.support.processes.networks import Network, network, possible
+from tests.support.processes.networks import Network, network
 
 ADDRESS = "https://scope.example.org"
 HUB, PROXY = "192.0.2.1", "192.0.2.2"
@@ -39,12 +39,12 @@ events {{ }} http {{ access_log off; {paths} include site.conf; }}"""
 
 
 def missing() -> str:
-    """What keeps this machine from it; empty if nothing does."""
-    if not _NGINX:
-        return "no nginx here: apt-get install nginx"
+    """What this machine lacks for it; empty if nothing."""
+    if not _NGINX or not all(map(shutil.which, ("ip", "openssl"))):
+        return "no nginx, ip or openssl here: apt-get install nginx iproute2 openssl"
     if not database.installed():
         return "no PostgreSQL server here: apt-get install postgresql, initdb on the PATH"
-    return "" if possible() else "this account cannot make network namespaces with iproute2's ip"
+    return ""
 
 
 def blocks(paper: str, heading: str = "") -> list[str]:

@@ -50,11 +50,12 @@ def several(number: int) -> int:
 
 
 def work(settings: Settings) -> NoReturn:
-    """Work until SIGTERM or SIGINT, or until declared dead by another worker.
+    """Work until SIGTERM or SIGINT, until declared dead by another worker, or until a newer
+    Beirscope has moved the state on.
 
     Raises Unavailable, before anything is begun, when a database cannot be reached.
     """
-    Store(settings).close()
+    store = Store(settings)
     scratch.sweep(settings.home)
     worker = f"worker-{uuid.uuid4().hex[:12]}"
     # Not an event: a second signal in the middle of setting it would wait for itself for ever.
@@ -66,7 +67,7 @@ def work(settings: Settings) -> NoReturn:
         crew = Crew(settings)
         _launch(crew, worker)
         log.warning("%s is ready (process %d)", worker, os.getpid())
-        status = _beat(crew, worker, stopping)
+        status = _beat(crew, store, worker, stopping)
         crew.end()
         with contextlib.suppress(Unavailable):
             workers.leave(settings, worker)
@@ -109,7 +110,7 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]") -> int:
+def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]") -> int:
     """Live: write heartbeats, take over from the dead. Returns the exit status."""
     stranded: set[str] = set()
     while not _told(stopping, workers.BEAT):
@@ -117,6 +118,12 @@ def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]") -> int:
             if not workers.beat(crew.settings, worker):
                 log.error("%s was silent too long and others have its jobs: it ends", worker)
                 return 1
+            with tables.reaching(crew.settings):
+                if store.outgrown():
+                    log.error(
+                        "a newer Beirscope has opened what is stored: update it; %s ends", worker
+                    )
+                    return 1
             _take_over(crew.settings)
             stranded = _resume(crew, worker, stranded)
         except Unavailable as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -175,6 +177,27 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 
 @contextmanager
+def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
+    """Hold a lock of the state while the body runs, as other machines may; whether it was had
+    after so many seconds. In SQLite, which one machine has, locks on files of the home do."""
+    if engine.dialect.name == "sqlite":
+        yield True
+        return
+    key, end = func.hashtextextended(f"beirscope {name}", 0), time.monotonic() + wait
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        taking = select(func.pg_try_advisory_lock(key))
+        while not (taken := connection.execute(taking).scalar_one()) and time.monotonic() < end:
+            time.sleep(_PROBE)
+        try:
+            yield taken
+        finally:
+            # A connection that broke has let it go.
+            with suppress(DBAPIError):
+                if taken:
+                    connection.execute(select(func.pg_advisory_unlock(key)))
+
+
+@contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """One transaction that reads, all of it at one moment of the database."""
     lite = engine.dialect.name == "sqlite"
@@ -276,6 +299,8 @@ _COPIED_AT_ONCE = 1_000
 """Rows in memory while they are copied."""
 _ASKED_AT_ONCE = 10_000
 """Values in one statement: databases limit them."""
+_PROBE = 0.05
+"""Seconds between two tries to have a lock."""
 
 
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:

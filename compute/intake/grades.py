@@ -12,7 +12,6 @@ from pandas import DataFrame
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
-from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
 from compute.base.words import counted, near, shown
@@ -169,7 +168,7 @@ def publish(
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
     mark = fingerprint(KIND, [], machine=machine, grades=judgements_fingerprint(rows))
-    with locked(bench.store.home / "locks" / "import.lock"):
+    with bench.store.alone("import"):
         old = bench.store.part(KIND, dataset.name, machine)
         if old and old.fingerprint == mark:
             return old, False

@@ -17,7 +17,6 @@ from pandas import DataFrame
 
 from compute.base.errors import Conflict, WrongInput
 from compute.base.files import digest
-from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
@@ -179,7 +178,7 @@ def import_run(
         **met,
         **content,
     )
-    with locked(bench.store.home / "locks" / "import.lock"):
+    with bench.store.alone("import"):
         # Somebody else may have taken the name meanwhile.
         _refuse_taken_name(bench, dataset, name, over, file)
         return recompute.publish_run(

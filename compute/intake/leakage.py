@@ -16,7 +16,6 @@ from pandas import DataFrame
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
-from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near
 from compute.corpora.near_equal import LOWEST, THRESHOLD, Index
@@ -87,7 +86,7 @@ def stored(store: Store, dataset: str, name: str) -> Part:
 
 def remove(store: Store, dataset: str, name: str) -> None:
     """Take away what was found for a training set, and its labels. Raises Missing for another."""
-    with locked(store.home / "locks" / "import.lock"):
+    with store.alone("import"):
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
             parts.remove(*part.identity)
@@ -224,7 +223,7 @@ def _published(
     made: dict[str, Any],
 ) -> Part:
     with (
-        locked(bench.store.home / "locks" / "import.lock"),
+        bench.store.alone("import"),
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
         _refuse_taken(bench.store, dataset.name, name)

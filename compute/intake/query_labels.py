@@ -13,7 +13,6 @@ from pandas import DataFrame
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
-from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, trec, unpacked_size
@@ -68,7 +67,7 @@ def put(
     Its provenance is `made`, and under `keys` what made the labels of each. Raises Conflict and
     WrongInput as `import_file`.
     """
-    with locked(store.home / "locks" / "import.lock"):
+    with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage` found on {dataset}: rename the key"
             raise Conflict(told)
@@ -140,7 +139,7 @@ def of_key(store: Store, dataset: str, key: str) -> int:
 
 def drop(store: Store, dataset: str, key: str) -> int:
     """Take away the labels of a key, all others stay; their number. Raises as `of_key`."""
-    with locked(store.home / "locks" / "import.lock"):
+    with store.alone("import"):
         n = of_key(store, dataset, key)
         with store.publishing(f"remove labels of queries of {dataset}") as parts:
             _without(parts, store.part(KIND, dataset), key)

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
-from compute.base.locks import locked
 from compute.base.words import counted, shown
 from compute.corpora import lengths
 from compute.datasets import Dataset, unpacked_size
@@ -30,7 +29,7 @@ def add_texts(
     fit. Raises Missing for a dataset that is not stored, Conflict where its texts are here or it
     changed meanwhile, WrongInput for texts of another collection.
     """
-    with locked(bench.store.home / "locks" / "texts.lock"):
+    with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
         if path is not None:
             unpacked_size.require(path, bench.settings.home)

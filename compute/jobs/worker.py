@@ -53,13 +53,13 @@ def several(number: int, options: Sequence[str]) -> int:
 
 
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
-    """Work until SIGTERM or SIGINT, until declared dead by another worker, or until nothing was to
-    do for `idle` seconds.
+    """Work until SIGTERM or SIGINT, until declared dead by another worker, until a newer Beirscope
+    has moved the state on, or until nothing was to do for `idle` seconds.
 
     `weights` are loaded here alone where the settings keep what needs them apart.
     Raises Unavailable, before anything is begun, when a database cannot be reached.
     """
-    Store(settings).close()
+    store = Store(settings)
     scratch.sweep(settings.home)
     worker = f"{workers.prefix(settings, weights=weights)}{uuid.uuid4().hex[:12]}"
     # Not an event: a second signal in the middle of setting it would wait for itself for ever.
@@ -71,7 +71,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
         crew = Crew(settings)
         _launch(crew, worker, queue.queues(settings, weights=weights))
         log.warning("%s is ready (process %d)", worker, os.getpid())
-        status = _beat(crew, worker, stopping, idle)
+        status = _beat(crew, store, worker, stopping, idle)
         crew.end()
         with contextlib.suppress(Unavailable):
             workers.leave(settings, worker)
@@ -115,7 +115,9 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]", idle: float) -> int:
+def _beat(
+    crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", idle: float
+) -> int:
     """Live: write heartbeats, take over from the dead. Returns the exit status."""
     stranded: set[str] = set()
     busy = time.monotonic()
@@ -128,6 +130,12 @@ def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]", idle: float) -
             if not workers.beat(crew.settings, worker):
                 log.error("%s was silent too long and others have its jobs: it ends", worker)
                 return 1
+            with tables.reaching(crew.settings):
+                if store.outgrown():
+                    log.error(
+                        "a newer Beirscope has opened what is stored: update it; %s ends", worker
+                    )
+                    return 1
             _take_over(crew.settings)
             stranded = _resume(crew, worker, stranded)
         except Unavailable as error:

@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.errors import Missing
-from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
@@ -189,8 +188,7 @@ def publish(
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
     # What another puts in its place meanwhile would be kept by none of them.
-    lock = bench.store.home / "locks" / "import.lock"
-    with locked(lock) if version is not None else contextlib.nullcontext():
+    with bench.store.alone("import") if version is not None else contextlib.nullcontext():
         outcome = publish_run(
             bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
         )

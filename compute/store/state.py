@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
+import time
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -43,6 +45,11 @@ from compute.store.ownership import Marks
 # For types alone: a command that only lists what is stored needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+class Outgrown(Conflict):
+    """A newer Beirscope has opened what is stored."""
+
 
 metadata = MetaData()
 parts = Table(
@@ -111,9 +118,9 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
     SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
     `adopting` the home and its parts belong to this state from now on, whoever had them before.
 
-    Raises Conflict for a home or state of a newer Beirscope, and for a state that the home or its
-    parts do not belong to; nothing is written then. Raises Unavailable when the database cannot
-    be reached, WrongInput for a bad address or a broken home.json.
+    Raises Outgrown for a home or state of a newer Beirscope, and Conflict for a state that the
+    home or its parts do not belong to; nothing is written then. Raises Unavailable when the
+    database cannot be reached, WrongInput for a bad address or a broken home.json.
     """
     # The marks are read before the state: another machine makes its state first.
     marks = ownership.read(settings.home)
@@ -167,6 +174,27 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """One transaction that writes; it waits for other writers before it reads anything."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
+
+
+@contextmanager
+def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
+    """Hold a lock of the state while the body runs, as other machines may; whether it was had
+    after so many seconds. In SQLite, which one machine has, locks on files of the home do."""
+    if engine.dialect.name == "sqlite":
+        yield True
+        return
+    key, end = func.hashtextextended(f"beirscope {name}", 0), time.monotonic() + wait
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        taking = select(func.pg_try_advisory_lock(key))
+        while not (taken := connection.execute(taking).scalar_one()) and time.monotonic() < end:
+            time.sleep(_PROBE)
+        try:
+            yield taken
+        finally:
+            # A connection that broke has let it go.
+            with suppress(DBAPIError):
+                if taken:
+                    connection.execute(select(func.pg_advisory_unlock(key)))
 
 
 @contextmanager
@@ -271,6 +299,8 @@ _COPIED_AT_ONCE = 1_000
 """Rows in memory while they are copied."""
 _ASKED_AT_ONCE = 10_000
 """Values in one statement: databases limit them."""
+_PROBE = 0.05
+"""Seconds between two tries to have a lock."""
 
 
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
@@ -425,6 +455,12 @@ def _is_new(engine: Engine) -> bool:
     return not file.exists() or not file.stat().st_size
 
 
+def outgrown(engine: Engine) -> bool:
+    """Whether a newer Beirscope has moved the state on since it was opened."""
+    with engine.connect() as connection:
+        return (connection.execute(select(func.max(steps.c.format))).scalar() or 0) > len(STEPS)
+
+
 def _state_format(engine: Engine) -> int:
     if _is_new(engine) or not inspect(engine).has_table("steps"):
         return 0
@@ -448,7 +484,7 @@ def _copy_sqlite(engine: Engine, file: Path) -> None:
 
 def _refuse_newer(found: int, known: int, where: str) -> None:
     if found > known:
-        raise Conflict(
+        raise Outgrown(
             f"{where} has format {found}, this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )

@@ -306,6 +306,16 @@ class Store:
         numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
         return frame.astype(dict.fromkeys(frame, "str") | numbers)
 
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Wait until nobody else, on whatever machine, is in a body of this name."""
+        with locked(self.home / "locks" / f"{name}.lock"), state.alone(self._state, name):
+            yield
+
+    def outgrown(self) -> bool:
+        """Whether a newer Beirscope has moved the state on, whom to leave it to from then on."""
+        return state.outgrown(self._state)
+
     def judgement_version(self) -> int:
         """The id of the newest added judgement; 0 before the first."""
         with self._state.connect() as connection:

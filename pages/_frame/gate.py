@@ -29,7 +29,7 @@ from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from pages._frame import left_pages
-from pages._shared import page_files, sign_in
+from pages._shared import page_files, reading, sign_in
 from pages._shared.navigation import FIRST
 
 MESSAGE = 32 * 1024
@@ -46,6 +46,10 @@ SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
 _FILES = [f"/{file.name}" for file in Path(file_util.get_static_dir()).iterdir() if file.is_file()]
+_FRONT_END = {
+    f"/{file.relative_to(file_util.get_static_dir()).as_posix()}"
+    for file in Path(file_util.get_static_dir(), "static").rglob("*")
+}
 _PROBES = ["/_stcore/health", "/_stcore/host-config"]
 _DOOR = ["/auth/login", "/auth/logout", "/oauth2callback"]
 _STATIC = "/static/"
@@ -63,6 +67,7 @@ WRONG_HOST = (
     " with, or add the name to the setting hosts"
 )
 WRONG_ORIGIN = "this request comes from a page of another server: open the dashboard itself"
+NO_FILE = "no such file in this version"
 
 
 class Gate:
@@ -86,7 +91,10 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass; refuse the rest in one sentence, or by closing the socket."""
-        if scope["type"] == "http":
+        if scope["type"] != "lifespan" and reading.outgrown():
+            # A proxy before several servers goes on to one that is updated.
+            await PlainTextResponse(f"{reading.OUTGROWN}\n", 503)(scope, receive, send)
+        elif scope["type"] == "http":
             await self._request(scope, receive, send)
         elif scope["type"] == "websocket":
             await self._socket(scope, receive, send)
@@ -102,6 +110,9 @@ class Gate:
         origins = asked.headers.getlist("origin")
         if any(listen_address.origin(one.lower()) not in meant for one in origins):
             return 403, WRONG_ORIGIN
+        if asked.url.path.startswith(_STATIC) and asked.url.path not in _FRONT_END:
+            # Streamlit would send the page in its place, and a proxy would not ask elsewhere.
+            return 404, NO_FILE
         return None
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -179,6 +190,9 @@ class _Socket:
     async def receive(self) -> Message:
         """The next message that may pass; the end where one may not."""
         message = await self._receive()
+        if reading.outgrown():
+            await self.close(1012)
+            return {"type": "websocket.disconnect", "code": 1012}
         if message["type"] != "websocket.receive" or _may(self._claims, roles.VIEWER):
             return message
         content = message.get("bytes") or b""

@@ -5,7 +5,7 @@ import streamlit as st
 from compute import jobs
 from compute.store import damage
 from compute.views.jobs.matrix import at_work
-from pages._shared import escaping, failures, reading
+from pages._shared import escaping, failures, following, reading
 
 UNWATCHED = ("Jobs", "Annotate")
 """One page shows the jobs itself; annotators must not read the names of systems."""
@@ -22,6 +22,7 @@ def progress(title: str) -> None:
 @st.fragment(run_every="2s")
 @failures.guarded
 def _watch() -> None:
+    following.follow(following.PAGE)
     if reading.is_outdated():
         st.rerun()
     line = at_work(jobs.listed(reading.store().settings, 20))

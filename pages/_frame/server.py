@@ -41,14 +41,14 @@ def prepare() -> None:
     modules = {name: import_module(name) for name in SHARED}
     try:
         modules["pages._shared.reading"].prepare()
-        modules["pages._shared.reading"].stay_ahead()
     except BeirscopeError:
-        # Every page will say so.
-        return
+        # Every page will say so, until what is wrong is mended.
+        pass
     except Exception as error:
         now = settings.load()
         if not disk_refusals.refusal(error, now.home):
             bug_reports.record(now, "dashboard", error)
+    modules["pages._shared.reading"].stay_ahead()
 
 
 @click.command()

@@ -112,6 +112,8 @@ class Look(Generic[Found]):
 
 def _trouble() -> str:
     """Why pages cannot be drawn; empty where they can."""
+    if reading.outgrown():
+        return reading.OUTGROWN
     try:
         health.check(reading.opened())
     except Unavailable as error:

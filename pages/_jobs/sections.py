@@ -307,4 +307,5 @@ def _details(store: Store, job: Job, names: Names) -> None:
             key=f"download {job.id}",
         )
     lines = jobs.log_tail(store.settings, name, LOG_LINES)
-    st.code(lines or "nothing yet", language=None, wrap_lines=True)
+    elsewhere = ", or on the machine that does it" * bool(store.settings.state)
+    st.code(lines or f"nothing yet{elsewhere}", language=None, wrap_lines=True)

@@ -156,13 +156,15 @@ class Form {
     this.setTriggerValue = setTriggerValue;
     if (this.isOld(data)) return;
     const first = !this.data;
+    // Another server took over, which got nothing of what was on its way.
+    const elsewhere = !first && this.data.session !== data.session;
     this.data = data;
     if (first) this.begin();
     else this.unheard.clear();
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
     this.log = this.log.filter((entry) => !saved.has(entry.entry));
-    const answered = data.trouble || saved.has(this.flying);
+    const answered = data.trouble || elsewhere || saved.has(this.flying);
     if (answered) this.flying = null;
     if (saved.size) {
       this.sent = performance.now();

@@ -2,6 +2,7 @@
 
 import atexit
 import math
+import sys
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +23,7 @@ from compute.reading.database import open_version
 from compute.reading.overlay import Official, Overlays
 from compute.reading.questions import Holding, declared
 from compute.store import damage, run_versions
+from compute.store.state import Outgrown
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
@@ -49,9 +51,16 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
+BREATH = 1.0
+"""Seconds between two times that every page is told to look whether it is out of date: between
+two it may be drawn."""
 CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
+OUTGROWN = (
+    "a newer Beirscope has opened what is stored here: stop this server, update it and start it"
+    " again; answers that a browser keeps are saved then"
+)
 KEPT_BYTES = 200_000_000
 """What answers to the pages' questions take up at most, together; one alone half of it."""
 FRAME_BYTES = 20_000
@@ -185,13 +194,17 @@ def _current() -> Version:
 class _Ahead:
     """The newest version that was opened before anybody asked for it, when that was looked, and
     the newest whose added judgements were counted in; the newest judgement that was told of, and
-    when that was."""
+    when that was; what pages were told of, and when; whether all of that is a newer Beirscope's
+    now."""
 
     version: int = 0
     beat: float = -math.inf
     counted: int = 0
     judgement: int = 0
     judged: float = -math.inf
+    told: Version = (0, 0)
+    telling: float = -math.inf
+    outgrown: bool = False
 
 
 _AHEAD = _Ahead()
@@ -226,14 +239,27 @@ def _stay_ahead(ending: Event) -> None:
     while True:
         # Who asks for a page hears what is wrong.
         with suppress(Exception):
+            _look_for_newer()
             _open_newest()
             tell_judged()
+            _tell_pages()
             _AHEAD.beat = time.monotonic()
             begun = min(begun, _AHEAD.beat)
             if _AHEAD.beat - begun > FIRST:
                 _count_in()
         if ending.wait(PAUSE):
             return
+
+
+def _look_for_newer() -> None:
+    if _AHEAD.outgrown:
+        return
+    try:
+        _AHEAD.outgrown = _store(settings.load()).outgrown()
+    except Outgrown:
+        _AHEAD.outgrown = True
+    if _AHEAD.outgrown:
+        sys.stderr.write(f"{OUTGROWN}\n")
 
 
 def _open_newest() -> None:
@@ -272,6 +298,14 @@ def tell_judged() -> None:
         following.wake()
 
 
+def _tell_pages() -> None:
+    """Have every page look whether it is out of date, if something is new."""
+    new, now = (_AHEAD.version, _AHEAD.judgement), time.monotonic()
+    if new != _AHEAD.told and now > _AHEAD.telling + BREATH:
+        _AHEAD.told, _AHEAD.telling = new, now
+        following.wake(following.PAGE)
+
+
 def opened() -> Store:
     """The store, for who watches the server and sees nothing of what is in it."""
     return _store(settings.load())
@@ -280,6 +314,11 @@ def opened() -> Store:
 def kept_bytes() -> int:
     """What the answers that are kept take up."""
     return _kept().held
+
+
+def outgrown() -> bool:
+    """Whether a newer Beirscope, of another server, has moved on what is stored."""
+    return _AHEAD.outgrown
 
 
 def verify() -> Thread:

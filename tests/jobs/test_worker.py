@@ -23,11 +23,13 @@ from compute.intake import imports
 from compute.jobs import queue
 from compute.jobs.matrix import known_datasets
 from compute.recompute import run
+from compute.store import state
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
 from tests.support.corpora import write_many
 from tests.support.processes.jobbing import HASTY, ended, say, session, tiny_home, until, worker
+from tests.support.processes.looking import NEWER
 
 KILLS = int(os.environ.get("BEIRSCOPE_JOB_KILLS", "1"))
 PLACES = [
@@ -145,6 +147,15 @@ def test_a_worker_that_is_told_to_stop_again_and_again_ends(tmp_path: Path) -> N
         for _ in range(2_000):
             one.send_signal(signal.SIGTERM)
         assert one.wait(60) == 0
+
+
+def test_a_worker_leaves_a_state_that_a_newer_beirscope_has_moved_on(tmp_path: Path) -> None:
+    settings = tiny_home(tmp_path).settings
+    with worker(settings) as one:
+        until(lambda: jobs.workers_alive(settings), "the worker")
+        state.open_state(settings, NEWER).dispose()
+        assert one.wait(60) == 1
+    assert jobs.workers_alive(settings) == []
 
 
 def _two(settings: Settings) -> list[jobs.Worker]:

@@ -18,13 +18,16 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from compute.base.settings import PROJECT
-from compute.store import health
+from compute.base.settings import PROJECT, Settings
+from compute.store import health, state
+from pages._frame.gate import NO_FILE
 from pages._frame.left_pages import LeftPages
 from pages._frame.watching import Look
+from pages._shared import reading
 from tests.support.processes import knocking
 from tests.support.processes.dashboards import port, start_server
 from tests.support.processes.knocking import asked, put, rerun, socket
+from tests.support.processes.looking import NEWER
 
 MEGABYTE = 1024**2
 OPERATOR, VIEWER = "op@example.org", "vi@example.org"
@@ -350,6 +353,34 @@ def test_a_server_without_what_is_stored_is_unavailable(
     finally:
         aside.rename(place)
     _until(opened, (200, {"status": "ok"}))
+
+
+def test_a_server_makes_way_for_a_newer_one_of_the_same_state(tmp_path: Path) -> None:
+    old = Dashboard(tmp_path, port(8800))
+    try:
+        with socket(old.address) as before:
+            before.send(rerun())
+            knocking.until(before, "script_finished")
+            state.open_state(Settings(home=tmp_path), NEWER).dispose()
+            _until(old, (503, {"status": "unavailable", "because": reading.OUTGROWN}))
+            # The browser hears that the service starts anew, and opens a socket elsewhere.
+            before.send(rerun())
+            assert knocking.closed_with(before) == 1012
+        assert asked(f"{old.address}/annotate") == (503, f"{reading.OUTGROWN}\n".encode())
+        assert asked(f"{old.address}/_stcore/health").status == 503
+        with pytest.raises(InvalidStatus, match="503"), connect(_stream(old)):
+            pass
+    finally:
+        old.end()
+
+
+def _stream(server: Dashboard) -> str:
+    return f"{server.address.replace('http', 'ws')}/_stcore/stream"
+
+
+def test_the_front_end_has_no_file_of_another_version(opened: Dashboard) -> None:
+    told = asked(f"{opened.address}/static/js/index.of-another-version.js")
+    assert told == (404, f"{NO_FILE}\n".encode())
 
 
 def _until(server: Dashboard, wanted: tuple[int, dict[str, str]]) -> None:

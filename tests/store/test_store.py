@@ -18,6 +18,7 @@ import pytest
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import PROJECT
 from compute.reading.database import open_version
+from compute.store import state
 from compute.store.parts import KINDS
 from compute.store.store import Store, top
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
@@ -355,3 +356,24 @@ def test_a_home_may_have_nearly_any_name(tmp_path: Path, name: str) -> None:
     store = open_store(tmp_path / name)
     publish_run(store, "d", "s", RUN, SCORES)
     assert open_version(store).cursor().execute("select count(*) from hits").fetchone() == (3,)
+
+
+def test_one_machine_at_a_time_is_where_a_name_is_taken(store: Store, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "parts").symlink_to(store.home / "parts")
+    address = store.settings.state
+    # SQLite's state lies in the home, which is then the same.
+    beside = open_store(other if address else store.home, address)
+    with ThreadPoolExecutor(1) as thread:
+        with store.alone("import"), beside.alone("texts"):
+            waits = thread.submit(_in_and_out, beside)
+            with state.alone(beside.engine, "import", 0) as had:
+                assert had == (not address)
+            assert not waits.done()
+        waits.result(60)
+
+
+def _in_and_out(store: Store) -> None:
+    with store.alone("import"):
+        pass

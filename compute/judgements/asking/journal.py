@@ -234,9 +234,10 @@ def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterat
 
     Raises Conflict where one does, and still does after so many seconds.
     """
-    name = hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
-    with sole(store.home / "locks" / f"judge-{name}.lock", wait) as held:
-        if held is None:
+    name = "judge-" + hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
+    file = store.home / "locks" / f"{name}.lock"
+    with sole(file, wait) as held, state.alone(store.engine, name, wait if held else 0) as ours:
+        if held is None or not ours:
             raise Conflict(f"{machine} judges {dataset} now: wait for that to end")
         yield
 

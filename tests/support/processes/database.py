@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,8 +19,11 @@ def installed() -> bool:
 
 
 @contextmanager
-def server() -> Iterator[Path]:
-    """The socket folder of a server, which ends with the block."""
+def server(*options: str, hosts: Sequence[str] = ()) -> Iterator[Path]:
+    """The socket folder of a server, which ends with the block.
+
+    Besides there it may listen with `options` of its own, for `hosts` as pg_hba.conf names them.
+    """
     folder = Path(tempfile.mkdtemp(prefix="beirscope-"))
     # The server refuses to run as root.
     user = "postgres" if os.geteuid() == 0 else None
@@ -32,8 +35,10 @@ def server() -> Iterator[Path]:
         subprocess.run(words, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
 
     call("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-N")
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-    call("pg_ctl", "-D", str(data), "-l", str(log), "-o", options, "-w", "start")
+    with (data / "pg_hba.conf").open("a", encoding="utf-8") as allowed:
+        allowed.writelines(f"{host}\n" for host in hosts)
+    told = [f"-k {folder} -c listen_addresses='' -c fsync=off", *options]
+    call("pg_ctl", "-D", str(data), "-l", str(log), "-o", " ".join(told), "-w", "start")
     try:
         yield folder
     finally:

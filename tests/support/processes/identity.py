@@ -22,12 +22,12 @@ CLIENT, SECRET = "beirscope", "marker-of-the-client-secret"
 class Provider(ThreadingHTTPServer):
     """The provider, with the codes it has given out and the claims of its people by e-mail."""
 
-    def __init__(self, people: dict[str, dict[str, Any]]) -> None:
-        super().__init__(("127.0.0.1", 0), _Answer)
+    def __init__(self, people: dict[str, dict[str, Any]], host: str) -> None:
+        super().__init__((host, 0), _Answer)
         self.people = people
         self.codes: dict[str, dict[str, str]] = {}
         self.key = RSAKey.generate_key(2048, auto_kid=True)
-        self.address = f"http://127.0.0.1:{self.server_port}"
+        self.address = f"http://{host}:{self.server_port}"
 
     def token(self, code: str, form: dict[str, str]) -> dict[str, Any] | None:
         """The answer for a code, which counts once; none where the proof of its asker is wrong."""
@@ -120,9 +120,9 @@ def _metadata(address: str) -> dict[str, Any]:
 
 
 @contextmanager
-def providing(people: dict[str, dict[str, Any]]) -> Iterator[Provider]:
+def providing(people: dict[str, dict[str, Any]], host: str = "127.0.0.1") -> Iterator[Provider]:
     """A provider that answers while the block runs."""
-    server = Provider(people)
+    server = Provider(people, host)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

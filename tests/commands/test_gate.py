@@ -23,6 +23,7 @@ from compute.datasets import Dataset
 from compute.evaluate.non_inferiority import decide
 from compute.intake import imports, query_labels
 from compute.store.loading import Bench
+from tests.support.processes import prepared
 
 QUERIES, NAN = 80, float("nan")
 
@@ -61,13 +62,13 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return prepared.run(
         [sys.executable, "-m", "compute", *words],
         cwd=place,
-        env=os.environ | {"BEIRSCOPE_HOME": str(place / "home"), "PYTHONPATH": str(PROJECT)},
-        capture_output=True,
+        env=os.environ | {"BEIRSCOPE_HOME": str(place / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        check=False,
     )
 
 

@@ -1,6 +1,5 @@
 """kill -9 of an import at named places leaves nothing to see, and the run comes in again."""
 
-import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +12,7 @@ from compute.intake import imports
 from compute.recompute import run as recompute
 from compute.store.loading import Bench
 from compute.store.run_versions import Version
+from tests.support.processes import prepared
 
 RUN = "q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
 KINDS = {"hits", "top", "scores", "length_counts"}
@@ -68,7 +68,7 @@ def test_a_killed_import_of_a_version_leaves_both_runs_or_the_old_one(
 def _kill(bench: Bench, file: Path, place: str, calls: int, *label: str) -> None:
     words = ["tests.support.processes.importer", str(bench.store.home), str(file), place]
     command = [sys.executable, "-m", *words, str(calls), *label]
-    assert subprocess.run(command, cwd=PROJECT, timeout=300).returncode == -9
+    assert prepared.run(command, cwd=PROJECT, timeout=300).returncode == -9
 
 
 def _leading(bench: Bench) -> dict[str, str]:

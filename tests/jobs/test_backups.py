@@ -28,6 +28,7 @@ from compute.jobs import backups, records, tables
 from compute.reading.database import open_version
 from compute.store import state
 from compute.store.store import Store
+from tests.support.processes import prepared
 from tests.support.processes.jobbing import environment, tiny_home
 from tests.support.processes.publisher import PLACES
 from tests.support.storage import hits, judgement, publish_run, scores
@@ -292,8 +293,13 @@ def test_one_command_moves_a_state_to_postgresql(
 def killed(settings: Settings, place: str, calls: int, *command: str) -> bool:
     """Run a command that kills itself at a place; whether it came there."""
     words = [sys.executable, "-m", "tests.support.processes.killed_command", place, str(calls)]
-    found = subprocess.run(
-        [*words, *command], cwd=PROJECT, env=environment(settings), capture_output=True, text=True
+    found = prepared.run(
+        [*words, *command],
+        cwd=PROJECT,
+        env=environment(settings),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert found.returncode in (0, -9), found.stderr
     return found.returncode == -9

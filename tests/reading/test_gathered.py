@@ -7,10 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from compute.reading import score_arrays, top_ranks
+from compute.datasets import Dataset
+from compute.intake import imports
+from compute.reading import length_counts, score_arrays, top_ranks
 from compute.reading.database import open_version
+from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support.storage import hits, open_store, publish_run, scores
+from tests.support.tiny import DOCUMENTS, write_tiny
 
 SYSTEMS = ("bm25", "minilm", "absent")
 LISTED = "select system, query_id, doc_id, rank from top where dataset = 'tiny' order by all"
@@ -59,6 +63,23 @@ def test_scores_are_arrays_of_systems_and_queries(store: Store) -> None:
     assert list(arrays(store)) == ["q1", "q10", "q2"]
     assert arrays(store) == expected
     assert arrays(store, "nDCG@10") == {}
+
+
+def test_lengths_of_two_datasets_are_counted_together(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    """A collection and its copy: no other lengths, and each twice as often."""
+    imports.import_dataset(bench, "copy", path=write_tiny(tmp_path / "copy"))
+    reading = open_version(bench.store)
+    of = length_counts.runs(reading.cursor())
+    one, both = (
+        length_counts.together([of[name] for name in names], [""], 10)
+        for names in (["tiny"], ["tiny", "copy"])
+    )
+    reading.close()
+    assert one.counts[one.groups == 0].sum() == len(DOCUMENTS)
+    assert [column.tolist() for column in both[:-1]] == [column.tolist() for column in one[:-1]]
+    assert both.counts.tolist() == (2 * one.counts).tolist()
 
 
 def test_ranks_are_those_of_the_parts(store: Store) -> None:

@@ -133,6 +133,13 @@ def test_a_collection_without_documents_cannot_be_asked_about(
         generated_queries.part(bench, load(bench, row), Generator(t5))
 
 
+def test_a_collection_whose_documents_were_not_counted_cannot_be_asked_about(
+    bench: Bench, tiny: Dataset, t5: Checkpoint
+) -> None:
+    with pytest.raises(WrongInput, match="no documents to ask about"):
+        generated_queries.part(bench, replace(load(bench, tiny), lengths=None), Generator(t5))
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

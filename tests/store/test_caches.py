@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -13,6 +12,7 @@ import pytest
 from compute.base.result_identity import fingerprint
 from compute.base.settings import PROJECT, Settings
 from compute.store import caches
+from tests.support.processes import prepared
 
 
 def name(number: int) -> str:
@@ -84,6 +84,7 @@ def test_a_builder_that_was_killed_leaves_no_folder_to_be_used(settings: Setting
 import os, signal, sys
 from pathlib import Path
 from compute.store import caches
+from tests.support.processes import prepared
 from compute.base.settings import Settings
 def build(folder):
     (folder / "half").write_bytes(b"x")
@@ -92,7 +93,7 @@ with caches.folder(Settings(home=Path(sys.argv[1])), sys.argv[2], build):
     pass
 """
     words = [sys.executable, "-c", script, str(settings.home), name(1)]
-    assert subprocess.run(words, cwd=PROJECT, check=False).returncode == -9
+    assert prepared.run(words, cwd=PROJECT).returncode == -9
     assert stored(settings) == set()
     with caches.folder(settings, name(1), build) as folder:
         # The next builder goes on where the dead one was.

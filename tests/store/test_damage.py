@@ -387,6 +387,22 @@ def test_lines_that_were_not_written_whole_are_passed_over(tmp_path: Path) -> No
     assert [again.known(part, at) for part in "abc"] == ["", "y", ""]
 
 
+@pytest.mark.parametrize(("lines", "left"), [(1_002, 1_002), (1_003, 1)])
+def test_lines_of_parts_that_are_gone_are_dropped_once_they_are_many(
+    tmp_path: Path, lines: int, left: int
+) -> None:
+    """Of one part that is there 2 lines may be, and of others 1,000."""
+    (tmp_path / "locks").mkdir()
+    known = checksums.Checksums(tmp_path)
+    known.remember((f"part{number}", checksums.Stamp(1, 2, 3), "x") for number in range(lines))
+    known.refresh()
+    known.forget(["part7"])
+    assert len((tmp_path / "checksums.txt").read_bytes().splitlines()) == left
+    again = checksums.Checksums(tmp_path)
+    again.refresh()
+    assert again.known("part7", checksums.Stamp(1, 2, 3)) == "x"
+
+
 @pytest.mark.parametrize("how", ["garbage", "cut", "half"])
 def test_a_damaged_state_is_said_with_what_brings_it_back(
     home: Path, capsys: pytest.CaptureFixture[str], how: str

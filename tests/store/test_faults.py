@@ -25,6 +25,7 @@ from compute.store import damage
 from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support import disks
+from tests.support.processes import prepared
 from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
@@ -63,10 +64,11 @@ class Trial:
     def run(self, deed: str) -> tuple[int, list[str]]:
         """The status of the process, and the marks of the rounds that it acknowledged."""
         words = [self.home, deed, self.place, self.calls, self.hours]
-        ended = subprocess.run(
+        ended = prepared.run(
             [sys.executable, "-m", "tests.support.processes.faulty", *map(str, words)],
             cwd=PROJECT,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=300,
         )

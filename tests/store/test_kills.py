@@ -21,6 +21,7 @@ import pytest
 from compute.base.settings import PROJECT
 from compute.reading.database import open_version
 from compute.store.store import Store
+from tests.support.processes import prepared
 from tests.support.processes.publisher import PLACES, ROWS
 from tests.support.storage import hits, open_store, publish_run, scores
 
@@ -39,7 +40,7 @@ def publisher(home: Path, place: str, calls: int) -> Iterator[subprocess.Popen[s
         place,
         str(calls),
     ]
-    process = subprocess.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+    process = prepared.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     watchdog = Timer(LONGEST, process.terminate)
     watchdog.start()
     try:

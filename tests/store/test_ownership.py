@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from compute.store import state
 from compute.store.migrations import STEPS
 from compute.store.parts import KINDS
 from compute.store.store import Store
+from tests.support.processes import prepared
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q2", "d1", 1))
@@ -249,7 +249,7 @@ def test_a_shared_folder_that_is_not_mounted_is_named(tmp_path: Path, postgres: 
 
 def test_processes_that_open_a_new_home_at_once_agree(tmp_path: Path) -> None:
     words = [sys.executable, "-c", OPENER, str(tmp_path / "home"), "never", "1"]
-    running = [subprocess.Popen(words, cwd=PROJECT) for _ in range(4)]
+    running = [prepared.Popen(words, cwd=PROJECT) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     identity = state.identity_of(open_store(tmp_path / "home").engine)
     assert named(tmp_path / "home") == (identity, identity)
@@ -279,7 +279,7 @@ def test_who_is_killed_while_a_home_is_marked_can_go_on(
     words = [sys.executable, "-c", OPENER, str(home), place, str(calls + older)]
     if "commit" in place:
         words[-1] = str(calls)
-    assert subprocess.run(words, cwd=PROJECT, check=False).returncode == -9
+    assert prepared.run(words, cwd=PROJECT).returncode == -9
     store = open_store(home)
     assert {part.path for part in store.parts()} == files(home) == before
     identity = state.identity_of(store.engine)

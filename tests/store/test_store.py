@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -21,6 +20,7 @@ from compute.reading.database import open_version
 from compute.store import state
 from compute.store.parts import KINDS
 from compute.store.store import Store, top
+from tests.support.processes import prepared
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))
@@ -244,7 +244,7 @@ for number in range(5):
 def test_processes_publish_at_the_same_time(store: Store) -> None:
     """Three processes, ten publications each: every one counts, one part of an identity lives."""
     words = [sys.executable, "-c", PUBLISHER, str(store.home), store.settings.state]
-    running = [subprocess.Popen([*words, f"p{number}"], cwd=PROJECT) for number in range(3)]
+    running = [prepared.Popen([*words, f"p{number}"], cwd=PROJECT) for number in range(3)]
     seen = 0
     while any(process.poll() is None for process in running):
         version = store.version()

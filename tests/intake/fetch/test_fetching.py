@@ -79,6 +79,14 @@ def _folder(bench: Bench) -> Path:
     return bench.settings.home / "datasets"
 
 
+def test_an_archive_of_one_dataset_is_fetched(
+    bench: Bench, server: Hostile, tmp_path: Path
+) -> None:
+    offered = _offered(server, _zip(tmp_path))
+    alone = dataclasses.replace(offered, rows=offered.rows[:1])
+    assert bring(bench, alone, patience=PATIENCE).new
+
+
 def test_a_fetched_archive_is_what_runs_read(bench: Bench, server: Hostile, tmp_path: Path) -> None:
     content = _zip(tmp_path)
     found = bring(bench, _offered(server, content), patience=PATIENCE)

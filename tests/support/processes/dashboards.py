@@ -13,6 +13,7 @@ import pytest
 
 from compute.base.settings import PROJECT
 from compute.jobs.serve import free_port
+from tests.support.processes import prepared
 
 WAIT = 60_000
 """Milliseconds: a test waits for an event this long, never for a time to pass."""
@@ -37,7 +38,7 @@ def serving(home: Path, port: int, *told: str) -> Iterator[str]:
 
 def start_server(home: Path, port: int, *told: str) -> subprocess.Popen[bytes]:
     """The process of a dashboard on a home, once it answers at the port."""
-    server = subprocess.Popen(
+    server = prepared.Popen(
         [sys.executable, "-m", "pages._frame.server", f"--server.port={port}", *told],
         cwd=PROJECT,
         env={**os.environ, "BEIRSCOPE_HOME": str(home)},

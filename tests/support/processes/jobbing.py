@@ -16,6 +16,7 @@ from compute.intake import imports
 from compute.jobs.steps import end_with_worker
 from compute.store.loading import Bench
 from compute.store.store import Store
+from tests.support.processes import prepared
 from tests.support.tiny import write_tiny
 
 LONGEST = 60.0
@@ -76,7 +77,8 @@ def worker(
     `under` is a command that becomes the worker, such as `taskset -c 0`.
     """
     command = [*under, sys.executable, *(words or ("-m", "compute", "worker"))]
-    process = subprocess.Popen(
+    begun = subprocess.Popen if under else prepared.Popen
+    process = begun(
         command,
         cwd=PROJECT,
         env=environment(settings),

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from compute import jobs
@@ -22,10 +24,11 @@ from compute.jobs.steps import STEPS
 from compute.recompute import run, training
 from compute.store import freshness
 from compute.store.loading import Bench
-from compute.store.store import Store
+from compute.store.store import Part, Store
 from compute.systems import system, trained
 from compute.systems.training import biencoder, losses
 from compute.systems.training.ict import Ict
+from compute.systems.training.recipes import material
 from compute.views.jobs import training as figures
 from tests.support import models as tiny_models
 from tests.support.tiny import write_tiny
@@ -38,7 +41,7 @@ from compute.datasets import dataset
 from compute.recompute import training
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.store.store import Store
+from compute.store.store import Part, Store
 from compute.systems.training import biencoder
 
 def die(done, total, unit):
@@ -258,6 +261,19 @@ def test_the_sentence_stays_in_its_document_as_often_as_asked(keep: float, stays
     assert share == pytest.approx(stays, abs=0.03)
     assert {sentence for sentence, _ in drawn} == set(cloze[1])
     assert all(rest.startswith("Harbour ") for _, rest in drawn)
+
+
+def test_of_two_sentences_without_a_title_one_is_to_find_the_other(tmp_path: Path) -> None:
+    """Of a single one nothing is left to find; and of one document no batch can be made."""
+    path = tmp_path / "documents.parquet"
+    texts = ["Ships leave. A ferry crosses.", "Ships leave."]
+    pq.write_table(pa.table({"doc_id": ["a", "b"], "title": ["", ""], "text": texts}), path)
+    part = Part("documents", "documents", "tiny", "", "documents", path, 0, 0, "", {}, "")
+    found = material({"language": "en"}, documents=part)
+    recipe = system("ict-herbert[scifact-pl]").recipe
+    assert recipe
+    with pytest.raises(WrongInput, match=r"^1 of these documents"):
+        recipe.train(found, tmp_path, Settings(threads=1), lambda *_: None)
 
 
 def test_the_papers_settings_are_the_defaults() -> None:

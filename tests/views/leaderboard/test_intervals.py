@@ -110,6 +110,11 @@ def test_more_groups_than_bars_fit_are_left_to_the_table() -> None:
     assert order_confidence.compact("z aa") == "z aa"
 
 
+def test_groups_come_in_the_order_of_their_letters_whoever_is_in_them() -> None:
+    found = order_confidence.members(["b aa", "a b", "a"])
+    assert list(found.items()) == [("a", [1, 2]), ("b", [0, 1]), ("aa", [0])]
+
+
 def test_four_letters_in_a_row_are_written_as_their_ends() -> None:
     assert order_confidence.compact("a b c") == "abc"
     assert order_confidence.compact("a c d e f") == "a c–f"

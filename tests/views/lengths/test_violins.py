@@ -92,6 +92,12 @@ def test_the_right_column_has_the_median_and_how_far_it_is_from_the_collections(
     assert any(note.startswith("<b>20.5</b>") and "+0.5" in note for note in shown)
 
 
+def test_the_dotted_line_is_at_the_collections_median_from_the_first_row_to_the_last() -> None:
+    (line,) = (one for one in drawn().data if one.line.dash == "dot")
+    # Five rows, whose places are 0 to 4.
+    assert (list(line.x), list(line.y)) == ([20, 20], [-1, 4.4])
+
+
 @pytest.mark.parametrize(
     ("number", "said"),
     [

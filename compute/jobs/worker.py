@@ -115,9 +115,7 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(
-    crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", idle: float
-) -> int:
+def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", idle: float) -> int:
     """Live: write heartbeats, take over from the dead. Returns the exit status."""
     stranded: set[str] = set()
     busy = time.monotonic()

@@ -51,6 +51,11 @@ def follows() -> bool:
     return context is not None and context.session_id in _asking()[PART]
 
 
+def pages() -> int:
+    """How many pages look whether they are out of date."""
+    return len(_asking()[PAGE])
+
+
 def wake(kind: str = PART) -> None:
     """Have every part that follows drawn anew, since something is new."""
     if not runtime.exists():

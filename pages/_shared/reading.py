@@ -51,9 +51,9 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
-BREATH = 1.0
-"""Seconds between two times that every page is told to look whether it is out of date: between
-two it may be drawn."""
+BREATH, PACE = 1.0, 0.2
+"""Seconds between two times that every page is told to look whether it is out of date, at least,
+and for each page that is open: between two all may be drawn, by one processor."""
 CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
@@ -301,9 +301,13 @@ def tell_judged() -> None:
 def _tell_pages() -> None:
     """Have every page look whether it is out of date, if something is new."""
     new, now = (_AHEAD.version, _AHEAD.judgement), time.monotonic()
-    if new != _AHEAD.told and now > _AHEAD.telling + BREATH:
+    if new != _AHEAD.told and now > _AHEAD.telling + _breath():
         _AHEAD.told, _AHEAD.telling = new, now
         following.wake(following.PAGE)
+
+
+def _breath() -> float:
+    return max(BREATH, PACE * following.pages())
 
 
 def opened() -> Store:
@@ -407,20 +411,22 @@ def await_published() -> None:
 def is_outdated() -> bool:
     """Whether something was published, or found damaged, since this run of the page began.
 
-    Judgements alone wait a while where a part of the page follows them (`newest_judgements`).
+    Judgements alone wait a while where many pages are open, or where a part of this one follows
+    them (`newest_judgements`).
     """
     shown, now = st.session_state.get("_version"), _current()
-    if shown != now and not (shown and shown[0] == now[0] and _followed(now[1])):
+    if shown != now and not (shown and shown[0] == now[0] and _may_wait(now[1])):
         return True
     noticed = _store(settings.load()).noticed
     return st.session_state.get("_noticed", noticed) != noticed
 
 
-def _followed(judgement: int) -> bool:
-    """Whether a part of the page follows judgements, so that the rest may wait for a calm."""
-    now = time.monotonic()
+def _may_wait(judgement: int) -> bool:
+    """Whether the page was drawn a moment ago; with a part that follows judgements it waits for a
+    calm."""
+    now, begun = time.monotonic(), st.session_state["_begun"]
     calm = judgement == _AHEAD.judgement and now > _AHEAD.judged + CALM
-    return following.follows() and not calm and now < st.session_state["_begun"] + LONGEST
+    return now < begun + _breath() or (following.follows() and not calm and now < begun + LONGEST)
 
 
 @contextmanager

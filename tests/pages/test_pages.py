@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 from streamlit import config
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
@@ -18,7 +20,7 @@ from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.shared.drawing import numbers
-from pages._shared import drawing, reading
+from pages._shared import drawing, following, reading
 from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
@@ -308,6 +310,26 @@ def test_a_new_version_is_shown_once_it_is_open(
         "scores",
         "top",
     }
+
+
+def test_the_more_pages_are_open_the_longer_each_stands_while_people_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "home")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead())
+    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
+    drawn = {"_version": reading._current(), "_begun": time.monotonic() - 2 * reading.BREATH}
+    for key, value in drawn.items():
+        monkeypatch.setitem(st.session_state, key, value)
+    assert not reading.is_outdated()
+    store.add_judgements(judgement("q1", "d1", 1))
+    assert reading.is_outdated()
+    others = {f"person {number}": BackMsg() for number in range(100)}
+    monkeypatch.setitem(following._asking(), following.PAGE, others)
+    assert not reading.is_outdated(), "drawn two seconds ago, as a hundred others were"
+    publish_run(store, "tiny", "minilm", RUN, scores("R@10", q1=0.2))
+    assert reading.is_outdated(), "a new run is shown at once"
 
 
 def test_what_the_dashboard_itself_published_is_waited_for(

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, settings
 
 from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
+from tests.support import copied_homes
 from tests.support.processes import database, java
 from tests.support.tiny import write_tiny
 
@@ -60,16 +60,20 @@ def shipped_results(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """A home of the test's own, into which nothing ships."""
-    now = Settings(home=tmp_path / "home", threads=1, latency_queries=0)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
+def tiny(tmp_path: Path) -> Dataset:
+    """The tiny collection, taken into the home of the bench; its files are in `tiny` beside it."""
+    write_tiny(tmp_path / "tiny")
+    return copied_homes.tiny(tmp_path / "home")
 
 
 @pytest.fixture
-def tiny(bench: Bench, tmp_path: Path) -> Dataset:
-    """The tiny collection, taken into that home."""
-    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+def bench(tmp_path: Path, request: pytest.FixtureRequest) -> Bench:
+    """A home of the test's own, into which nothing ships; `tiny` is in it where a test has both."""
+    if "tiny" in request.fixturenames:
+        # A home is copied before it is opened.
+        request.getfixturevalue("tiny")
+    now = Settings(home=tmp_path / "home", threads=1, latency_queries=0)
+    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
 
 
 @pytest.fixture(scope="session")

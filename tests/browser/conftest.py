@@ -18,6 +18,10 @@ from tests.support.processes.dashboards import WAIT, port, serving
 from tests.support.tiny import write_tiny
 
 
+PLAIN = "--js-flags=--no-opt --no-maglev --min-semi-space-size=64 --max-semi-space-size=128"
+"""No page of a test lives long enough to earn back what optimised code and a small heap cost."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A browser test that fails is tried once more, and the summary names it under RERUN.
 
@@ -62,7 +66,7 @@ def browser() -> Iterator[Browser]:
         pytest.skip(reason)
     expect.set_options(timeout=WAIT)
     with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=executable, args=FLAGS)
+        running = play.chromium.launch(executable_path=executable, args=[*FLAGS, PLAIN])
         yield running
         running.close()
 

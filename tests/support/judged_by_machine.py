@@ -1,14 +1,17 @@
 """What the tests of machines that judge share: a home with texts and runs, and a plan."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from compute.base.settings import Settings
+from compute.datasets import Dataset
 from compute.intake import imports, judging
 from compute.intake.judging import Plan
 from compute.judgements.asking import journal
 from compute.store.loading import Bench
 from compute.store.store import Store
+from tests.support import copied_homes
 from tests.support.processes.machine import Machine
 from tests.support.tiny import write_tiny
 
@@ -22,20 +25,24 @@ def home(folder: Path, server: Machine, *documents: str, **more: Any) -> Bench:
 
     Officially judged are d1 and d5 of q1, so the run leaves d4 and these to judge.
     """
+    copied_homes.copied(documents, folder / "home", partial(_take, documents))
+    about: dict[str, Any] = {"judge_address": server.address, "judge_model": "m"}
+    about |= {"judge_key": KEY} | more
+    settings = Settings(home=folder / "home", threads=1, latency_queries=0, **about)
+    return Bench(Store(settings, shipped=folder / "nothing"), settings, job="judge-000000000000")
+
+
+def _take(documents: tuple[str, ...], bench: Bench, folder: Path) -> Dataset:
     source = write_tiny(folder / "tiny")
     with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
         for number, text in enumerate(documents, 1):
             corpus.write(f'{{"_id": "e{number}", "title": "", "text": "{text}"}}\n')
-    about: dict[str, Any] = {"judge_address": server.address, "judge_model": "m"}
-    about |= {"judge_key": KEY} | more
-    settings = Settings(home=folder / "home", threads=1, latency_queries=0, **about)
-    bench = Bench(Store(settings, shipped=folder / "nothing"), settings, job="judge-000000000000")
     tiny = imports.import_dataset(bench, "tiny", path=source).dataset
     names = ["d4", "d1", *(f"e{number}" for number in range(1, len(documents) + 1))]
     lines = [f"q1 Q0 {name} {rank} {-rank} t\n" for rank, name in enumerate(names, 1)]
     (folder / "all.run").write_text("".join(lines), "utf-8")
     imports.import_run(bench, folder / "all.run", tiny, system="all")
-    return bench
+    return tiny
 
 
 def planned(bench: Bench, **more: Any) -> Plan:

@@ -16,6 +16,7 @@ from compute.intake import imports
 from compute.jobs.steps import end_with_worker
 from compute.store.loading import Bench
 from compute.store.store import Store
+from tests.support import copied_homes
 from tests.support.processes import prepared
 from tests.support.tiny import write_tiny
 
@@ -107,11 +108,14 @@ def ended(settings: Settings, job: str) -> jobs.Job:
     return until(now, f"the end of {job}")
 
 
-def tiny_home(folder: Path, state: str = "", names: tuple[str, ...] = ("tiny",)) -> Store:
+def tiny_home(folder: Path, state: str = "", names: Sequence[str] = ("tiny",)) -> Store:
     """A store with the tiny collection, under each of the names."""
     settings = Settings(home=folder / "home", state=state, threads=1, latency_queries=0)
+    source, names = write_tiny(folder / "tiny"), list(names)
+    if not state and "tiny" in names:
+        copied_homes.tiny(settings.home)
+        names.remove("tiny")
     store = Store(settings, shipped=folder / "nothing")
-    source = write_tiny(folder / "tiny")
     for name in names:
         imports.import_dataset(Bench(store, settings), name, path=source)
     return store

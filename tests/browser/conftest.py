@@ -17,7 +17,6 @@ from tests.support.browsers import FLAGS, chromium
 from tests.support.processes.dashboards import WAIT, port, serving
 from tests.support.tiny import write_tiny
 
-
 PLAIN = "--js-flags=--no-opt --no-maglev --min-semi-space-size=64 --max-semi-space-size=128"
 """No page of a test lives long enough to earn back what optimised code and a small heap cost."""
 

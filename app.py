@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.base.errors import BeirscopeError
-from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in
+from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in, turns
 from pages._frame.progress import progress
 from pages._shared import export, failures, metrics, navigation, reading
 
@@ -30,7 +30,7 @@ page = st.navigation(
 )
 try:
     if sign_in.enter():
-        with metrics.drawing(page.title):
+        with turns.turn(), metrics.drawing(page.title):
             navigation.restore()
             reading.begin()
             export.begin(page.title)

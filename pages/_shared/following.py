@@ -51,9 +51,9 @@ def follows() -> bool:
     return context is not None and context.session_id in _asking()[PART]
 
 
-def pages() -> int:
-    """How many pages look whether they are out of date."""
-    return len(_asking()[PAGE])
+def number(kind: str) -> int:
+    """How many pages have such a part."""
+    return len(_asking()[kind])
 
 
 def wake(kind: str = PART) -> None:

@@ -51,9 +51,10 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
-BREATH, PACE = 1.0, 0.2
-"""Seconds between two times that every page is told to look whether it is out of date, at least,
-and for each page that is open: between two all may be drawn, by one processor."""
+BREATH, PART_PACE = 1.0, 0.25
+"""Seconds between two times that every page is told to look whether it is out of date, for each
+page that is open but one; and between two that the parts which follow judgements are drawn, for
+each of them. So what nobody asked for takes a part of one processor alone."""
 CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
@@ -193,15 +194,17 @@ def _current() -> Version:
 @dataclass
 class _Ahead:
     """The newest version that was opened before anybody asked for it, when that was looked, and
-    the newest whose added judgements were counted in; the newest judgement that was told of, and
-    when that was; what pages were told of, and when; whether all of that is a newer Beirscope's
-    now."""
+    the newest whose added judgements were counted in; the newest judgement, and when it was seen;
+    the newest for which the parts that follow were drawn, and when; what pages were told of, and
+    when; whether all of that is a newer Beirscope's now."""
 
     version: int = 0
     beat: float = -math.inf
     counted: int = 0
     judgement: int = 0
     judged: float = -math.inf
+    woken: int = 0
+    waking: float = -math.inf
     told: Version = (0, 0)
     telling: float = -math.inf
     outgrown: bool = False
@@ -292,9 +295,12 @@ def _count_in(manifest: int | None = None) -> None:
 
 def tell_judged() -> None:
     """Wake what follows judgements, if there is one that it was not told of."""
-    newest = _store(settings.load()).judgement_version()
+    newest, now = _store(settings.load()).judgement_version(), time.monotonic()
     if newest != _AHEAD.judgement:
-        _AHEAD.judgement, _AHEAD.judged = newest, time.monotonic()
+        _AHEAD.judgement, _AHEAD.judged = newest, now
+    pause = PART_PACE * following.number(following.PART)
+    if newest != _AHEAD.woken and now > _AHEAD.waking + pause:
+        _AHEAD.woken, _AHEAD.waking = newest, now
         following.wake()
 
 
@@ -307,7 +313,7 @@ def _tell_pages() -> None:
 
 
 def _breath() -> float:
-    return max(BREATH, PACE * following.pages())
+    return BREATH * max(1, following.number(following.PAGE) - 1)
 
 
 def opened() -> Store:

@@ -327,7 +327,7 @@ def test_the_more_pages_are_open_the_longer_each_stands_while_people_judge(
     assert reading.is_outdated()
     others = {f"person {number}": BackMsg() for number in range(100)}
     monkeypatch.setitem(following._asking(), following.PAGE, others)
-    assert not reading.is_outdated(), "drawn two seconds ago, as a hundred others were"
+    assert not reading.is_outdated(), "drawn a moment ago, as a hundred others were"
     publish_run(store, "tiny", "minilm", RUN, scores("R@10", q1=0.2))
     assert reading.is_outdated(), "a new run is shown at once"
 

@@ -35,7 +35,7 @@ from compute.reading.database import open_version
 from compute.store.store import Store
 from compute.views.shared.theme import template
 from tests.benchmarks import annotate
-from tests.benchmarks.pages.addresses import Addresses
+from tests.benchmarks.pages.addresses import Address, Addresses
 from tests.benchmarks.pages.addresses import tour as every_page
 from tests.benchmarks.pages.sessions import PART, WHOLE, Server, Session, asked, serving
 from tests.benchmarks.side_by_side import say
@@ -44,6 +44,8 @@ LOOKING, JUDGING = 20.0, 5.0
 """Seconds in the mean between two pages of who looks, and between two answers of who judges."""
 DATASET = "pydocs-networkx"
 PAIRS = 20_000
+OF_A_PAGE = 40
+"""Addresses of each page; everybody opens them in an order of their own."""
 
 
 @dataclass
@@ -116,20 +118,14 @@ class Crowd:
 
     def __init__(self, server: Server, home: Path, task: str, minutes: float) -> None:
         self.done = Done()
-        self._server, self._home, self._task = server, home, task
+        self._server, self._task, self._addresses = server, task, _addresses(home)
         self._end = time.monotonic() + 60 * minutes
 
     def look(self, number: int) -> None:
         """Open pages until the end."""
         random = Random(number)
-        store = Store(Settings(home=self._home))
-        reading = open_version(store)
-        addresses = list(every_page(Addresses(store, reading, number), 10))
-        reading.close()
-        store.close()
-        random.shuffle(addresses)
         with closing(Session(self._server)) as person:
-            for address in itertools.cycle(addresses):
+            for address in itertools.cycle(random.sample(self._addresses, len(self._addresses))):
                 if not self._wait(random.expovariate(1 / LOOKING)):
                     return
                 opened = person.open(address)
@@ -156,6 +152,16 @@ class Crowd:
         left = self._end - time.monotonic()
         time.sleep(max(0.0, min(seconds, left)))
         return seconds < left
+
+
+def _addresses(home: Path) -> list[Address]:
+    store = Store(Settings(home=home))
+    reading = open_version(store)
+    try:
+        return list(every_page(Addresses(store, reading), OF_A_PAGE))
+    finally:
+        reading.close()
+        store.close()
 
 
 def crowd(home: Path, task: str, people: int, minutes: float) -> dict[str, Any]:

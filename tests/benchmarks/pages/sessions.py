@@ -128,6 +128,10 @@ class Session:
 
     def _say(self, question: BackMsg, ends: Collection[int] = WHOLE) -> tuple[int, str]:
         """The bytes of all that came until the end, and what the page shows as an error."""
+        with suppress(TimeoutError):
+            # What the server drew by itself meanwhile is no answer.
+            while True:
+                self._socket.recv(timeout=0)
         self._socket.send(question.SerializeToString())
         sent, fault = 0, ""
         while True:

@@ -30,7 +30,7 @@ page = st.navigation(
 )
 try:
     if sign_in.enter():
-        with turns.turn(), metrics.drawing(page.title):
+        with metrics.drawing(page.title), turns.turn():
             navigation.restore()
             reading.begin()
             export.begin(page.title)

@@ -1,6 +1,6 @@
 """Measures every page on a home: `python -m tests.benchmarks.pages HOME [PART …]`.
 
-    python -m tests.benchmarks.pages HOME [server] [browser] [clicks] [memory] [publishing]
+    python -m tests.benchmarks.pages HOME [server] [browser] [clicks] [memory] [crowd] [publishing]
         [--openings 20] [--pages PAGE …] [--times 10] [--people 1 8] [--json FILE]
 
 Made for the store of `tests.benchmarks.full_size`; the home is not written to. `server`: a person
@@ -8,9 +8,10 @@ speaks Streamlit's protocol over the WebSocket, from asking for an address until
 is the first opening in a fresh process, warm those after it, each with other pickers, then some of
 the same addresses again. `browser`: from navigation until the page is whole. `clicks`: from a
 click on a page's name, in a session that stays, until it is whole. `memory`: of the
-server after everybody opened every page so many times. `publishing`: pages beside a process that
-publishes a run of 1.4 million hits again and again. Prints tables in Markdown; `--json` has every
-opening. Seconds of processors are the server's own: on a busy machine they tell more.
+server after everybody opened every page so many times. `crowd`: 30 sessions that open five
+addresses each at once. `publishing`: pages beside a process that publishes a run of 1.4 million
+hits again and again. Prints tables in Markdown; `--json` has every opening. Seconds of processors
+are the server's own: on a busy machine they tell more.
 """
 
 import argparse
@@ -33,7 +34,7 @@ from tests.benchmarks.pages.addresses import PAGES, Address, Addresses
 from tests.benchmarks.pages.sessions import Opening, serving, session
 from tests.benchmarks.side_by_side import machine
 
-PARTS = ("server", "browser", "clicks", "memory", "publishing")
+PARTS = ("server", "browser", "clicks", "memory", "crowd", "publishing")
 KNOWN = 5
 """Addresses that are opened a second time."""
 Table = list[dict[str, Any]]
@@ -69,6 +70,7 @@ def measured(given: argparse.Namespace, addresses: Mapping[str, list[Address]]) 
             "Memory of the server",
             lambda: [crowds.tour(home, n, given.times) for n in given.people],
         ),
+        "crowd": ("At once", lambda: [crowds.at_once(home, 30, 5)]),
         "publishing": (
             "Beside publishing",
             lambda: crowds.beside_publishing(home, addresses),

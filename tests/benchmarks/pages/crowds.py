@@ -7,10 +7,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,29 @@ PUBLISHED = "made-up"
 
 def tour(home: Path, people: int, times: int) -> dict[str, Any]:
     """Everybody opens every page so often, in a session that stays; what the server holds then."""
+    return _together(home, people, lambda source, seed: every_page(source, times))
+
+
+def at_once(home: Path, people: int, views: int) -> dict[str, Any]:
+    """So many sessions that open so many addresses each, all at once, on a server just started.
+
+    The addresses are of pages drawn by lot, and nobody asked for them before.
+    """
+
+    def drawn(source: Addresses, seed: int) -> Iterable[Address]:
+        return Random(seed).sample([*every_page(source, 1)], views)
+
+    return _together(home, people, drawn)
+
+
+def _together(
+    home: Path, people: int, wanted: Callable[[Addresses, int], Iterable[Address]]
+) -> dict[str, Any]:
     with serving(home) as server:
+        of_person = [_addresses(home, seed, wanted) for seed in range(people)]
         with ThreadPoolExecutor(people) as pool:
-            found = list(pool.map(lambda seed: _tour(server, home, seed, times), range(people)))
-        openings = [one for of_person in found for one in of_person]
+            found = list(pool.map(lambda addresses: _opened(server, addresses), of_person))
+        openings = [one for of_one in found for one in of_one]
         seconds = [one.seconds for one in openings]
         p50, p95 = np.percentile(seconds, [50, 95])
         return {
@@ -56,12 +76,18 @@ def tour(home: Path, people: int, times: int) -> dict[str, Any]:
         }
 
 
-def _tour(server: Server, home: Path, seed: int, times: int) -> list[Opening]:
+def _addresses(
+    home: Path, seed: int, wanted: Callable[[Addresses, int], Iterable[Address]]
+) -> list[Address]:
     store = Store(Settings(home=home))
     source = open_version(store)
-    addresses = list(every_page(Addresses(store, source, seed), times))
+    addresses = list(wanted(Addresses(store, source, seed), seed))
     source.close()
     store.close()
+    return addresses
+
+
+def _opened(server: Server, addresses: list[Address]) -> list[Opening]:
     with session(server) as person:
         return [person.open(address) for address in addresses]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
@@ -19,6 +20,7 @@ from compute.evaluate.sign_flips import LEVEL
 STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4}
 """Exit statuses; 1 is a bug and 2 wrong input, as of every command."""
 ABSENT = "–"
+MOST_DIGITS = 9
 _READING = (
     "difference: above 0 the candidate is better; its interval is Student's",
     "queries needed: for an 80% chance of the verdict not worse, were the two equally good",
@@ -72,7 +74,7 @@ def table(report: Report) -> DataFrame:
             "baseline": _number(row["baseline"]),
             "candidate": _number(row["candidate"]),
             "difference": _number(row["difference"]),
-            "95% interval": _span(row["low"], row["high"]),
+            "95% interval": _interval(row, report.margin),
             "verdict": row["verdict"],
             "queries needed": _count(row["queries_needed"]),
             "holes": _span(row["holes_baseline"], row["holes_candidate"], ", "),
@@ -167,7 +169,7 @@ def _reason(row: Row, report: Report) -> str:
     """A group, with what its verdict rests on."""
     if row["verdict"] == NOT_WORSE:
         return str(row["group"])
-    where = f"{row['group']} (interval {_span(row['low'], row['high'])}"
+    where = f"{row['group']} (interval {_interval(row, report.margin)}"
     if row["verdict"] == WORSE:
         corrected = " by Holm's method" * (len(report.found) > 1)
         return f"{where}, p {row['p']:.2g}{corrected})"
@@ -180,11 +182,29 @@ def _absent(value: Any) -> bool:
     return value is None or bool(pd.isna(value))
 
 
-def _number(value: Any) -> str:
+def _number(value: Any, digits: int = 4) -> str:
     if isinstance(value, str):
         return value
     # Not -0.0000, which rounding makes.
-    return ABSENT if _absent(value) else f"{round(value, 4) + 0:.4f}"
+    return ABSENT if _absent(value) else f"{round(value, digits) + 0:.{digits}f}"
+
+
+def _interval(row: Row, margin: float) -> str:
+    """Both ends, never rounded onto a loss of the margin: the verdict rests on their side of it."""
+    ends = [_number(end, _digits(end, margin)) for end in (row["low"], row["high"])]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _digits(end: Any, margin: float) -> int:
+    """As few digits as put an end on the same side of the margin's loss as all of them, 4 to 9."""
+    if _absent(end):
+        return 4
+
+    def side(of: float) -> float:
+        return float(np.sign(round(of + margin, MOST_DIGITS)))
+
+    enough = (n for n in range(4, MOST_DIGITS) if side(round(end, n)) == side(end))
+    return next(enough, MOST_DIGITS)
 
 
 def _count(value: Any) -> str:

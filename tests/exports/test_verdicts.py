@@ -70,6 +70,17 @@ def test_a_table_of_words() -> None:
     assert (row["difference"], row["holes"], row["verdict there"]) == ("0.0000", "–", "–")
 
 
+@pytest.mark.parametrize(
+    ("beyond", "end", "verdict"),
+    [(4e-6, "-0.010004", "undecided"), (-4e-6, "-0.009996", "not worse"), (0.001, "-0.0110", "")],
+)
+def test_an_end_is_never_rounded_onto_the_margin(beyond: float, end: str, verdict: str) -> None:
+    low = report(0).found["low"].item()
+    (row,) = verdicts.table(report(0.01 + low + beyond)).to_dict("records")
+    assert row["95% interval"].startswith(f"{end} to ")
+    assert row["verdict"] == (verdict or "undecided")
+
+
 def test_json_has_all_and_null_for_what_is_absent() -> None:
     whole = json.loads(verdicts.record(report(0.1)))
     assert (whole["verdict"], whole["status"], whole["margin"]) == ("worse", 3, 0.01)

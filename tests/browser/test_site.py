@@ -135,8 +135,11 @@ def test_a_choice_that_is_not_there_is_said(watched: Page, site: str) -> None:
     said = watched.locator("p.said").all_inner_texts()
     assert said[0] == "Dataset: nope is not on this page; hostile is shown instead."
     assert said[1].startswith("List 1: constructor is not on this page; ")
-    assert not any("Measure" in words for words in said)
+    assert not any("Measure" in words or "no choice" in words for words in said)
     expect(watched.get_by_role("heading", level=3)).to_have_count(2)
+    _open(watched, f"{site}/dataset.html#messure=RR%4010&measure=RR%4010")
+    told = watched.locator("p.said").all_inner_texts()
+    assert told[0].startswith("This page has no choice called messure: ")
 
 
 def test_a_long_table_is_printed_whole(watched: Page, site: str) -> None:

@@ -330,6 +330,8 @@ const beirscope = (() => {
       const held = pickers.contains(document.activeElement) ? document.activeElement.name : null;
       pickers.replaceChildren(...on.fields);
       if (held) pickers.querySelector(`[name="${held}"]`)?.focus();
+      const unknown = [...chosen().keys()].filter(key => !pickers.querySelector(`[name="${CSS.escape(key)}"]`));
+      if (unknown.length) on.lacking.push(`This page has no choice called ${unknown.join(", ")}: the address says more than is shown.`);
       const lacking = on.lacking.map(words => el("p", { class: "said" }, words));
       shown.replaceChildren(...lacking, ...[made].flat(3).filter(one => one instanceof Node));
       last = on;

@@ -19,7 +19,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
-from pages._shared import address, colours, drawing, escaping, export, reading
+from pages._shared import address, colours, drawing, escaping, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read
 
@@ -193,10 +193,8 @@ def section(of: Numbers, board: Board, picked: Sequence[str]) -> Ground | None:
         return None
     st.header("How sure is this order?", anchor=False)
     address.known("over", found, "dataset with two systems")
-    over = pick("Order by", list(found), "over", width=240)
-    export.titled(
-        "over", dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
-    )
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    over = pick("Order by", list(found), "over", width=240, titles=titles)
     ground = found[over]
     if of.kind == PUBLISHED and over != ALL:
         drawing.caption("In print there are no scores by query: of one dataset nothing is known.")

@@ -28,7 +28,16 @@ from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
 from tests.support.corpora import write_many
-from tests.support.processes.jobbing import HASTY, ended, say, session, tiny_home, until, worker
+from tests.support.processes.jobbing import (
+    HASTY,
+    ended,
+    say,
+    session,
+    stop,
+    tiny_home,
+    until,
+    worker,
+)
 from tests.support.processes.looking import NEWER
 
 KILLS = int(os.environ.get("BEIRSCOPE_JOB_KILLS", "1"))
@@ -170,7 +179,7 @@ def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None
     asked = jobs.start(store, "run", ["bm25"], ["tiny"])
     with worker(settings, *HASTY, "5") as silent:
         until(lambda: step_of(settings, asked.job) == "index", "the index step")
-        silent.send_signal(signal.SIGSTOP)
+        stop(silent, settings)
         start = time.monotonic()
         with worker(settings, *HASTY, "5") as other:
             done = ended(settings, asked.job)

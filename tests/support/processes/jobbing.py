@@ -2,11 +2,12 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -54,6 +55,32 @@ def environment(settings: Settings) -> dict[str, str]:
         "BEIRSCOPE_SHARD_DOCUMENTS": str(settings.shard_documents),
         "BEIRSCOPE_THREADS": "1",
     }
+
+
+def stop(process: subprocess.Popen[bytes], settings: Settings) -> None:
+    """Stop a worker (SIGSTOP) where it holds no lock of a database of the home.
+
+    One that is stopped within a transaction would keep all others from writing to SQLite.
+    """
+
+    def stopped() -> bool:
+        process.send_signal(signal.SIGSTOP)
+        if all(_writable(file) for file in settings.home.glob("*.sqlite")):
+            return True
+        process.send_signal(signal.SIGCONT)
+        return False
+
+    until(stopped, "a worker that holds no lock")
+
+
+def _writable(file: Path) -> bool:
+    with closing(sqlite3.connect(file, timeout=0.5)) as connection:
+        try:
+            connection.execute("begin immediate")
+        except sqlite3.OperationalError:
+            return False
+        connection.rollback()
+        return True
 
 
 def session(leader: int) -> set[int]:

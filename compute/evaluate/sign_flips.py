@@ -22,6 +22,11 @@ BY_COUNT = ("holm", "bh")
 """Corrections that multiply a lone small p by the number of pairs."""
 BLOCK = 64
 """Patterns at a time: those of 10,000 queries are 5 MB, which a processor's cache holds."""
+MANY = 20_000
+"""Queries from which on only those of FEW have signs of their own."""
+FEW = 10_000
+"""Queries that differ: sums of so many with random signs are normal but for less than the noise of
+10,000 patterns, also where all differ by the same."""
 _BITS = 2.0 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little") - 1
 
 
@@ -42,10 +47,12 @@ class Signs:
     n: int
     asked: int
     seed: int
+    drawn: bool = False
+    """However few the queries are."""
 
     @property
     def all(self) -> bool:
-        return self.n < 31 and 2**self.n <= self.asked + 1
+        return not self.drawn and self.n < 31 and 2**self.n <= self.asked + 1
 
     @property
     def total(self) -> int:
@@ -99,6 +106,25 @@ class Signs:
         if allowed < 0 or allowed >= len(highest):
             return np.inf
         return float(np.sort(highest)[::-1][allowed])
+
+
+def flipped(values: Values, few: NDArray[np.bool_], drawn: Signs) -> Iterator[Values]:
+    """The sums of (S, n) values over the queries, signs flipped: patterns x systems, some patterns
+    at a time.
+
+    From MANY queries on, those of `few` (n,) are flipped one by one; what the others add is drawn
+    from the normal distribution of their flipped sums, whose covariance is that of the values.
+    """
+    if drawn.n < MANY:
+        columns = values.T.copy()
+        yield from (signs @ columns for signs in drawn.blocks())
+        return
+    own, rest = values[:, few].T.copy(), values[:, ~few]
+    lengths, axes = np.linalg.eigh(rest @ rest.T)
+    root = (axes * np.sqrt(lengths.clip(0))).T
+    random = np.random.default_rng([drawn.seed, drawn.n])
+    for signs in Signs(len(own), drawn.asked, drawn.seed, drawn=True).blocks():
+        yield signs @ own + random.standard_normal((len(signs), len(values))) @ root
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.evaluate.quantiles import t_chance, t_reach
-from compute.evaluate.sign_flips import LEVEL, Signs, on_one_thread
+from compute.evaluate.quantiles import normal_reach, t_chance, t_reach
+from compute.evaluate.sign_flips import FEW, LEVEL, MANY, Signs, flipped, on_one_thread
 from compute.evaluate.tolerance import equal, levels
 
 Values = NDArray[np.float64]
@@ -31,6 +31,8 @@ AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
 """Queries drawn again that are in memory together, and in the cache of a processor."""
+FEWEST = 1_000
+"""Queries that differ up to which, of MANY, effects are drawn again and not linearised."""
 EXACT = 100
 """Queries that differ up to which Wilcoxon's test takes its exact distribution."""
 NEAR = 1e-10
@@ -347,22 +349,30 @@ def _randomised(
     the pairs need one product of patterns x queries with queries x systems. Studentised by sqrt of
     the sum of w^2 d^2, which no flip changes; without weights t rises with it, equally for all.
     """
-    centred = (weights * (values - values.mean(axis=0))).T.copy()
+    centred = weights * (values - values.mean(axis=0))
     scale = family.scale[:, None]
     observed = np.abs(family.mean)[:, None] * scale * (1 - NEAR)
     counts = np.zeros(len(observed), np.int64)
     highest = []
     starts = np.searchsorted(family.a, np.arange(len(values)))
-    for signs in drawn.blocks():
-        sums = (signs @ centred).T.copy()
-        most = np.zeros(len(signs))
+    for patterns in flipped(centred, _of_few(values, family), drawn):
+        sums = patterns.T.copy()
+        most = np.zeros(len(patterns))
         for row, start in enumerate(starts[:-1]):
             of = slice(start, start + len(values) - 1 - row)
-            flipped = np.abs(sums[row] - sums[row + 1 :]) * scale[of]
-            counts[of] += np.count_nonzero(flipped >= observed[of], axis=1)
-            np.maximum(most, flipped.max(axis=0), out=most)
+            others = np.abs(sums[row] - sums[row + 1 :]) * scale[of]
+            counts[of] += np.count_nonzero(others >= observed[of], axis=1)
+            np.maximum(most, others.max(axis=0), out=most)
         highest.append(most)
     return drawn.p(counts), np.concatenate(highest)
+
+
+def _of_few(values: Values, family: _Family) -> NDArray[np.bool_]:
+    """(n,) The queries of the pairs that differ on few."""
+    found = np.zeros(values.shape[1], bool)
+    for pair in np.flatnonzero(family.some & (family.differing < FEW)):
+        found |= values[family.a[pair]] != values[family.b[pair]]
+    return found
 
 
 def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
@@ -421,6 +431,8 @@ def _effect_intervals(
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
     n, random = values.shape[1], np.random.default_rng(seed)
+    if n >= MANY:
+        return _effects_of_many(values, weights, family, resamples, random)
     effects = np.empty((len(family.a), resamples))
     for start in range(0, resamples, size := max(1, DRAWN_AT_ONCE // n)):
         counts = drawn_again(n, min(size, resamples - start), random) * weights
@@ -429,6 +441,33 @@ def _effect_intervals(
     # Between a number and infinity there is nothing to interpolate.
     low, high = np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest")
     return low, high
+
+
+def _effects_of_many(
+    values: Values,
+    weights: Values,
+    family: _Family,
+    resamples: int,
+    random: np.random.Generator,
+) -> tuple[Values, Values]:
+    """The same of MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6); of
+    pairs that differ on few by how often each of these is drawn, which of many is Poisson's."""
+    known = ~np.isnan(family.effect)
+    ends = np.tile(np.where(known, family.effect, np.copysign(np.inf, family.mean)), (2, 1))
+    for pair in np.flatnonzero(family.some & known):
+        gaps = values[family.a[pair]] - values[family.b[pair]]
+        if family.differing[pair] < FEWEST:
+            unlike = gaps != 0
+            counts = random.poisson(1, (resamples, int(unlike.sum()))) * weights[unlike]
+            drawn = _effect(counts @ gaps[unlike], counts @ gaps[unlike] ** 2, family.n)
+            ends[:, pair] = np.quantile(drawn, [LEVEL / 2, 1 - LEVEL / 2])
+            continue
+        off = gaps - family.mean[pair]
+        deviation = np.sqrt(family.spread[pair] - family.mean[pair] ** 2)
+        change = off - family.mean[pair] * ((off / deviation) ** 2 - 1) / 2
+        reach = normal_reach(LEVEL) * np.sqrt(weights**2 @ change**2) / deviation
+        ends[:, pair] += np.array([-reach, reach])
+    return ends[0], ends[1]
 
 
 def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:

@@ -22,8 +22,9 @@ FEWEST = 5
 """Queries inside and outside from which on a contrast is tested: few say little of their spread."""
 DEALS = 2_000
 """Times that labels are dealt anew; p is at least 1 in so many."""
-_AT_ONCE = 2_000_000
-"""Values dealt at a time, so that memory stays small."""
+MANY = 500
+"""Queries of a slice from which on the sum of what it is dealt is drawn from the normal
+distribution: two-sided that is nearer than the noise of the deals."""
 
 
 def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
@@ -52,7 +53,7 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
     found.loc[sizes == len(of), "contrast"] = np.nan
     found["p"] = found["p_adjusted"] = np.nan
     if some.any():
-        seen = _studentised(of[None], sizes)[0, some] * (1 - NEAR)
+        seen = _seen(of, sizes)[some] * (1 - NEAR)
         drawn = _dealt(of, sizes, seed)[:, some]
         found.loc[some, "p"] = _share(drawn >= seen)
         found.loc[some, "p_adjusted"] = _share(drawn.max(axis=1)[:, None] >= seen)
@@ -93,25 +94,49 @@ def _share(as_far: NDArray[np.bool_]) -> Values:
 
 
 def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
-    """(DEALS, K) Studentised contrasts when the values are dealt to the slices anew."""
-    random, found, n = np.random.default_rng(seed), [], max(1, _AT_ONCE // len(values))
-    for start in range(0, DEALS, n):
-        rows = np.tile(values, (min(n, DEALS - start), 1))
-        found.append(_studentised(random.permuted(rows, axis=1), sizes))
-    return np.concatenate(found)
+    """(DEALS, K) Studentised contrasts when the values are dealt to the slices anew.
 
-
-def _studentised(values: Values, sizes: NDArray[np.int64]) -> Values:
-    """(B, K) Welch's |t| of each slice against the rest; the slices stand one after the other in
-    the (B, n) values. 0 where both sides have the same mean, infinite where neither has a spread.
+    Slices of fewer than MANY queries are dealt values, all different ones. The others share the
+    rest: given its sum, theirs are normal with the covariance of dealing (Cochran 1977, Sampling
+    Techniques, section 2.9), and their squares are in proportion to their sizes.
     """
-    starts, n = np.concatenate([[0], np.cumsum(sizes)[:-1]]), values.shape[1]
-    sums, squares = (np.add.reduceat(of, starts, axis=1) for of in (values, values**2))
+    random, few, centred = np.random.default_rng(seed), sizes < MANY, values - values.mean()
+    sums, squares = np.empty((2, DEALS, len(sizes)))
+    n_few = sizes[few].sum()
+    starts = np.cumsum(sizes[few]) - sizes[few]
+    for deal in range(DEALS if n_few else 0):
+        dealt = centred[random.choice(len(values), n_few, replace=False)]
+        sums[deal, few] = np.add.reduceat(dealt, starts)
+        squares[deal, few] = np.add.reduceat(dealt**2, starts)
+    if not few.all():
+        part = sizes[~few] / sizes[~few].sum()
+        free = (
+            random.standard_normal((DEALS, len(part))) * np.sqrt(sizes[~few]) * centred.std(ddof=1)
+        )
+        free -= free.sum(axis=1, keepdims=True) * part
+        sums[:, ~few] = free - sums[:, few].sum(axis=1, keepdims=True) * part
+        rest = centred @ centred - squares[:, few].sum(axis=1, keepdims=True)
+        squares[:, ~few] = rest * part
+    return _studentised(sums, squares, sizes, np.abs(centred).max())
+
+
+def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
+    """(K,) The Studentised contrasts of slices that stand one after the other in (n,) values."""
+    starts, centred = np.cumsum(sizes) - sizes, values - values.mean()
+    sums, squares = (np.add.reduceat(of, starts)[None] for of in (centred, centred**2))
+    return _studentised(sums, squares, sizes, np.abs(centred).max())[0]
+
+
+def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
+    """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of what
+    each holds. 0 where both sides have the same mean, infinite where neither has a spread.
+    """
+    n = sizes.sum()
     inside = _mean_and_error(sums, squares, sizes)
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     outside = _mean_and_error(whole - sums, both - squares, n - sizes)
     gap, error = np.abs(inside[0] - outside[0]), np.sqrt(inside[1] + outside[1])
-    far = np.where(gap > NEAR * np.abs(values).max(), np.inf, 0.0)
+    far = np.where(gap > NEAR * largest, np.inf, 0.0)
     return np.divide(gap, error, out=far, where=error > 0)
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from compute.base.errors import WrongInput
-from compute.evaluate import significance
+from compute.evaluate import sign_flips, significance
 from compute.evaluate.sign_flips import permutations_needed
 from compute.evaluate.significance import EXACT, pairs, student, two
 from tests.support.worlds import CASES, FEWER
@@ -154,6 +154,33 @@ def test_drawn_signs_come_near_to_all_signs() -> None:
 def test_p_of_drawn_signs_is_never_0() -> None:
     better = np.array([np.linspace(0.6, 1, 50), np.linspace(0.1, 0.4, 50)])
     assert pairs(better, permutations=999)["p"].iloc[0] == 1 / 1000
+
+
+def test_of_many_queries_the_normal_distribution_agrees_with_drawn_signs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Graded values, right or wrong answers, and a copy that differs on 30 queries."""
+    random, n = np.random.default_rng(1), 21_000
+    base = random.beta(0.4, 0.6, n)
+    graded = np.clip(base + random.normal([[0], [0.002], [0.004]], 0.3, (3, n)), 0, 1)
+    found = (random.random((2, n)) < [[0.3], [0.306]]).astype(float)
+    copy = graded[0].copy()
+    copy[:30] += random.normal(0.1, 0.2, 30)
+    for values in (graded, np.array([*graded, *found, copy])):
+        quick = pairs(values)
+        with monkeypatch.context() as whole:
+            whole.setattr(sign_flips, "MANY", 10**9)
+            whole.setattr(significance, "MANY", 10**9)
+            drawn = pairs(values)
+        # Of 10,000 patterns a p of .5 has a standard error of .005, one of .05 .002.
+        near = 0.02 * np.sqrt(drawn["p"] * (1 - drawn["p"])) + 0.0003
+        assert (abs(quick["p"] - drawn["p"]) < near + 0.004).all()
+        assert (abs(quick["p_adjusted"] - drawn["p_adjusted"]) < 0.025).all()
+        for end in ("low", "high"):
+            assert (abs(quick[end] - drawn[end]) < 0.1 * quick["error"]).all()
+            # Of 1,000 resamples the ends of effects have one of .08 of their spread.
+            off = abs(quick[f"effect_{end}"] - drawn[f"effect_{end}"])
+            assert (off < 0.3 / np.sqrt(n)).all()
 
 
 def test_ties_with_the_observed_difference_count_as_extreme() -> None:

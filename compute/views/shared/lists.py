@@ -81,14 +81,16 @@ def held(
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
     told = () if official else digest(cursor, dataset)
-    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), told)
+    key = (dataset, tuple(names), k, ids(cursor, dataset, names), told)
 
     def read() -> holes.Lists:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    found, queries = _KEPT.of(key, read).of(systems), one_kind.narrowed(cursor, dataset)
+    # Closed lists are asked for once: kept, they would take the others' room.
+    found = read() if closed else _KEPT.of(key, read)
+    found, queries = found.of(systems), one_kind.narrowed(cursor, dataset)
     if queries is None:
         return found
     own = one_kind.among(pa.array(found.queries, pa.string()), queries)

@@ -25,6 +25,12 @@ _OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = 
 _GRADES = """
 select query_id, doc_id, relevance from machine_grades where dataset = ? and system = ?
 """
+_SCORED = """
+select system, query_id, value from scores
+where dataset = ? and measure = ? and not isnan(value)
+  and query_id in (select query_id from judgements where dataset = ?)
+order by system, query_id
+"""
 _MACHINES = """
 select system, coalesce(
     provenance->>'$.file',
@@ -157,6 +163,10 @@ def values(
     A run whose hits are not kept as deep as the measure asks has none. The cursor counts official
     judgements. Raises Missing as `labels`.
     """
+    if name == sets.OFFICIAL:
+        stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
+        if len(stored):
+            return stored
     judged = labels(cursor, dataset, name, choice)
     found = scored(_parts(cursor, dataset), cursor, dataset, judged, [measure])
     if found is None:

@@ -343,7 +343,7 @@ def test_a_failure_halfway_leaves_nothing_of_it(store):
     first = store.add_judgements(added([("q10", "z", 1, "ada", PERSON)]))
     shown(overlays, first, Choice())
     seen = store.add_judgements(added([("q9", "z", 1, "ada", PERSON)]))
-    ranked = overlays.reading.parts["hits", "scifact", "one"].path
+    ranked = overlays.reading.parts["top", "scifact", "one"].path
     away = ranked.rename(ranked.with_suffix(".away"))
     with pytest.raises(duckdb.IOException):
         shown(overlays, seen, Choice())

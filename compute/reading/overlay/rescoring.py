@@ -83,7 +83,7 @@ class Scored:
     tops: NDArray[np.bool_]
     """[system]: whether it is stored what the system retrieved."""
     hits: list[str]
-    """The files of the hits."""
+    """The files of the hits, or of their first ranks where the measures ask for no more."""
     depth: int
     """Of the deepest hits."""
 
@@ -167,7 +167,8 @@ def official(
     _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
     scored = [] if anew else [parts["scores", system] for system in systems]
-    shape, (_, deepest) = (len(systems), len(queries)), cuts(_known_measures(measures), 0)
+    shape, depth = (len(systems), len(queries)), max(map(_depth, hits))
+    deep, deepest = cuts(_known_measures(measures), depth)
     lists, documents, known = _lists(cursor, files, (*shape, max(deepest, 1)))
     return Scored(
         systems,
@@ -179,8 +180,8 @@ def official(
         documents=documents,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
-        hits=files["hits"],
-        depth=max(map(_depth, hits)),
+        hits=files["top" if deep <= TOP and len(files["top"]) == len(files["hits"]) else "hits"],
+        depth=depth,
     )
 
 

@@ -10,8 +10,8 @@ from compute.datasets.places import how_to_run
 
 def record(facts: DataFrame) -> Dataset:
     """The dataset of a row of the table `datasets`."""
-    row = facts.astype(object).where(facts.notna(), None).iloc[0]
-    return Dataset.from_record({str(name): value for name, value in row.items()})
+    row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0]
+    return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 
 def without_texts(dataset: Dataset) -> str:

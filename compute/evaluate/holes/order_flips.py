@@ -6,9 +6,7 @@ what lifts one system may lift the other as much, and a relevant hole of one rai
 for both. The ranges are those of `bounds`; the own lists of two systems are their top k together.
 """
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -46,18 +44,14 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     `measured`.
     """
     seen, gain = measured(lists, measure)
-    sought = _Found(seen, gain, outside)
-    batches = list(_batches(len(seen.systems), len(seen.queries)))
-    with ThreadPoolExecutor(load().threads) as pool:
-        looked_at = list(pool.map(lambda batch: sought.of(*batch), batches))
-    rows = [
-        (seen.systems[one], seen.systems[other], *ends)
-        for batch, found in zip(batches, looked_at, strict=True)
-        for one, other, ends in zip(*batch, found, strict=True)
-    ]
+    one, other = np.triu_indices(len(seen.systems) if seen.queries else 0, 1)
     names = ["", *(f"{name}_" for name in outside)]
-    ends = [name + end for name in names for end in ("low", "high")]
-    frame = DataFrame(rows, columns=["first", "second", "difference", *ends])
+    ends = ["difference", *(name + end for name in names for end in ("low", "high"))]
+    sums = np.zeros((len(one), len(ends)))
+    for start in range(0, len(seen.queries), _AT_ONCE):
+        sums += _sums(seen, gain, outside, slice(start, start + _AT_ONCE), (one, other))
+    frame = DataFrame({"first": one, "second": other}).map(lambda place: seen.systems[place])
+    frame[ends] = sums / max(len(seen.queries), 1)
     for name in names:
         low, high = frame[f"{name}low"], frame[f"{name}high"]
         place = list(frame).index(f"{name}high") + 1
@@ -74,6 +68,25 @@ def by_query(lists: Lists, measure: str) -> Values:
     return _Found(seen, gain, NOTHING).by_query(first, second)[:, 0]
 
 
+def _sums(
+    lists: Lists, gain: Gain, outside: Outside, block: slice, pairs: tuple[Numbers, Numbers]
+) -> Values:
+    """(P, 3 and more) The sums of `_Found.by_query` over some of the queries, of all pairs."""
+    places = np.arange(len(lists.queries))[block]
+    within = {name: counts[block] for name, counts in outside.items()}
+    sought = _Found(lists.asked(places), gain, within)
+    size = max(_AT_ONCE // len(places), 1)
+    starts = range(0, len(pairs[0]), size)
+
+    def look_at(start: int) -> Values:
+        one, other = (side[start : start + size] for side in pairs)
+        return sought.by_query(one, other).sum(axis=2).T
+
+    with ThreadPoolExecutor(load().threads) as pool:
+        found = list(pool.map(look_at, starts))
+    return np.concatenate([np.zeros((0, 3 + 2 * len(outside))), *found])
+
+
 class _Found:
     """The differences of pairs and their ends, some pairs at a time."""
 
@@ -83,10 +96,6 @@ class _Found:
         self._sums = gain.found(lists.gain)
         self._today = ratio(self._sums, np.broadcast_to(self._best.whole[0], self._sums.shape))
         self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
-
-    def of(self, one: Numbers, other: Numbers) -> Values:
-        """(P, 3 and more) The means of `by_query` over the queries."""
-        return self.by_query(one, other).mean(axis=2).T
 
     def by_query(self, one: Numbers, other: Numbers) -> Values:
         """(3 and more, P, Q) The difference, and the ends of the own lists and of each range, of P
@@ -101,15 +110,6 @@ class _Found:
         for wider in widened(own, behind, ends, best, more):
             found += wider
         return np.stack([part.reshape(len(one), -1) for part in found])
-
-
-def _batches(n_systems: int, n_queries: int) -> Iterator[tuple[Numbers, Numbers]]:
-    """All pairs of systems, by their places, some at a time."""
-    every = np.array(list(combinations(range(n_systems if n_queries else 0), 2))).reshape(-1, 2)
-    size = max(_AT_ONCE // max(n_queries, 1), 1)
-    for start in range(0, len(every), size):
-        some = every[start : start + size]
-        yield some[:, 0], some[:, 1]
 
 
 def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:

@@ -16,6 +16,7 @@ from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading import one_kind
 from compute.reading.questions import question
+from compute.views.shared import matrices
 from compute.views.shared.matrices import numbered
 from compute.views.shared.part_files import files
 
@@ -77,12 +78,10 @@ def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str)
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
-    rows = pairs(cursor, datasets, a, b, measure).dropna(subset=["value_a", "value_b"])
-    if len(rows) < 2:
+    board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
+    if board.values.shape[1] < 2:
         return DataFrame()
-    values = (rows[name].to_numpy(np.float64) for name in ("value_a", "value_b"))
-    weights = significance.by_part(rows["dataset"])
-    return DataFrame([asdict(significance.two(*values, weights=weights))])
+    return DataFrame([asdict(significance.two(*board.values, weights=board.weights))])
 
 
 _LENGTHS = """
@@ -119,16 +118,19 @@ def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
         columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}
         return DataFrame(columns=list(columns)).astype(columns)
     counts = [
-        cursor.execute(_LENGTHS, {"files": of, "depth": rbo.DEPTH}).df().set_index("query_id")["n"]
+        cursor.sql(_LENGTHS, params={"files": of, "depth": rbo.DEPTH}).to_arrow_table()
         for of in (one, other)
     ]
-    lengths = pd.concat(counts, axis=1, keys=("a", "b")).fillna(0).astype(np.int64).sort_index()
+    queries = pa.concat_tables(counts)["query_id"].unique().sort()
+    lengths = np.zeros((2, len(queries)), np.int64)
+    for own, of in zip(lengths, counts, strict=True):
+        own[numbered(of["query_id"], queries)] = of["n"].to_numpy()
     met = cursor.sql(_MET, params={"one": one, "other": other, "depth": rbo.DEPTH}).to_arrow_table()
-    query = numbered(met["query_id"], pa.array(lengths.index, pa.string()))
+    query = numbered(met["query_id"], queries)
     depth = met["met_at"].to_numpy().astype(np.int64)
-    values = rbo.of_shared(query, depth, lengths["a"].to_numpy(), lengths["b"].to_numpy())
-    shared = np.bincount(query[depth <= 10], minlength=len(lengths))
-    frame = DataFrame({"dataset": dataset, "query_id": lengths.index})
+    values = rbo.of_shared(query, depth, *lengths)
+    shared = np.bincount(query[depth <= 10], minlength=len(queries))
+    frame = DataFrame({"dataset": dataset, "query_id": queries.to_pandas()})
     return frame.assign(rbo=values, shared=shared)
 
 

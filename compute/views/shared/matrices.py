@@ -35,6 +35,14 @@ def of_boards(
     return [_board(found, sorted(parts[name]), systems) for name in datasets]
 
 
+def of_parts_together(
+    cursor: DuckDBPyConnection, measure: str, parts: Sequence[str], systems: Sequence[str]
+) -> Aligned:
+    """The values of systems on the queries of a dataset, given by its parts or by itself."""
+    found = _found(cursor, measure, {"": parts}, systems)
+    return _board(found, sorted(parts), systems)
+
+
 def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, list[Values]]:

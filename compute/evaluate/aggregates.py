@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.evaluate.tolerance import levels, ranks
+from compute.evaluate.tolerance import levels, ranks_by_row
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -160,7 +160,7 @@ def rank_intervals(
     random = np.random.default_rng(seed)
     weights = random.multinomial(n, np.full(n, 1 / n), size=draws) / n
     drawn = _by_way(values, tasks, sign, weights)
-    return {name: _ends(np.array([ranks(row) for row in of])) for name, of in drawn.items()}
+    return {name: _ends(ranks_by_row(of)) for name, of in drawn.items()}
 
 
 def _by_way(values: Values, tasks: Sequence[str], sign: int, weights: Values) -> dict[str, Values]:

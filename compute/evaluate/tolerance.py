@@ -56,6 +56,20 @@ def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
     return np.where(np.isnan(level), np.nan, 1.0 + np.searchsorted(ordered, level))
 
 
+def ranks_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`ranks` of each row of a matrix without absent values, at once."""
+    places = np.argsort(-values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, places, axis=1)
+    begins = np.diff(ordered, axis=1, prepend=np.inf) < -TOLERANCE
+    first = np.maximum.accumulate(np.where(begins, np.arange(values.shape[1]), 0), axis=1)
+    found = np.empty(values.shape)
+    np.put_along_axis(found, places, first + 1.0, axis=1)
+    chained = above(np.take_along_axis(ordered, first, axis=1), ordered).any(axis=1)
+    for row in np.flatnonzero(chained):
+        found[row] = ranks(values[row])
+    return found
+
+
 def order(values: ArrayLike, names: ArrayLike, *, descending: bool = True) -> NDArray[np.intp]:
     """The places of values in order, the best first, equal ones by name, absent ones last."""
     return np.lexsort((np.asarray(names, dtype=str), ranks(values, descending=descending)))

@@ -16,10 +16,12 @@ _ONLY_DESCRIBES = (
     "It is made from the scores themselves, so nothing is tested by it: Dataset shows it, under"
     " Kinds of queries."
 )
+_ALIKE = "Queries here are alike in that, or the words of the collection are not counted."
 
 
 def _known(keys: list[str]) -> None:
-    why = _ONLY_DESCRIBES * (st.query_params.get("slice") == query_slices.ANSWERED)
+    asked = st.query_params.get("slice", "")
+    why = {query_slices.ANSWERED: _ONLY_DESCRIBES, query_slices.RARE: _ALIKE}.get(asked, "")
     address.known("slice", keys, "kind of query", why)
     address.forget("slice", keys)
 
@@ -30,13 +32,20 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
     `both` as `differences.valued` gives it.
     """
     asked = {"datasets": list(datasets)}
-    given, rare = read(query_slices.labels, **asked), read(query_slices.rare_words, **asked)
-    keyed = query_slices.by_key(both, given, rare)
-    if not keyed:
+    # To look up the words of all queries takes long: done for who asks for it.
+    picked = st.session_state.get("slice") or st.query_params.get("slice")
+    wanted = picked == query_slices.RARE
+    rare = read(query_slices.rare_words, **asked) if wanted else None
+    keyed = query_slices.by_key(both, read(query_slices.labels, **asked), rare)
+    offered = [*keyed]
+    kinds = read(query_slices.kinds, **asked, rare=False, added=False)["key"]
+    if not wanted and query_slices.RARE in set(kinds):
+        offered.append(query_slices.RARE)
+    if not offered:
         return
     st.header("On which kinds of queries", anchor=False)
-    _known([*keyed])
-    key = pick("By", [*keyed], "slice", width=230, titles=query_slices.TITLES)
+    _known(offered)
+    key = pick("By", offered, "slice", width=230, titles=query_slices.TITLES)
     rows = slices.contrasts(both, keyed[key])
     st.markdown(escaping.text(slices.verdict(rows, key, titles, measure)))
     title = query_slices.TITLES.get(key, key)

@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from compute.evaluate.tolerance import TOLERANCE, above, equal, levels, order, ranks
+from compute.evaluate.tolerance import (
+    TOLERANCE,
+    above,
+    equal,
+    levels,
+    order,
+    ranks,
+    ranks_by_row,
+)
 
 
 def test_values_that_differ_by_rounding_alone_are_equal() -> None:
@@ -45,3 +53,10 @@ def test_the_best_come_first_and_equal_ones_by_name() -> None:
     values, names = [0.1 + 0.2, 0.3, np.nan, 0.9], ["b", "a", "c", "d"]
     assert order(values, names).tolist() == [3, 1, 0, 2]
     assert order(values, names, descending=False).tolist() == [1, 0, 3, 2]
+
+
+def test_rows_are_ranked_at_once_as_one_by_one() -> None:
+    """Ties, values that differ by rounding, and chains of neighbours."""
+    random = np.random.default_rng(1)
+    rows = random.integers(0, 4, (300, 6)) / 4 + random.integers(0, 5, (300, 6)) * TOLERANCE * 0.6
+    assert np.array_equal(ranks_by_row(rows), np.array([ranks(row) for row in rows]))

@@ -349,3 +349,15 @@ def test_two_systems_are_fused_where_that_is_asked_for(
     frames = [table.value for table in app.dataframe]
     best = next(frame for frame in frames if "Weight from the others" in frame)
     assert best["Loss with it"].tolist() == [".000", ".000"]
+
+
+def test_words_are_looked_up_once_rare_ones_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(Settings(home=tmp_path), monkeypatch, "compare", dataset="pydocs-networkx")
+    assert "rare words" in app.selectbox(key="slice").options
+    app.selectbox(key="slice").set_value("vocabulary").run()
+    assert not app.exception
+    kinds = next(frame.value for frame in app.dataframe if "Minus the others" in frame.value)
+    assert set(kinds["Kind of query"]) <= {"none", "under half", "half or more"}
+    assert len(kinds) > 1

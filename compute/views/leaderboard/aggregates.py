@@ -9,6 +9,7 @@ from compute.base.bounded_cache import remembered
 from compute.base.words import counted
 from compute.evaluate import aggregates
 from compute.evaluate.aggregates import MEAN
+from compute.evaluate.tolerance import ranks
 from compute.views.leaderboard.board import Board
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
@@ -53,7 +54,7 @@ def orders(board: Board) -> DataFrame:
     for way, numbers in aggregates.aggregated(values, tasks, board.sign).items():
         sign = -1 if way in _SIGNED else board.sign
         low, high = ends[way]
-        rank = aggregates.ranks(numbers).astype(int)
+        rank = ranks(numbers).astype(int)
         rows = zip(systems, rank, low, high, sign * numbers, free, strict=True)
         found += [(name, way, *rest) for name, *rest in rows]
     return DataFrame(found, columns=COLUMNS)

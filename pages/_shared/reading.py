@@ -46,7 +46,6 @@ class Scope(NamedTuple):
     """The kind of queries that alone is read, if it is one."""
 
 
-_SOURCES = "select distinct source from added_judgements"
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
 FIRST, LAST = 3.0, 20.0
@@ -290,15 +289,8 @@ def _count_in(manifest: int | None = None) -> None:
         return
     now = settings.load()
     stored = _store(now)
-    overlays, seen = _overlays(now, manifest, stored.noticed), stored.judgement_version()
-    with overlays.cursor(seen) as cursor:
-        there = {source for (source,) in cursor.execute(_SOURCES).fetchall()}
-    # What pages count unless somebody picks otherwise.
-    usual = tuple(source for source in Choice().sources if source in there)
-    if usual:
-        with overlays.cursor(seen, Choice(sources=usual)):
-            pass
-    _AHEAD.counted = manifest
+    with _overlays(now, manifest, stored.noticed).cursor(stored.judgement_version(), Choice()):
+        _AHEAD.counted = manifest
 
 
 def tell_judged() -> None:

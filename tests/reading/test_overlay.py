@@ -174,6 +174,21 @@ def value(overlays: Overlays, seen: int, system: str, query_id: str, measure: st
     return scores[system, query_id, measure][0] if (system, query_id, measure) in scores else None
 
 
+def test_sources_of_nothing_make_no_other_choice(store):
+    overlays = small(store)
+    seen = store.add_judgements(added([("q10", "z", 1, "ada", PERSON)]))
+    for sources in (Choice().sources, (PERSON,)):
+        with overlays.cursor(seen, Choice(sources=sources)):
+            pass
+    assert len(overlays._overlays) == 1
+    seen = store.add_judgements(added([("q10", "9", 1, "eve", ADJUDICATION)]))
+    all_of, alone = (
+        shown(overlays, seen, Choice(sources=sources))["judgements"]
+        for sources in (Choice().sources, (PERSON,))
+    )
+    assert len(all_of) == len(alone) + 1
+
+
 def test_an_official_judgement_wins_over_an_added_one(store):
     overlays = small(store)
     seen = store.add_judgements(added([("q9", "a", 0, "ada", PERSON)]))

@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -19,6 +20,7 @@ from compute.store.store import Store
 
 KEPT = 4
 """Versions of one choice that stay readable, besides those in use."""
+_READ = "select max(id), list(distinct source) from added_judgements"
 CHOICES = 4
 """Choices whose scores stay, besides those in use."""
 
@@ -37,9 +39,11 @@ class Overlays:
         self._store = store
         with reading.cursor() as cursor:
             cursor.execute(SCHEMAS)
-            (last,) = cursor.execute("select max(id) from added_judgements").fetchall()[0]
+            last, sources = cursor.execute(_READ).fetchall()[0]
         self._read: int = last or 0
         """The last judgement in the reading's table of them."""
+        self._sources = set(sources or ())
+        """What the judgements there came from."""
         self._reads = threading.Lock()
         self._tally = Tally(reading, {} if known is None else known)
         self._counts = threading.Lock()
@@ -75,7 +79,9 @@ class Overlays:
                 cursor.execute("set search_path = 'seen,main'")
                 yield cursor
                 return
-            with self._using(choice, seen) as number:
+            # Sources of nothing make no other choice, which would be counted anew.
+            there = tuple(source for source in choice.sources if source in self._sources)
+            with self._using(replace(choice, sources=there), seen) as number:
                 cursor.execute("set variable overlay = ?", [number])
                 cursor.execute("set search_path = 'added,main'")
                 yield cursor
@@ -89,6 +95,7 @@ class Overlays:
                 table = pa.Table.from_pandas(rows, JUDGEMENTS, preserve_index=False)
                 cursor.register("fresh", table)
                 cursor.execute("insert into main.added_judgements select * from fresh")
+            self._sources |= set(rows["source"])
             self._read = max([self._read, *rows["id"].tolist()])
 
     @contextmanager

@@ -46,7 +46,8 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
     queries inside or outside, or no spread; p_adjusted holds for the slices that are tested.
     """
     found = means(values, slices)
-    order = np.argsort([found["value"].tolist().index(one) for one in slices], kind="stable")
+    places = {value: place for place, value in enumerate(found["value"])}
+    order = np.argsort([places[one] for one in slices], kind="stable")
     of, sizes = np.asarray(values, np.float64)[order], found["n"].to_numpy()
     some = (np.minimum(sizes, len(of) - sizes) >= FEWEST) & bool(np.ptp(of) > 0)
     found["contrast"] = (found["mean"] - of.mean()) * len(of) / np.maximum(len(of) - sizes, 1)

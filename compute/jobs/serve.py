@@ -7,8 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from compute.base import listen_address, scratch
@@ -20,6 +21,9 @@ from compute.jobs.worker import command
 from compute.jobs.workers import not_installed
 
 FIRST_PORT = 8501
+PAUSE, LONGEST, STEADY = 1.0, 300.0, 60.0
+"""Seconds before a worker that ended is started again, which double up to the longest while workers
+live no longer than the last."""
 
 
 def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
@@ -90,26 +94,56 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 
 
 def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
-    """The dashboard in front, a worker behind it; the worker ends when the dashboard does.
+    """The dashboard in front, a worker behind it; the worker ends when the dashboard does, and is
+    started again where it ends before.
 
     A worker that lacks a library it needs is not started. `where` is said once it can be opened.
     """
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
-    worker = None if not_installed() else _worker(settings)
+    with _working(settings):
+        try:
+            if _listens(dashboard, settings.address, port):
+                _say(f"{where}   (stop with Ctrl-C)")
+            return dashboard.wait()
+        except KeyboardInterrupt:
+            # Ctrl-C reaches both; a signal to this process alone does not.
+            dashboard.terminate()
+            return dashboard.wait()
+
+
+@contextlib.contextmanager
+def _working(settings: Settings) -> Iterator[None]:
+    """In the with-block a worker is there, and another where it ends."""
+    if not_installed():
+        yield
+        return
+    ending = threading.Event()
+    watching = threading.Thread(target=_keep_working, args=[settings, ending])
+    watching.start()
     try:
-        if _listens(dashboard, settings.address, port):
-            _say(f"{where}   (stop with Ctrl-C)")
-        return dashboard.wait()
-    except KeyboardInterrupt:
-        # Ctrl-C reaches both; a signal to this process alone does not.
-        dashboard.terminate()
-        return dashboard.wait()
+        yield
     finally:
-        if worker:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(worker.pid, signal.SIGTERM)
-            worker.wait()
+        ending.set()
+        watching.join()
+
+
+def _keep_working(settings: Settings, ending: threading.Event) -> None:
+    pause = PAUSE
+    while not ending.is_set():
+        worker, began = _worker(settings), time.monotonic()
+        while worker.poll() is None:
+            if ending.wait(0.2):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(worker.pid, signal.SIGTERM)
+                worker.wait()
+                return
+        # One that cannot live would take the processors from the pages, were it begun at once.
+        pause = PAUSE if time.monotonic() - began > STEADY else pause
+        log = settings.home / "logs" / "worker.log"
+        sys.stderr.write(f"The worker ended ({log} says why): another one in {pause:.0f} s\n")
+        ending.wait(pause)
+        pause = min(2 * pause, LONGEST)
 
 
 def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:

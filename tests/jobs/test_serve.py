@@ -72,6 +72,20 @@ def test_no_work_is_begun_unasked_and_the_worker_ends_with_the_dashboard(
         until(lambda: not session(served.pid), "the end of all that was started")
 
 
+def test_a_worker_that_ended_is_started_again(
+    settings: Settings, served: "subprocess.Popen[bytes]"
+) -> None:
+    (first,) = until(lambda: jobs.workers_alive(settings), "a worker")
+    os.kill(first.process, signal.SIGKILL)
+    until(
+        lambda: {one.process for one in jobs.workers_alive(settings)} - {first.process},
+        "another worker",
+    )
+    served.send_signal(signal.SIGTERM)
+    served.wait(60)
+    until(lambda: not session(served.pid), "the end of all that was started")
+
+
 def test_the_address_is_told_once_it_can_be_opened(settings: Settings) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "compute", "serve"],

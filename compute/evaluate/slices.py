@@ -26,6 +26,9 @@ MANY = 500
 """Queries of a slice from which on the sum of what it is dealt is drawn from the normal
 distribution: two-sided that is nearer than the noise of the deals."""
 
+_AT_ONCE = 100
+"""Deals at a time, so that memory stays small."""
+
 
 def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
     """value, n, mean, low, high: each slice of (n,) values, by first occurrence.
@@ -105,10 +108,12 @@ def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
     sums, squares = np.empty((2, DEALS, len(sizes)))
     n_few = sizes[few].sum()
     starts = np.cumsum(sizes[few]) - sizes[few]
-    for deal in range(DEALS if n_few else 0):
-        dealt = centred[random.choice(len(values), n_few, replace=False)]
-        sums[deal, few] = np.add.reduceat(dealt, starts)
-        squares[deal, few] = np.add.reduceat(dealt**2, starts)
+    for deal in range(0, DEALS if n_few else 0, _AT_ONCE):
+        of = slice(deal, deal + _AT_ONCE)
+        places = [random.choice(len(values), n_few, replace=False) for _ in sums[of]]
+        dealt = centred[np.array(places)]
+        sums[of, few] = np.add.reduceat(dealt, starts, axis=1)
+        squares[of, few] = np.add.reduceat(dealt**2, starts, axis=1)
     if not few.all():
         part = sizes[~few] / sizes[~few].sum()
         free = (

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import streamlit as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.views.compare import figures, slices
 from compute.views.compare.tables import Titles
@@ -26,21 +26,25 @@ def _known(keys: list[str]) -> None:
     address.forget("slice", keys)
 
 
+def _keyed(both: DataFrame, datasets: Sequence[str]) -> tuple[dict[str, Series], list[str]]:
+    """What each query is, by key, and the keys to pick from; by rare words only once those are
+    picked, for to look up the words of all queries takes long."""
+    asked = {"datasets": list(datasets)}
+    picked = st.session_state.get("slice") or st.query_params.get("slice")
+    wanted = picked == query_slices.RARE
+    rare = read(query_slices.rare_words, **asked) if wanted else None
+    keyed = query_slices.by_key(both, read(query_slices.labels, **asked), rare)
+    kinds = read(query_slices.kinds, **asked, rare=False, added=False)["key"]
+    may_be = not wanted and query_slices.RARE in set(kinds)
+    return keyed, [*keyed, *([query_slices.RARE] if may_be else [])]
+
+
 def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: str) -> None:
     """The difference by a kind of queries that is picked, each kind against the others.
 
     `both` as `differences.valued` gives it.
     """
-    asked = {"datasets": list(datasets)}
-    # To look up the words of all queries takes long: done for who asks for it.
-    picked = st.session_state.get("slice") or st.query_params.get("slice")
-    wanted = picked == query_slices.RARE
-    rare = read(query_slices.rare_words, **asked) if wanted else None
-    keyed = query_slices.by_key(both, read(query_slices.labels, **asked), rare)
-    offered = [*keyed]
-    kinds = read(query_slices.kinds, **asked, rare=False, added=False)["key"]
-    if not wanted and query_slices.RARE in set(kinds):
-        offered.append(query_slices.RARE)
+    keyed, offered = _keyed(both, datasets)
     if not offered:
         return
     st.header("On which kinds of queries", anchor=False)

@@ -10,7 +10,7 @@ from compute.datasets.places import how_to_run
 
 def record(facts: DataFrame) -> Dataset:
     """The dataset of a row of the table `datasets`."""
-    row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0]
+    row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0].to_dict()
     return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
 
 

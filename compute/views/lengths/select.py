@@ -183,6 +183,9 @@ def medians(
     return found.sort_values(["place", "of", "system"], ignore_index=True)[_COLUMNS]
 
 
+_COLLECTIONS = "select distinct collection from datasets where list_contains($datasets, name)"
+
+
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def head_to_head(
     cursor: DuckDBPyConnection,
@@ -196,6 +199,9 @@ def head_to_head(
 
     A row for every query that both answer with documents whose length is known.
     """
+    asked = {"datasets": list(datasets)}
+    # As a list, not joined: so only these collections' files are opened.
+    collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
     return cursor.execute(
         """
         with rooted as (
@@ -210,6 +216,7 @@ def head_to_head(
                    median(least(n_words, coalesce($cut, n_words))) as words
             from hits join lengths on collection = lengths.dataset
                  and hits.doc_id = lengths.doc_id
+            where list_contains($collections, lengths.dataset)
             group by all
         )
         select dataset, query_id, one.words as words_a, other.words as words_b
@@ -217,7 +224,7 @@ def head_to_head(
         where one.system = $a and other.system = $b
         order by dataset, query_id
         """,
-        {"datasets": list(datasets), "a": a, "b": b, "k": k, "cut": cut},
+        asked | {"collections": collections, "a": a, "b": b, "k": k, "cut": cut},
     ).df()
 
 

@@ -45,6 +45,11 @@ _COUNTED = """
 select distinct collection from datasets join parts on kind = 'ngrams' and dataset = collection
 where list_contains($datasets, name) order by collection
 """
+_MAY_HAVE_LABELS = """
+select exists (from parts where kind = 'query_labels' and list_contains($datasets, dataset)) or (
+    select count(distinct language) from datasets where list_contains($datasets, name)
+) > 1
+"""
 _RARE = r"""
 with asked as (
     select queries.dataset, query_id, collection,
@@ -101,6 +106,9 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     Those of queries that went when the dataset was taken in anew are not counted. Where languages
     differ, by dataset or by labels, a query without a label LANGUAGE has that of its dataset.
     """
+    named = {"datasets": list(datasets)}
+    if not cursor.execute(_MAY_HAVE_LABELS, named).fetchall()[0][0]:
+        return DataFrame(columns=["dataset", "query_id", "key", "value"], dtype="str")
     return cursor.execute(
         """
         with asked as (
@@ -119,7 +127,7 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
         where (select count(distinct value) from spoken) > 1 or $key in (select key from given)
         order by key, dataset, query_id
         """,
-        {"datasets": list(datasets), "key": LANGUAGE},
+        named | {"key": LANGUAGE},
     ).df()
 
 

@@ -53,6 +53,7 @@ def test_labels_of_queries_that_are_gone_are_not_counted() -> None:
     with duckdb.connect() as connection:
         connection.execute(
             "create table datasets as select 'd' as name, 'en' as language;"
+            "create table parts as select 'query_labels' as kind, 'd' as dataset;"
             "create table queries as select 'd' as dataset, 'q' || range as query_id from range(3)"
         )
         connection.execute(
@@ -79,9 +80,11 @@ def test_a_query_has_the_language_of_its_label_or_else_of_its_dataset() -> None:
         assert query_slices.labels(connection, ["d", "e"]).empty
         assert query_slices.labelled(connection).empty, "nothing of f is stored"
         connection.execute("insert into query_labels values ('d', 'q2', 'language', 'de')")
+        connection.execute("insert into parts values ('query_labels', 'd')")
         mixed = query_slices.kinds(connection, ["d", "e"], ready=False)
         assert query_slices.labels(connection, ["e"]).empty, "labels of another dataset"
         connection.execute("delete from query_labels")
+        connection.execute("delete from parts where kind = 'query_labels'")
         connection.execute("update datasets set language = 'pl' where name = 'e'")
         assert query_slices.labelled(connection)["dataset"].tolist() == ["d", "e"]
         found = query_slices.of_kind(connection, ["d", "e"], "language", "en", ready=False)

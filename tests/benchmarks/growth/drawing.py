@@ -9,8 +9,8 @@ from plotly.subplots import make_subplots
 from compute.views.shared.theme import palette, template
 from tests.benchmarks.growth.lines import Line, digits
 
-COLUMNS = 5
-WIDTH, PANEL = 1240, 250
+COLUMNS = 4
+WIDTH, PANEL = 1240, 240
 THINGS = ("queries", "systems", "documents", "hits a query", "words", "datasets", "corpora")
 """One colour each, in the order of the palette; the names stand beside the lines."""
 TICKS = {10.0**power: f"{10**power:g} s" for power in range(3)} | {
@@ -27,8 +27,8 @@ def figure(lines: Sequence[Line]) -> go.Figure:
         rows,
         COLUMNS,
         subplot_titles=[f"<b>{cost}</b>" for cost in costs],
-        horizontal_spacing=0.052,
-        vertical_spacing=0.2,
+        horizontal_spacing=0.06,
+        vertical_spacing=0.13,
     )
     for place, cost in enumerate(costs):
         row, column = divmod(place, COLUMNS)
@@ -46,7 +46,7 @@ def figure(lines: Sequence[Line]) -> go.Figure:
             drawn.update_yaxes(title_text="time of processors", row=row + 1, col=1)
     look = palette("light")
     drawn.update_annotations(font_size=13)
-    drawn.update_xaxes(type="log", tickvals=[1, 10, 100], range=[-0.1, 2.9])
+    drawn.update_xaxes(type="log", tickvals=[1, 10, 100], range=[-0.1, 4.1])
     drawn.update_yaxes(type="log", tickvals=list(TICKS), ticktext=list(TICKS.values()))
     drawn.update_layout(
         template=template("light"),
@@ -84,10 +84,9 @@ def _low_high(own: Sequence[Line]) -> tuple[float, float, float]:
 def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None:
     look = palette("light")
     widest = max(line.sizes[-1] / line.sizes[0] for line in own)
-    # A line that ends early has its name above the end: beside it, others pass.
-    long = [line for line in own if line.sizes[-1] >= 0.8 * widest * line.sizes[0]]
-    ends = dict(zip(long, _apart([line.seconds[-1] for line in long]), strict=True))
-    for line in own:
+    # All names stand behind the longest line: beside a shorter one, others pass.
+    ends = _apart([line.seconds[-1] for line in own])
+    for line, end in zip(own, ends, strict=True):
         colour = look.categories[THINGS.index(line.by)]
         times = [size / line.sizes[0] for size in line.sizes]
         at = {"row": row, "col": column}
@@ -96,20 +95,19 @@ def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None
         drawn.add_scatter(x=times[:: len(times) - 1], y=linear, mode="lines", line=dotted, **at)
         solid = {"color": colour, "width": 2}
         drawn.add_scatter(x=times, y=line.seconds, mode="lines+markers", line=solid, **at)
-        early = line not in ends
         drawn.add_scatter(
-            x=[times[-1] * (1 if early else 1.12)],
-            y=[line.seconds[-1] * 1.25 if early else ends[line]],
+            x=[1.12 * widest],
+            y=[end],
             mode="text",
             text=[f"{line.by} <b>{digits(line.exponent)}</b>"],
-            textposition="top center" if early else "middle right",
+            textposition="middle right",
             textfont={"color": colour, "size": 12},
             cliponaxis=False,
             **at,
         )
 
 
-def _apart(heights: Sequence[float], least: float = 1.6) -> list[float]:
+def _apart(heights: Sequence[float], least: float = 2.1) -> list[float]:
     """The heights moved up where they would lie on each other; on a logarithmic axis."""
     moved = dict[int, float]()
     below = 0.0

@@ -6,7 +6,7 @@ forum). The null hypothesis of a pair is that the sign of each query's differenc
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -31,8 +31,6 @@ AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
 """Queries drawn again that are in memory together, and in the cache of a processor."""
-FEWEST = 1_000
-"""Queries that differ up to which, of MANY, effects are drawn again and not linearised."""
 EXACT = 100
 """Queries that differ up to which Wilcoxon's test takes its exact distribution."""
 NEAR = 1e-10
@@ -355,7 +353,7 @@ def _randomised(
     counts = np.zeros(len(observed), np.int64)
     highest = []
     starts = np.searchsorted(family.a, np.arange(len(values)))
-    for patterns in flipped(centred, _of_few(values, family), drawn):
+    for patterns in flipped(centred, _of_few(values, weights, family), drawn):
         sums = patterns.T.copy()
         most = np.zeros(len(patterns))
         for row, start in enumerate(starts[:-1]):
@@ -367,12 +365,23 @@ def _randomised(
     return drawn.p(counts), np.concatenate(highest)
 
 
-def _of_few(values: Values, family: _Family) -> NDArray[np.bool_]:
-    """(n,) The queries of the pairs that differ on few."""
+def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool_]:
+    """(n,) The queries that some pair differs on of which few carry the sum of squares."""
     found = np.zeros(values.shape[1], bool)
-    for pair in np.flatnonzero(family.some & (family.differing < FEW)):
-        found |= values[family.a[pair]] != values[family.b[pair]]
+    if family.n < MANY:
+        return found
+    for pair in np.flatnonzero(family.some):
+        gaps = weights * (values[family.a[pair]] - values[family.b[pair]])
+        if _carrying(gaps) < FEW:
+            found |= gaps != 0
     return found
+
+
+def _carrying(parts: Values) -> float:
+    """How many equal parts would carry a sum of squares as these do: (sum x^2)^2 / sum x^4."""
+    squares = parts**2
+    fourth = float(squares @ squares)
+    return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
 def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
@@ -430,9 +439,15 @@ def _effect_intervals(
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
+    if values.shape[1] >= MANY:
+        return _effects_of_many(values, weights, family, resamples, seed)
+    return _drawn_intervals(values, weights, family, resamples, seed)
+
+
+def _drawn_intervals(
+    values: Values, weights: Values, family: _Family, resamples: int, seed: int
+) -> tuple[Values, Values]:
     n, random = values.shape[1], np.random.default_rng(seed)
-    if n >= MANY:
-        return _effects_of_many(values, weights, family, resamples, random)
     effects = np.empty((len(family.a), resamples))
     for start in range(0, resamples, size := max(1, DRAWN_AT_ONCE // n)):
         counts = drawn_again(n, min(size, resamples - start), random) * weights
@@ -444,29 +459,26 @@ def _effect_intervals(
 
 
 def _effects_of_many(
-    values: Values,
-    weights: Values,
-    family: _Family,
-    resamples: int,
-    random: np.random.Generator,
+    values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The same of MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6); of
-    pairs that differ on few by how often each of these is drawn, which of many is Poisson's."""
-    known = ~np.isnan(family.effect)
-    ends = np.tile(np.where(known, family.effect, np.copysign(np.inf, family.mean)), (2, 1))
-    for pair in np.flatnonzero(family.some & known):
-        gaps = values[family.a[pair]] - values[family.b[pair]]
-        if family.differing[pair] < FEWEST:
-            unlike = gaps != 0
-            counts = random.poisson(1, (resamples, int(unlike.sum()))) * weights[unlike]
-            drawn = _effect(counts @ gaps[unlike], counts @ gaps[unlike] ** 2, family.n)
-            ends[:, pair] = np.quantile(drawn, [LEVEL / 2, 1 - LEVEL / 2])
+    """The same of MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), but for
+    pairs of which few queries carry the variance: those are drawn again."""
+    ends = np.zeros((2, len(family.a)))
+    drawn = np.zeros(len(family.a), bool)
+    for pair in np.flatnonzero(family.some):
+        mean, gaps = family.mean[pair], values[family.a[pair]] - values[family.b[pair]]
+        deviation = np.sqrt(max(family.spread[pair] - mean**2, 0))
+        if np.isnan(family.effect[pair]) or not deviation:
+            drawn[pair] = True
             continue
-        off = gaps - family.mean[pair]
-        deviation = np.sqrt(family.spread[pair] - family.mean[pair] ** 2)
-        change = off - family.mean[pair] * ((off / deviation) ** 2 - 1) / 2
-        reach = normal_reach(LEVEL) * np.sqrt(weights**2 @ change**2) / deviation
-        ends[:, pair] += np.array([-reach, reach])
+        off = gaps - mean
+        change = weights * (off - mean * ((off / deviation) ** 2 - 1) / 2)
+        drawn[pair] = _carrying(change) < FEW
+        reach = normal_reach(LEVEL) * np.sqrt(change @ change) / deviation
+        ends[:, pair] = family.effect[pair] - reach, family.effect[pair] + reach
+    if drawn.any():
+        some = replace(family, a=family.a[drawn], b=family.b[drawn])
+        ends[:, drawn] = _drawn_intervals(values, weights, some, resamples, seed)
     return ends[0], ends[1]
 
 

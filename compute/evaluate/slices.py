@@ -22,12 +22,13 @@ FEWEST = 5
 """Queries inside and outside from which on a contrast is tested: few say little of their spread."""
 DEALS = 2_000
 """Times that labels are dealt anew; p is at least 1 in so many."""
-MANY = 500
-"""Queries of a slice from which on the sum of what it is dealt is drawn from the normal
-distribution: two-sided that is nearer than the noise of the deals."""
-
-_AT_ONCE = 100
-"""Deals at a time, so that memory stays small."""
+MANY, ENOUGH = 20_000, 500
+"""From so many queries on, sums of a slice are drawn from the normal distribution where that many
+of its queries at least are expected to have another value than the commonest one."""
+_ROUNDING = 1e-12
+"""Of the sum of all squares."""
+_AT_ONCE = 2_000_000
+"""Values dealt at a time, so that memory stays small."""
 
 
 def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
@@ -100,37 +101,44 @@ def _share(as_far: NDArray[np.bool_]) -> Values:
 def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
     """(DEALS, K) Studentised contrasts when the values are dealt to the slices anew.
 
-    Slices of fewer than MANY queries are dealt values, all different ones. The others share the
-    rest: given its sum, theirs are normal with the covariance of dealing (Cochran 1977, Sampling
-    Techniques, section 2.9), and their squares are in proportion to their sizes.
+    The largest slice has what is left. Of MANY values those slices share it with which ENOUGH are
+    unlike: given what is left, their sums and sums of squares are normal with the covariance of
+    dealing (Cochran 1977, Sampling Techniques, section 2.9).
     """
-    random, few, centred = np.random.default_rng(seed), sizes < MANY, values - values.mean()
-    sums, squares = np.empty((2, DEALS, len(sizes)))
-    n_few = sizes[few].sum()
-    starts = np.cumsum(sizes[few]) - sizes[few]
-    for deal in range(0, DEALS if n_few else 0, _AT_ONCE):
-        of = slice(deal, deal + _AT_ONCE)
-        places = [random.choice(len(values), n_few, replace=False) for _ in sums[of]]
-        dealt = centred[np.array(places)]
-        sums[of, few] = np.add.reduceat(dealt, starts, axis=1)
-        squares[of, few] = np.add.reduceat(dealt**2, starts, axis=1)
-    if not few.all():
-        part = sizes[~few] / sizes[~few].sum()
-        free = (
-            random.standard_normal((DEALS, len(part))) * np.sqrt(sizes[~few]) * centred.std(ddof=1)
-        )
-        free -= free.sum(axis=1, keepdims=True) * part
-        sums[:, ~few] = free - sums[:, few].sum(axis=1, keepdims=True) * part
-        rest = centred @ centred - squares[:, few].sum(axis=1, keepdims=True)
-        squares[:, ~few] = rest * part
-    return _studentised(sums, squares, sizes, np.abs(centred).max())
+    random, centred = np.random.default_rng(seed), values - values.mean()
+    few, powers = _few(values, sizes), np.stack([centred, centred**2])
+    found = np.empty((2, DEALS, len(sizes)))
+    n_few, starts = sizes[few].sum(), np.cumsum(sizes[few]) - sizes[few]
+    batch = max(1, _AT_ONCE // max(n_few, 1))
+    for deal in range(0, DEALS if n_few else 0, batch):
+        of = slice(deal, deal + batch)
+        places = [random.choice(len(values), n_few, replace=False) for _ in found[0, of]]
+        found[:, of, few] = np.add.reduceat(powers[:, np.array(places)], starts, axis=2)
+    part = sizes[~few] / sizes[~few].sum()
+    lengths, axes = np.linalg.eigh(np.cov(powers))
+    free = random.standard_normal((DEALS, len(part), 2)) @ (axes * np.sqrt(lengths.clip(0))).T
+    free = np.moveaxis(free, 2, 0) * np.sqrt(sizes[~few])
+    free -= free.sum(axis=2, keepdims=True) * part
+    rest = powers.sum(axis=1)[:, None] - found[:, :, few].sum(axis=2)
+    found[:, :, ~few] = free + rest[:, :, None] * part
+    return _studentised(found[0], found[1], sizes, np.abs(values).max())
+
+
+def _few(values: Values, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """(K,) The slices that are dealt values: all but the largest, unless there are MANY."""
+    few = np.ones(len(sizes), bool)
+    if len(values) >= MANY:
+        commonest = np.unique(values, return_counts=True)[1].max()
+        few = sizes * (1 - commonest / len(values)) < ENOUGH
+    few[sizes.argmax()] = False
+    return few
 
 
 def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
     """(K,) The Studentised contrasts of slices that stand one after the other in (n,) values."""
     starts, centred = np.cumsum(sizes) - sizes, values - values.mean()
     sums, squares = (np.add.reduceat(of, starts)[None] for of in (centred, centred**2))
-    return _studentised(sums, squares, sizes, np.abs(centred).max())[0]
+    return _studentised(sums, squares, sizes, np.abs(values).max())[0]
 
 
 def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
@@ -138,18 +146,20 @@ def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], larges
     each holds. 0 where both sides have the same mean, infinite where neither has a spread.
     """
     n = sizes.sum()
-    inside = _mean_and_error(sums, squares, sizes)
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
-    outside = _mean_and_error(whole - sums, both - squares, n - sizes)
+    inside = _mean_and_error(sums, squares, sizes, both)
+    outside = _mean_and_error(whole - sums, both - squares, n - sizes, both)
     gap, error = np.abs(inside[0] - outside[0]), np.sqrt(inside[1] + outside[1])
     far = np.where(gap > NEAR * largest, np.inf, 0.0)
     return np.divide(gap, error, out=far, where=error > 0)
 
 
-def _mean_and_error(sums: Values, squares: Values, n: NDArray[np.int64]) -> tuple[Values, Values]:
-    """Means, and the squares of their standard errors."""
+def _mean_and_error(
+    sums: Values, squares: Values, n: NDArray[np.int64], of_all: Values
+) -> tuple[Values, Values]:
+    """Means, and the squares of their standard errors; `of_all`: the sums of all squares."""
     mean = sums / np.maximum(n, 1)
     spread = np.maximum(squares - sums * mean, 0)
     # What is left of equal values by rounding is no spread.
-    spread = np.where(spread > NEAR * squares, spread, 0)
+    spread = np.where(spread > _ROUNDING * of_all, spread, 0)
     return mean, spread / np.maximum(n * (n - 1), 1)

@@ -119,20 +119,23 @@ def _working(settings: Settings) -> Iterator[None]:
         yield
         return
     ending = threading.Event()
-    watching = threading.Thread(target=_keep_working, args=[settings, ending])
-    watching.start()
+    watching = threading.Thread(target=_keep_working, args=[settings, _worker(settings), ending])
     try:
+        watching.start()
         yield
     finally:
         ending.set()
         watching.join()
 
 
-def _keep_working(settings: Settings, ending: threading.Event) -> None:
+def _keep_working(
+    settings: Settings, worker: "subprocess.Popen[bytes] | None", ending: threading.Event
+) -> None:
+    """Watch a worker, and start others in its place, until the end."""
     pause = PAUSE
-    while not ending.is_set():
-        worker, began = _worker(settings), time.monotonic()
-        while worker.poll() is None:
+    while True:
+        began = time.monotonic()
+        while worker and worker.poll() is None:
             if ending.wait(0.2):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(worker.pid, signal.SIGTERM)
@@ -142,8 +145,14 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
         pause = PAUSE if time.monotonic() - began > STEADY else pause
         log = settings.home / "logs" / "worker.log"
         sys.stderr.write(f"The worker ended ({log} says why): another one in {pause:.0f} s\n")
-        ending.wait(pause)
+        if ending.wait(pause):
+            return
         pause = min(2 * pause, LONGEST)
+        try:
+            worker = _worker(settings)
+        except OSError as error:
+            worker = None
+            sys.stderr.write(f"No worker can be started: {error}\n")
 
 
 def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:

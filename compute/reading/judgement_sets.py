@@ -31,6 +31,7 @@ where dataset = ? and measure = ? and not isnan(value)
   and query_id in (select query_id from judgements where dataset = ?)
 order by system, query_id
 """
+_SCORED_RUNS = "select distinct system from parts where kind = 'scores' and dataset = ?"
 _MACHINES = """
 select system, coalesce(
     provenance->>'$.file',
@@ -160,12 +161,14 @@ def values(
 ) -> DataFrame:
     """system, query_id, value: every stored run of a dataset by a set alone.
 
-    A run whose hits are not kept as deep as the measure asks has none. The cursor counts official
-    judgements. Raises Missing as `labels`.
+    A run whose hits are not kept as deep as the measure asks has none, but by the official set
+    where all runs were scored by it. The cursor counts official judgements. Raises Missing as
+    `labels`.
     """
     if name == sets.OFFICIAL:
         stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
-        if len(stored):
+        runs = cursor.execute(_SCORED_RUNS, [dataset]).fetchall()
+        if set(runs) == {(system,) for system in stored["system"]}:
             return stored
     judged = labels(cursor, dataset, name, choice)
     found = scored(_parts(cursor, dataset), cursor, dataset, judged, [measure])

@@ -1,6 +1,7 @@
 """Two systems by kinds of queries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 from pandas import DataFrame, Series
@@ -16,6 +17,7 @@ _ONLY_DESCRIBES = (
     "It is made from the scores themselves, so nothing is tested by it: Dataset shows it, under"
     " Kinds of queries."
 )
+_QUICK = (query_slices.WORDS, query_slices.RELEVANT, query_slices.FIRST)
 _ALIKE = "Queries here are alike in that, or the words of the collection are not counted."
 
 
@@ -26,17 +28,13 @@ def _known(keys: list[str]) -> None:
     address.forget("slice", keys)
 
 
-def _keyed(both: DataFrame, datasets: Sequence[str]) -> tuple[dict[str, Series], list[str]]:
-    """What each query is, by key, and the keys to pick from; by rare words only once those are
-    picked, for to look up the words of all queries takes long."""
-    asked = {"datasets": list(datasets)}
-    picked = st.session_state.get("slice") or st.query_params.get("slice")
-    wanted = picked == query_slices.RARE
-    rare = read(query_slices.rare_words, **asked) if wanted else None
-    keyed = query_slices.by_key(both, read(query_slices.labels, **asked), rare)
-    kinds = read(query_slices.kinds, **asked, rare=False, added=False)["key"]
-    may_be = not wanted and query_slices.RARE in set(kinds)
-    return keyed, [*keyed, *([query_slices.RARE] if may_be else [])]
+def _offered(keyed: Mapping[str, Series], asked: Mapping[str, Any]) -> list[str]:
+    """The keys to pick from; by rare words, too, if there may be such kinds: to look up the words
+    of all queries takes long."""
+    kinds = set(read(query_slices.kinds, **asked, rare=False, added=False)["key"])
+    first = [key for key in keyed if key in _QUICK]
+    rare = [query_slices.RARE] if query_slices.RARE in kinds else []
+    return [*first, *rare, *(key for key in keyed if key not in _QUICK)]
 
 
 def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: str) -> None:
@@ -44,13 +42,30 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
 
     `both` as `differences.valued` gives it.
     """
-    keyed, offered = _keyed(both, datasets)
-    if not offered:
+    asked = {"datasets": list(datasets)}
+    keyed = query_slices.by_key(both, read(query_slices.labels, **asked))
+    if not (offered := _offered(keyed, asked)):
         return
     st.header("On which kinds of queries", anchor=False)
     _known(offered)
     key = pick("By", offered, "slice", width=230, titles=query_slices.TITLES)
-    rows = slices.contrasts(both, keyed[key])
+    if key == query_slices.RARE:
+        rare = read(query_slices.rare_words, **asked)
+        keyed = query_slices.by_key(both, DataFrame(columns=["key"]), rare)
+        if key not in keyed:
+            st.info(_ALIKE)
+            return
+    _contrasted(slices.contrasts(both, keyed[key]), key, titles, measure)
+    n_others = int(keyed[key].isna().sum())
+    if n_others or len(datasets) > 1:
+        drawing.caption(
+            f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
+            "Every query counts the same, of whichever part." * (len(datasets) > 1),
+        )
+
+
+def _contrasted(rows: DataFrame, key: str, titles: Titles, measure: str) -> None:
+    """A figure, a table, and what both say."""
     st.markdown(escaping.text(slices.verdict(rows, key, titles, measure)))
     title = query_slices.TITLES.get(key, key)
     alt = f"{measure} of {titles[0]} minus {titles[1]} by {title}"
@@ -60,7 +75,6 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
         drawing.plot(figure, "kinds", alt, figures.INTERVALS)
     with right:
         drawing.table(slices.table(rows), "kinds_table", alt, file=rows)
-    n_others = len(both) - rows["n"].sum()
     drawing.caption(
         f"A is {titles[0]}, B {titles[1]}. Each kind against all others that are labelled: Welch's"
         " t when labels are dealt anew, corrected for the number of kinds (maxT).",
@@ -69,6 +83,4 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
         " another is not does not mean that they differ: the corrected p of a kind against the"
         " others says that.",
         "Labels of your own: python -m compute import-labels.",
-        f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
-        "Every query counts the same, of whichever part." * (len(datasets) > 1),
     )

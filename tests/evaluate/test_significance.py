@@ -183,6 +183,27 @@ def test_of_many_queries_the_normal_distribution_agrees_with_drawn_signs(
             assert (off < 0.3 / np.sqrt(n)).all()
 
 
+def test_of_many_queries_those_that_carry_a_difference_have_signs_of_their_own() -> None:
+    random, n = np.random.default_rng(2), 20_000
+    base = random.random(n)
+    copy = base.copy()
+    copy[:5] += 0.5
+    # Five that agree: 2 of 32 patterns, whatever other systems there are.
+    for values in (np.array([base, copy]), np.array([base, copy, random.random(n)])):
+        assert pairs(values)["p"].iloc[0] == pytest.approx(2 / 32, abs=0.008)
+    weights = np.concatenate([np.full(5, 1 / 10), np.full(n, 1 / (2 * n))])
+    few = np.concatenate([np.full(5, 0.5), random.normal(0, 0.01, n)])
+    found = two(few, np.zeros(n + 5), weights=weights)
+    assert found.p_randomisation == pytest.approx(2 / 32, abs=0.02)
+    assert np.isfinite([found.effect_low, found.effect_high]).all()
+    rare = np.zeros(n)
+    rare[:1500], rare[:10] = 0.01, 1
+    assert two(rare, np.zeros(n)).effect_high > 0.062
+    same = np.full(n, 0.5)
+    same[0] = 0.4
+    assert two(same, np.zeros(n)).effect_high == np.inf
+
+
 def test_ties_with_the_observed_difference_count_as_extreme() -> None:
     # Every pattern of 60 differences of 0.1 or 0 that has the observed sum is a tie.
     gaps = np.repeat([0.1, -0.1, 0.0], [15, 9, 36])

@@ -353,7 +353,7 @@ def test_two_systems_are_fused_where_that_is_asked_for(
 
 
 def test_words_are_looked_up_once_rare_ones_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = Settings(home=tmp_path / "home", threads=1)
     bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
@@ -373,3 +373,9 @@ def test_words_are_looked_up_once_rare_ones_are_asked_for(
     assert not app.exception
     kinds = next(frame.value for frame in app.dataframe if "Minus the others" in frame.value)
     assert kinds["Kind of query"].to_list() == ["none", "half or more"]
+    # By the browser's own Back and Forward, while another kind is picked.
+    app.selectbox(key="slice").set_value("words").run()
+    app.query_params["slice"] = "vocabulary"
+    assert not app.run().error
+    again = opened(home, monkeypatch, "compare", dataset="tiny", slice="vocabulary")
+    assert not again.error

@@ -180,9 +180,15 @@ def official(
         documents=documents,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
-        hits=files["top" if deep <= TOP and len(files["top"]) == len(files["hits"]) else "hits"],
+        hits=files["top" if deep <= TOP and _all_topped(parts) else "hits"],
         depth=depth,
     )
+
+
+def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
+    """Whether the runs with hits are those with their first ranks apart."""
+    topped, listed = ({s for k, s in parts if k == kind} for kind in ("top", "hits"))
+    return topped == listed
 
 
 def _values(

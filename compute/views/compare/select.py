@@ -78,6 +78,8 @@ def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str)
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
+    if not datasets:
+        return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
     if board.values.shape[1] < 2:
         return DataFrame()

@@ -23,8 +23,8 @@ FEWEST = 5
 DEALS = 2_000
 """Times that labels are dealt anew; p is at least 1 in so many."""
 MANY, ENOUGH = 20_000, 500
-"""From so many queries on, sums of a slice are drawn from the normal distribution where that many
-of its queries at least are expected to have another value than the commonest one."""
+"""From so many queries on, what a slice is dealt is drawn from the normal distribution, where at
+least so many of its queries are expected to have another value than the commonest one."""
 _ROUNDING = 1e-12
 """Of the sum of all squares."""
 _AT_ONCE = 2_000_000

@@ -119,40 +119,41 @@ def _working(settings: Settings) -> Iterator[None]:
         yield
         return
     ending = threading.Event()
-    watching = threading.Thread(target=_keep_working, args=[settings, _worker(settings), ending])
+    watching = threading.Thread(target=_keep_working, args=[settings, ending])
+    watching.start()
     try:
-        watching.start()
         yield
     finally:
         ending.set()
         watching.join()
 
 
-def _keep_working(
-    settings: Settings, worker: "subprocess.Popen[bytes] | None", ending: threading.Event
-) -> None:
-    """Watch a worker, and start others in its place, until the end."""
-    pause = PAUSE
-    while True:
+def _keep_working(settings: Settings, ending: threading.Event) -> None:
+    pause, log = PAUSE, settings.home / "logs" / "worker.log"
+    while not ending.is_set():
         began = time.monotonic()
-        while worker and worker.poll() is None:
-            if ending.wait(0.2):
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(worker.pid, signal.SIGTERM)
-                worker.wait()
+        try:
+            if not _ends_by_itself(_worker(settings), ending):
                 return
+            why = f"The worker ended ({log} says why)"
+        except OSError as error:
+            why = f"No worker can be started ({error})"
         # One that cannot live would take the processors from the pages, were it begun at once.
         pause = PAUSE if time.monotonic() - began > STEADY else pause
-        log = settings.home / "logs" / "worker.log"
-        sys.stderr.write(f"The worker ended ({log} says why): another one in {pause:.0f} s\n")
-        if ending.wait(pause):
-            return
+        sys.stderr.write(f"{why}: another try in {pause:.0f} s\n")
+        ending.wait(pause)
         pause = min(2 * pause, LONGEST)
-        try:
-            worker = _worker(settings)
-        except OSError as error:
-            worker = None
-            sys.stderr.write(f"No worker can be started: {error}\n")
+
+
+def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) -> bool:
+    """Wait until a worker ends; false where it is ended because all is to end."""
+    while worker.poll() is None:
+        if ending.wait(0.2):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, signal.SIGTERM)
+            worker.wait()
+            return False
+    return True
 
 
 def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:

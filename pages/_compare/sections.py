@@ -191,7 +191,8 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
         " chance.",
         f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT} differ,"
         " else by the normal distribution." * (row["p_wilcoxon"] == row["p_wilcoxon"]),
-        "The interval of the difference is Student's t, that of the effect size the bootstrap's.",
+        "The interval of the difference is Student's t, that of the effect size the bootstrap's, or"
+        " by linearisation from 20,000 queries on.",
         "Parts weigh the same." * (len(view.datasets) > 1),
     )
 

@@ -18,12 +18,13 @@ _ONLY_DESCRIBES = (
     " Kinds of queries."
 )
 _QUICK = (query_slices.WORDS, query_slices.RELEVANT, query_slices.FIRST)
-_ALIKE = "Queries here are alike in that, or the words of the collection are not counted."
+_UNCOUNTED = "It takes the counted words of the collection: python -m compute overlap."
+_ALIKE = "By rare words the queries here are all of one kind: pick another way."
 
 
 def _known(keys: list[str]) -> None:
     asked = st.query_params.get("slice", "")
-    why = {query_slices.ANSWERED: _ONLY_DESCRIBES, query_slices.RARE: _ALIKE}.get(asked, "")
+    why = {query_slices.ANSWERED: _ONLY_DESCRIBES, query_slices.RARE: _UNCOUNTED}.get(asked, "")
     address.known("slice", keys, "kind of query", why)
     address.forget("slice", keys)
 
@@ -55,16 +56,16 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
         if key not in keyed:
             st.info(_ALIKE)
             return
-    _contrasted(slices.contrasts(both, keyed[key]), key, titles, measure)
     n_others = int(keyed[key].isna().sum())
-    if n_others or len(datasets) > 1:
-        drawing.caption(
-            f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
-            "Every query counts the same, of whichever part." * (len(datasets) > 1),
-        )
+    left_out = f"{n_others:,} queries are of no known kind and left out." * bool(n_others)
+    alike = "Every query counts the same, of whichever part." * (len(datasets) > 1)
+    rows = slices.contrasts(both, keyed[key])
+    _contrasted(rows, key, titles, measure, (left_out, alike))
 
 
-def _contrasted(rows: DataFrame, key: str, titles: Titles, measure: str) -> None:
+def _contrasted(
+    rows: DataFrame, key: str, titles: Titles, measure: str, notes: Sequence[str]
+) -> None:
     """A figure, a table, and what both say."""
     st.markdown(escaping.text(slices.verdict(rows, key, titles, measure)))
     title = query_slices.TITLES.get(key, key)
@@ -83,4 +84,5 @@ def _contrasted(rows: DataFrame, key: str, titles: Titles, measure: str) -> None
         " another is not does not mean that they differ: the corrected p of a kind against the"
         " others says that.",
         "Labels of your own: python -m compute import-labels.",
+        *notes,
     )

@@ -14,6 +14,7 @@ import pytest
 
 from compute import jobs
 from compute.base.settings import PROJECT, Settings
+from compute.jobs import serve
 from compute.jobs.serve import running_at
 from tests.support.processes.jobbing import environment, say, session, until
 
@@ -84,6 +85,16 @@ def test_a_worker_that_ended_is_started_again(
     served.send_signal(signal.SIGTERM)
     served.wait(60)
     until(lambda: not session(served.pid), "the end of all that was started")
+
+
+def test_where_no_worker_can_be_started_the_dashboard_says_so_and_serves(
+    settings: Settings, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings.home.mkdir(parents=True)
+    (settings.home / "logs").write_text("in the way", "utf-8")
+    with serve._working(settings):
+        said = until(lambda: capfd.readouterr().err, "what is wrong")
+        assert "No worker can be started" in said and "another try" in said
 
 
 def test_the_address_is_told_once_it_can_be_opened(settings: Settings) -> None:

@@ -88,7 +88,7 @@ def held(
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    # Closed lists are asked for once: kept, they would take the others' room.
+    # One section alone asks for closed lists: kept, they would take the room of the others.
     found = read() if closed else _KEPT.of(key, read)
     found, queries = found.of(systems), one_kind.narrowed(cursor, dataset)
     if queries is None:

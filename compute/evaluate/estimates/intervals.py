@@ -11,7 +11,7 @@ from compute.evaluate import tolerance
 from compute.evaluate.estimates.corrected import Corrected
 from compute.evaluate.estimates.frames import Frame, Values
 from compute.evaluate.estimates.linearised import Kind, Linear, linear
-from compute.evaluate.quantiles import t_reach
+from compute.evaluate.quantiles import normal_chance, t_reach
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
@@ -25,13 +25,16 @@ _BY_QUERY = {"nDCG": 1}
 RANGE_ONLY = ("R", "AP")
 """Ratios whose bias that benchmark found too large beside the interval, or whose intervals did not
 hold often enough: they have none until all is judged."""
-_PRIOR = 15.0
+_PRIOR = 30.0
 """Squared errors that the variance by the model counts as, beside the effective number of those
-that a system's own variance is made of."""
+that a variance by the sample alone is made of."""
 _FREEDOM = 8.0
 """Degrees of freedom for each of them, found in simulations (the benchmark `sampled`)."""
+_SKEWED = 0.5
+"""How much of the skewness that the predictions expect counts, by the same simulations: the model
+dampens how errors and their variance grow together."""
 _DRAWS, _SEED = 4_000, 20_211
-_FLAT = 1e-12
+_FLAT, _STRAIGHT = 1e-12, 1e-6
 
 
 @dataclass(frozen=True)
@@ -44,12 +47,16 @@ class Estimates:
     spread holds the noise of the sample already, so that an interval over queries like these is
     made of them alone, as of scores (`significance.student`, `rank_intervals.of_scores`)."""
     covariance: Values
-    """(S, S) Of the means over the queries, over all samples that could have been drawn: for these
-    queries."""
-    least: Values
-    """(S, S) The same by the sample alone; an interval is as wide as the wider of both says."""
-    freedom: float
-    """Degrees of freedom that the covariance is known with."""
+    """(S, S) Of the means over the queries, over all samples that could have been drawn, by the
+    sample alone: for these queries."""
+    square: Values
+    """(S, S) The same variances of differences, on the diagonal of means, with what the predictions
+    say of all pairs; an interval is as wide as the wider of both says."""
+    freedom: Values
+    """(S, S) Degrees of freedom that each of them is known with."""
+    skew: Values
+    """(S, S) Of the errors of differences (a - b), on the diagonal of means: above 0 where the
+    sample rather misses what is rare than what is common, so that intervals reach farther up."""
     low: Values
     """(S, S) The least and the most that pairs nobody judges can add to the difference of two
     systems; on the diagonal, to a system's mean."""
@@ -81,16 +88,16 @@ class Estimates:
     @cached_property
     def _errors(self) -> Values:
         """(S, S) Standard errors of differences; on the diagonal of means."""
-        square = np.maximum(of_differences(self.covariance), of_differences(self.least))
+        square = np.maximum(self.square, of_differences(self.covariance))
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
         """system, mean, error, low, high: 95% intervals, each by itself."""
-        reach = t_reach(LEVEL, self.freedom) * np.diag(self._errors)
-        frame = DataFrame({"system": self.systems, "mean": self.means})
-        frame["error"] = np.diag(self._errors)
-        frame["low"] = self.means - reach + np.diag(self.low)
-        return frame.assign(high=self.means + reach + np.diag(self.high))
+        error, times = np.diag(self._errors), np.diag(t_reach(LEVEL, self.freedom))
+        down, up = _reaches(times, np.diag(self.skew))
+        frame = DataFrame({"system": self.systems, "mean": self.means, "error": error})
+        frame["low"] = self.means - down * error + np.diag(self.low)
+        return frame.assign(high=self.means + up * error + np.diag(self.high))
 
     def queries_like_these(self) -> DataFrame:
         """system, low, high: 95% intervals of the means over all queries like these.
@@ -110,27 +117,27 @@ class Estimates:
         The 95% holds for all intervals `together`, or for each by itself.
         """
         a, b = np.triu_indices(len(self.systems), 1)
-        times = self._together if together else float(t_reach(LEVEL, self.freedom))
+        times = t_reach(self._chance if together else LEVEL, self.freedom[a, b])
+        down, up = _reaches(times, self.skew[a, b])
         found = DataFrame({"a": a, "b": b, "difference": self.means[a] - self.means[b]})
         found["error"] = self._errors[a, b]
-        found["low"] = found["difference"] - times * found["error"] + self.low[a, b]
-        return found.assign(high=found["difference"] + times * found["error"] + self.high[a, b])
+        found["low"] = found["difference"] - down * found["error"] + self.low[a, b]
+        return found.assign(high=found["difference"] + up * found["error"] + self.high[a, b])
 
     @cached_property
-    def _together(self) -> float:
-        """What the largest of all pairs' |difference| / error stays below in 95% of draws."""
+    def _chance(self) -> float:
+        """How likely one interval may fail by itself, that in 95% of draws none of all fails."""
         random = np.random.default_rng(_SEED)
         lengths, axes = np.linalg.eigh(self.covariance)
         n = len(self.systems)
         drawn = random.standard_normal((_DRAWS, n)) @ (axes * np.sqrt(lengths.clip(0))).T
-        drawn /= np.sqrt(random.chisquare(self.freedom, _DRAWS) / self.freedom)[:, None]
         highest = np.zeros(_DRAWS)
         for one in range(n - 1):
             error = self._errors[one, one + 1 :]
             scale = np.divide(1, error, out=np.zeros_like(error), where=error > 0)
             apart = np.abs(drawn[:, one, None] - drawn[:, one + 1 :]) * scale
             np.maximum(highest, apart.max(axis=1), out=highest)
-        return float(np.quantile(highest, 1 - LEVEL))
+        return float(normal_chance(np.quantile(highest, 1 - LEVEL)))
 
     def ranks(self) -> DataFrame:
         """system, mean, rank, rank_low, rank_high, group: the best first.
@@ -164,7 +171,7 @@ def estimates(
     about = sample.steps, sample.levels, sample.together
     near = linear(frame, of, sample.about, *about, outside)
     by_query = near.moved(frame, sample.values - sample.about)
-    covariance, least, freedom = _covariance(frame, near, sample)
+    covariance, square, freedom, skew = _variances(frame, near, sample)
     low, high = _ranges(frame, near, sample)
     needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
     level = 0 if of.graded else int(np.searchsorted(sample.levels, of.least))
@@ -174,8 +181,9 @@ def estimates(
         frame.systems,
         by_query,
         covariance,
-        least,
+        square,
         freedom,
+        skew,
         low,
         high,
         n_relevant,
@@ -195,40 +203,77 @@ def of_differences(covariance: Values) -> Values:
     return found
 
 
-def _covariance(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values, float]:
-    """(S, S) Of the means; the same by the sample alone; and its degrees of freedom.
+def _reaches(times: Values, skew: Values) -> tuple[Values, Values]:
+    """How many errors an interval reaches down and up, where a symmetric one reaches `times`.
 
-    That of the sample alone has no bias, but for one system it rests on few pairs, and is smallest
-    where it happened to find nothing. So it is averaged with what the predictions say of all pairs,
-    drawn or not: a pair predicted m relevant has variance m (1 - m) times what the drawn pairs'
-    squared errors have of it.
+    Hall's transformation of a skewed Student's t (Hall 1992, Journal of the Royal Statistical
+    Society B 54; Zhou and Dinh 2005, Biostatistics 6).
+    """
+    some = np.where(np.abs(skew) > _STRAIGHT, skew, _STRAIGHT)
+    down, up = (3 / some * (np.cbrt(1 + some * (end - some / 6)) - 1) for end in (times, -times))
+    return down, -up
+
+
+def _variances(
+    frame: Frame, near: Linear, sample: Corrected
+) -> tuple[Values, Values, Values, Values]:
+    """(S, S) `covariance`, `square`, `freedom` and `skew` of `Estimates`.
+
+    The variance by the sample alone has no bias, but it can rest on few pairs, and is smallest
+    where the sample happened to find nothing. So each is averaged with what the predictions say of
+    all pairs, drawn or not.
     """
     n_queries = max(len(frame.queries), 1)
     moves = near.at(frame, sample.drawn) / n_queries
     errors = np.einsum("nsl,nl->ns", moves, sample.errors)
-    square, fourth = (errors**2).sum(axis=0), (errors**4).sum(axis=0)
-    some = square > 0
-    if not some.any():
-        nothing = np.zeros((len(square), len(square)))
-        return nothing, nothing, 1.0
-    effective = float((square[some] ** 2 / fourth[some]).mean())
-    by_model = _by_model(near.at(frame, np.arange(frame.n)) / n_queries, sample, square.sum())
     own = errors.T @ errors
+    if not own.any():
+        nothing = np.zeros_like(own)
+        return nothing, nothing, np.ones_like(own), nothing
+    expected = _by_model(near.at(frame, np.arange(frame.n)) / n_queries, sample, np.trace(own))
+    effective, by_model = _effective(errors), of_differences(expected[0])
     total = effective + _PRIOR
-    return (effective * own + _PRIOR * by_model) / total, own, _FREEDOM * total
+    square = (effective * of_differences(own) + _PRIOR * by_model) / total
+    cube = by_model**1.5
+    skew = np.divide(expected[1], cube, out=np.zeros_like(own), where=cube > 0)
+    return own, square, _FREEDOM * total, _SKEWED * np.clip(skew, -1, 1)
 
 
-def _by_model(moves: Values, sample: Corrected, square: float) -> Values:
-    """(S, S) The covariance that the predictions expect, scaled by the drawn pairs' errors."""
-    shares, drawn = sample.guesses, sample.drawn
-    found, expected = np.zeros((moves.shape[1], moves.shape[1])), 0.0
-    for one in range(shares.shape[1]):
-        for other in range(shares.shape[1]):
-            both = np.minimum(shares[:, one], shares[:, other]) - shares[:, one] * shares[:, other]
-            found += (moves[:, :, one] * (sample.spread * both)[:, None]).T @ moves[:, :, other]
-            here = (moves[drawn, :, one] * moves[drawn, :, other]).sum(axis=1)
-            expected += float((sample.factors**2 * both[drawn]) @ here)
-    return found * (square / expected if expected > 0 else 1.0)
+def _effective(errors: Values) -> Values:
+    """(S, S) How many equal errors would make the variance of a difference as sure as these (n, S)
+    do; on the diagonal, of a mean. Kish's number for their squares."""
+    one, two, three = errors, errors**2, errors**3
+    own = two.T @ two
+    fourth = np.diag(own)[:, None] + np.diag(own) + 6 * own - 4 * (three.T @ one + one.T @ three)
+    np.fill_diagonal(fourth, np.diag(own))
+    square = of_differences(one.T @ one)
+    return np.divide(square**2, fourth, out=np.zeros_like(square), where=fourth > 0)
+
+
+def _by_model(moves: Values, sample: Corrected, square: float) -> tuple[Values, Values]:
+    """(S, S) The covariance that the predictions expect, and how errors of differences (a - b) and
+    their squares move together, both scaled by the drawn pairs' errors.
+
+    A pair predicted m relevant has variance m (1 - m) and third moment m (1 - m) (1 - 2 m), times
+    what its chance makes of it.
+    """
+    drawn, spread, factors = sample.drawn, sample.spread, sample.factors
+    shares = np.minimum.accumulate(sample.guesses, axis=1)
+    chances = -np.diff(shares, axis=1, prepend=1.0, append=0.0)
+    apart = -np.einsum("nsl,nl->ns", moves, shares)
+    n_systems, expected = moves.shape[1], 0.0
+    second, third = np.zeros((2, n_systems, n_systems))
+    for grade, chance in enumerate(chances.T):
+        if grade:
+            apart = apart + moves[:, :, grade - 1]
+        second += (apart * (spread * chance)[:, None]).T @ apart
+        third += (apart**2 * (spread**2 * chance)[:, None]).T @ apart
+        expected += float((factors**2 * chance[drawn]) @ (apart[drawn] ** 2).sum(axis=1))
+    scale = square / expected if expected > 0 else 1.0
+    own = np.diag(third)
+    differences = own[:, None] - own - 3 * third + 3 * third.T
+    np.fill_diagonal(differences, own)
+    return second * scale, differences * scale
 
 
 def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values]:

@@ -10,7 +10,7 @@ import pytrec_eval
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates import prediction
 from compute.evaluate.estimates.corrected import Batch, Corrected, by_guess, corrected
-from compute.evaluate.estimates.intervals import Estimates, estimates
+from compute.evaluate.estimates.intervals import Estimates, estimates, of_differences
 from compute.evaluate.estimates.linearised import ends, kind, linear
 from compute.evaluate.measures import evaluate
 from tests.evaluate.estimates.made import TWO, drawn
@@ -110,16 +110,27 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     assert together["difference"].to_list() == each["difference"].to_list()
     assert found.enough == (min(found.n_relevant, found.n_not_relevant) >= 30)
     scores = found.scores()
-    assert (scores["high"] - scores["mean"]).to_list() == pytest.approx(
-        (scores["mean"] - scores["low"]).to_list()
-    )
+    # They reach farther to where the errors are skewed.
+    up, down = scores["high"] - scores["mean"], scores["mean"] - scores["low"]
+    assert (down > 0).all() and ((up > down) == (np.diag(found.skew) > 0)).all()
 
 
 def test_who_is_better_follows_from_the_pairs() -> None:
     still = np.zeros((3, 3))
     covariance = np.diag([0.01, 0.01, 0.01]) ** 2
     by_query = np.array([[0.5, 0.7], [0.2, 0.3], [0.59, 0.6]])
-    found = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 30, 30)
+    found = Estimates(
+        ("a", "b", "c"),
+        by_query,
+        covariance,
+        of_differences(covariance),
+        40 + still,
+        still,
+        still,
+        still,
+        30,
+        30,
+    )
     # The error of a difference is .0141; a and b differ by .35, c and b by .345, a and c by .005.
     assert found.better().tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     ranks = found.ranks()
@@ -140,10 +151,34 @@ def test_worked_by_hand_queries_like_these() -> None:
     # Estimates by query .5 and .7: mean .6, deviation .1414, over root 2 .1; t(.975, 1) = 12.706.
     still = np.zeros((2, 2))
     by_query = np.array([[0.5, 0.7], [0.6, 0.6]])
-    found = Estimates(("a", "b"), by_query, still, still, 40, still, np.diag([0, 0.05]), 30, 30)
+    found = Estimates(
+        ("a", "b"), by_query, still, still, 40 + still, still, still, np.diag([0, 0.05]), 30, 30
+    )
     told = found.queries_like_these()
     assert told["low"].tolist() == pytest.approx([0.6 - 1.2706, 0.6], abs=1e-4)
     assert told["high"].tolist() == pytest.approx([0.6 + 1.2706, 0.65], abs=1e-4)
+
+
+def test_worked_by_hand_a_skewed_interval() -> None:
+    # Every pair is predicted .1 relevant and drawn with chance .5; p a was drawn, and is relevant.
+    # Each of the four pairs of one moves its mean by 1/4. Of the mean the predictions expect a
+    # variance of 4 (1/4)^2 .09 = .0225 and a third moment of 4 (1/4)^3 .09 (1 - .2) = .0045; p a's
+    # squared error, .81 for .09, makes both nine times as large.
+    grades = np.array([1.0, *[np.nan] * 6])
+    batch = Batch(np.zeros(1, np.int64), np.full(7, 0.5), 1)
+    sample = by_guess(np.full((7, 1), 0.1), grades, [batch], np.ones(1), TWO.query)
+    found = estimates(TWO, kind("P@2"), sample)
+    assert found.skew[0, 0] == pytest.approx(0.5 * 9 * 0.0045 / (9 * 0.0225) ** 1.5)
+    # What one alone has, two alone has, too.
+    assert found.skew[0, 1] == pytest.approx(0)
+    # A symmetric interval reaches 1.96 errors. Where the skewness is .3, Hall's formula gives down
+    # 10 ((1 + .3 (1.96 - .05))^(1/3) - 1) = 1.629, up 10 (1 - (1 - .3 (1.96 + .05))^(1/3)) = 2.650.
+    still, one = np.zeros((1, 1)), np.full((1, 1), 0.1**2)
+    sure = np.full((1, 1), 1e12)
+    half = np.full((1, 1), 0.5)
+    told = Estimates(("a",), half, one, one, sure, still + 0.3, still, still, 30, 30).scores()
+    assert told["low"].item() == pytest.approx(0.5 - 0.1630, abs=1e-4)
+    assert told["high"].item() == pytest.approx(0.5 + 0.2650, abs=1e-4)
 
 
 def test_worked_by_hand_what_a_sum_can_be() -> None:
@@ -198,7 +233,18 @@ def test_of_equal_chances_average_precision_agrees_with_inferred() -> None:
 
 def test_equal_lists_differ_by_nothing() -> None:
     still, flat = np.zeros((2, 2)), np.full((2, 2), 0.01)
-    found = Estimates(("a", "b"), np.ones((2, 2)), flat, flat, 40, still, still, 30, 30)
+    found = Estimates(
+        ("a", "b"),
+        np.ones((2, 2)),
+        flat,
+        of_differences(flat),
+        40 + still,
+        still,
+        still,
+        still,
+        30,
+        30,
+    )
     assert found.pairs()[["error", "low", "high"]].to_numpy() == pytest.approx(0)
     assert not found.better().any()
 

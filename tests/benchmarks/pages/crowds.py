@@ -146,7 +146,8 @@ def copied(home: Path) -> Iterator[Path]:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(file.resolve())
         for name in ("state.sqlite", "home.json", "settings.toml"):
-            shutil.copy(home / name, copy / name)
+            if (home / name).exists():
+                shutil.copy(home / name, copy / name)
         yield copy
 
 

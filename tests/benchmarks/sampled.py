@@ -159,46 +159,54 @@ def _hajek(world: World, batch: Batch) -> Values:
 
 @dataclass(frozen=True)
 class Told:
-    """Estimates of many repetitions at one number of judgements."""
+    """Estimates of many repetitions at one number of judgements, all minus the truth."""
 
     error: Values
     """(repetitions, S)"""
-    reach: Values
+    ends: Values
+    """(2, repetitions, S) Of the intervals."""
     pair_error: Values
     """(repetitions, pairs)"""
-    pair_reach: Values
+    pair_ends: Values
     relevant: Values
 
     @classmethod
     def of(cls, found: Sequence[Estimates], truth: Values) -> "Told":
         """`truth`: (S,), or (repetitions, S) where it is another in each."""
         a, b = np.triu_indices(truth.shape[-1], 1)
-        error = np.array([one.means for one in found]) - truth
         scores = [one.scores() for one in found]
         pairs = [one.pairs(together=False) for one in found]
-        reach = np.array([(one["high"] - one["low"]).to_numpy() / 2 for one in scores])
-        pair_reach = np.array([(one["high"] - one["low"]).to_numpy() / 2 for one in pairs])
+        ends = np.array([[one[end] for one in scores] for end in ("low", "high")]) - truth
+        pair_ends = np.array([[one[end] for one in pairs] for end in ("low", "high")])
+        pair_ends -= truth[..., a] - truth[..., b]
+        error = np.array([one.means for one in found]) - truth
         relevant = np.array([one.n_relevant for one in found])
-        return cls(error, reach, error[:, a] - error[:, b], pair_reach, relevant)
+        return cls(error, ends, error[:, a] - error[:, b], pair_ends, relevant)
+
+    @property
+    def reach(self) -> Values:
+        """(repetitions, S) Half-widths."""
+        return (self.ends[1] - self.ends[0]) / 2
 
     def row(self) -> dict[str, str]:
         true, reach = NORMAL * self.error.std(axis=0), self.reach.mean(axis=0)
         bias = np.abs(self.error.mean(axis=0)) / np.maximum(reach, 1e-12)
+        pair_reach = (self.pair_ends[1] - self.pair_ends[0]).mean() / 2
         return {
             "rel": f"{self.relevant.mean():.0f}",
             "true": f"{true.mean():.4f}",
             "half-width": f"{reach.mean():.4f}",
             "bias": f"{bias.max():.3f}",
-            "coverage": _held(self.error, self.reach),
-            "of pairs": _held(self.pair_error, self.pair_reach),
-            "half-width of pairs": f"{self.pair_reach.mean():.4f}",
+            "coverage": _held(self.ends),
+            "of pairs": _held(self.pair_ends),
+            "half-width of pairs": f"{pair_reach:.4f}",
         }
 
 
-def _held(error: Values, reach: Values) -> str:
+def _held(ends: Values) -> str:
     """Mean (lowest to highest) share of intervals that hold the truth, of those with a width."""
-    some = reach > 1e-9
-    held = (some & (np.abs(error) <= reach)).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
+    some = ends[1] - ends[0] > 2e-9
+    held = (some & (ends[0] <= 0) & (ends[1] >= 0)).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
     held = held[some.any(axis=0)]
     return f"{held.mean():.1%} ({held.min():.1%} to {held.max():.1%})"
 
@@ -244,7 +252,7 @@ def on(world: World, repetitions: int) -> None:
         told = Told.of(found, world.truth)
         rows[more] = told.row()
         for name, which in (("older", slice(None, -LATER)), ("later", slice(-LATER, None))):
-            rows[more][name] = _held(told.error[:, which], told.reach[:, which])
+            rows[more][name] = _held(told.ends[..., which])
         rows[more]["shown"] = f"{np.mean([one.enough for one in found]):.1%}"
     table(f"{world.name}: sampled on after {FIRST_N}, {repetitions} repetitions", rows)
 

@@ -146,8 +146,10 @@ and their ideal is that of the pairs that these systems retrieved.
 Batches that are drawn one after the other are averaged by weights that no grade moves.
 
 **The interval.** The 95% interval is over all samples that could have been drawn, for these
-queries. Its variance is that of the sample, averaged with what the predictions expect, by
-Student's t. Intervals of all pairs of systems hold together.
+queries. Its variance is that of the sample, averaged with what the predictions expect; the fewer
+pairs carry a mean or a difference, the more these count. Where relevant documents are rare, errors
+are skewed: the interval then reaches farther up than down (Hall 1992). Intervals of all pairs of
+systems hold together.
 
 **What it assumes.** The number of judgements was not chosen by what they said. A pair that
 everybody skips widens the interval by all that it could be; it is never left out. No interval is

@@ -100,7 +100,7 @@ def make(bench: Bench, pair: Pair, shard: Shard) -> bool:
         return False
     with scratch.folder(bench.settings.home, "shard-") as folder:
         with efficiency.watched() as cost:
-            searcher.index_piece(documents.path, span, folder, bench.settings, bench.progress)
+            searcher.make_piece(documents.path, span, folder, bench.settings, bench.progress)
         record = asdict(cost) | {"hardware": dict(provenance.hardware())}
         (folder / _COST).write_text(json.dumps(record), encoding="utf-8")
         _pack(folder, target)

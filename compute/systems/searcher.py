@@ -103,7 +103,7 @@ class Combiner(Parametrised, Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """A searcher whose index several workers can make, each of some of the documents."""
+    """What several workers can make, each of some of the documents: most often an index."""
 
     def piece_documents(self, settings: Settings) -> int:
         """How many documents a piece has under these settings; 0 where nothing is divided."""
@@ -113,12 +113,13 @@ class Divisible(Protocol):
         """What a piece depends on: systems that agree share pieces, even if not the index."""
         ...
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """Make of these documents, in an empty folder, what `index` would make on its way.
+        """Make of these documents, in an empty folder, what the whole would be made of.
 
-        `index` takes it up when it finds it in its own folder, and makes what it does not find.
+        A searcher's `index` takes it up when it finds it in its own folder, and makes what it does
+        not find.
         """
         ...
 

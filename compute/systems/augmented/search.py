@@ -82,11 +82,11 @@ class Augmented(OfCheckpoint):
         """That of `bm25-wordpiece`."""
         return self.lexical.piece_identity()
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
         """That of `bm25-wordpiece`."""
-        self.lexical.index_piece(documents, span, folder, settings, progress)
+        self.lexical.make_piece(documents, span, folder, settings, progress)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score; of equal ones those of the first ids are found."""

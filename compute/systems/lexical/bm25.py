@@ -106,7 +106,7 @@ class Bm25:
         """That of the index."""
         return self.index_identity()
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
         """A Lucene index of these documents, named as in the index of all."""
@@ -122,7 +122,7 @@ class Bm25:
         """The index of the pieces that are there, and of those that are not."""
         total = len(lucene.serials(pq.ParquetFile(documents), folder))
         for span in lucene.gaps(folder, total):
-            self.index_piece(documents, span, folder, settings, progress)
+            self.make_piece(documents, span, folder, settings, progress)
         return lucene.merge(folder, settings)
 
     def _indexing(self) -> list[str]:

@@ -77,7 +77,7 @@ class Weighted(OfCheckpoint, ABC):
         """Whole shards."""
         return encoding.whole_shards(settings.shard_documents, SHARD)
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
         """The weighted terms of these documents, as `index` takes them up."""

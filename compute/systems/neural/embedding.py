@@ -120,7 +120,7 @@ class Embedding(ABC):
         """The vectors, however they are searched."""
         return self.vectors_identity() | {"dtype": self.dtype, "shard": encoding.SHARD}
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
         """The shards of these documents."""

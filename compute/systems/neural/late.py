@@ -124,7 +124,7 @@ class LateInteraction(OfCheckpoint):
             del identity[other]
         return identity | {"shard": encoding.SHARD}
 
-    def index_piece(
+    def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
         """The token vectors of these documents."""

@@ -33,7 +33,8 @@ class Settings:
     """Hits kept per query."""
     shard_documents: int = 16_384
     """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
-    indexes eight times as many at once. 0 divides nothing. The same on all machines."""
+    indexes eight times as many at once, and the words of as many are counted at once. 0 divides
+    nothing. The same on all machines."""
     weights_apart: bool = False
     """Whether what loads the weights of a model waits for workers started with `--weights`, such
     as those with a GPU, and the rest for the others. The same on all machines."""
@@ -90,6 +91,14 @@ class Settings:
     Better in the environment than in a file."""
     logs: str = ""
     """`json`: what a process logs is one JSON object per line; empty: lines for people."""
+
+    @property
+    def shard_documents_of_words(self) -> int:
+        """Documents of a shard whose words are indexed or counted, not encoded.
+
+        A model takes a minute for what these do in a second.
+        """
+        return 8 * self.shard_documents
 
     def __repr__(self) -> str:
         """Every setting, the secret ones and the password of the database masked."""

@@ -26,6 +26,7 @@ from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
 from compute.intake import judging
+from compute.jobs.kinds import KINDS
 from compute.reading import database
 from compute.recompute import run, shards, targets, training
 from compute.store import damage, loading
@@ -42,7 +43,7 @@ _DEATH_SIGNAL = 1
 Order = Mapping[str, Any]
 """step, system, dataset, options and job; the system is empty where a step needs none."""
 Answer = Mapping[str, Any]
-"""new: whether anything had to be done; of loading also `shards`, to be made before the index."""
+"""new: whether anything had to be done; of loading also `shards`, made before the next step."""
 
 
 def _load(bench: Bench, order: Order) -> Answer:
@@ -51,13 +52,25 @@ def _load(bench: Bench, order: Order) -> Answer:
     pair = _pair(bench, order) if order["system"] else None
     loaded = pair.loaded if pair else loading.load(bench, on)
     new = before is None or before.queries.id != loaded.queries.id
-    if pair is None or run.published(bench, pair, again=order["options"]["again"]):
-        return {"new": new}
-    return {"new": new, "shards": [asdict(shard) for shard in shards.plan(bench, pair)]}
+    again = order["options"]["again"]
+    planned: list[shards.Shard] = []
+    if pair is not None and not run.published(bench, pair, again=again):
+        planned = shards.plan(bench, pair)
+    elif "count" in KINDS[order["kind"]].steps and (again or not _counted(bench, order)):
+        planned = shards.divided(bench, shards.of_counts(loaded))
+    return {"new": new, "shards": [asdict(shard) for shard in planned]}
 
 
-def _shard(bench: Bench, order: Order) -> Answer:
-    return {"new": shards.make(bench, _pair(bench, order), shards.Shard(**order["shard"]))}
+def _counted(bench: Bench, order: Order) -> bool:
+    return overlap.current(bench.store, _dataset(bench, order).collection)
+
+
+def _shard(bench: Bench, order: Order) -> bool:
+    if order["system"]:
+        work = shards.of_index(_pair(bench, order))
+    else:
+        work = shards.of_counts(loading.load(bench, _dataset(bench, order)))
+    return shards.make(bench, work, shards.Shard(**order["shard"]))
 
 
 def _index(bench: Bench, order: Order) -> bool:
@@ -91,7 +104,11 @@ def _score(bench: Bench, order: Order) -> bool:
 
 def _count(bench: Bench, order: Order) -> bool:
     loaded = run.stored_dataset(bench.store, _dataset(bench, order))
-    return overlap.count(bench, loaded, again=order["options"]["again"])
+    again = order["options"]["again"]
+    if not again and _counted(bench, order):
+        return False
+    with shards.counts(bench, loaded) as pieces:
+        return overlap.count(bench, loaded, again=again, pieces=pieces)
 
 
 def _compare(bench: Bench, order: Order) -> bool:
@@ -129,7 +146,7 @@ def _tidy(bench: Bench, order: Order) -> bool:
 
 STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "load": _load,
-    # Of a child task: a piece of the index of the task, or of one that it needs.
+    # Of a child task: a piece of the index or the counts of the task, or of an index that it needs.
     "shard": _shard,
     "index": _index,
     "search": _search,

@@ -1,6 +1,7 @@
 """The workflows that a worker runs: a job fans out into tasks, a task goes through its steps.
 
-A task on many documents fans out, too, before it indexes: into shards, which any worker makes.
+A task on many documents fans out, too, before it indexes or counts words: into shards, which any
+worker makes.
 
 DBOS keeps what each step returned: after a crash a task goes on at the step that was at work.
 """
@@ -31,16 +32,14 @@ from compute.jobs.kinds import KINDS
 from compute.jobs.watching import Watch
 from compute.store.store import shard_path
 
-Divide = Callable[[Mapping[str, Any], list[dict[str, Any]]], None]
-"""Have the shards of a task made, and wait for them."""
+Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]
+"""Have the shards of a task made, and wait for them; the step that they are of."""
 ATTEMPTS = 50
 """How often a job may be taken over before it is given up: its workers die of it."""
 LOOK = 1.0
 """Seconds between two looks at the shards."""
 KEPT = 600.0
 """Seconds between two uses of the shards that are made: all may take longer than one stays."""
-_STEP = "index"
-"""What they are of: the step that the progress is told as."""
 
 
 def define(crew: Crew, worker: str) -> None:
@@ -51,13 +50,14 @@ def define(crew: Crew, worker: str) -> None:
         with crew.at_work(_id()):
             _run_shard(crew, worker, about)
 
-    def divide(about: Mapping[str, Any], pieces: list[dict[str, Any]]) -> None:
+    def divide(about: Mapping[str, Any], pieces: list[dict[str, Any]], step: str) -> None:
         sizes: dict[str, int] = {}
         for number, piece in enumerate(pieces):
             work = _shard(about, piece)
             handle = _share(_queues(crew, work)[1], shard, work, number, piece["name"])
             sizes[handle.workflow_id] = piece["last"] - piece["first"]
-        waiting = Waiting(crew.settings, _id(), sizes, [piece["name"] for piece in pieces])
+        names = [piece["name"] for piece in pieces]
+        waiting = Waiting(crew.settings, _id(), sizes, names, step)
         DBOS.run_step({"name": "shards"}, lambda: waiting.wait(worker))
 
     @DBOS.workflow(name=records.TASK, max_recovery_attempts=ATTEMPTS)
@@ -116,8 +116,9 @@ def _task(about: Mapping[str, Any], system: str, dataset: str) -> dict[str, Any]
 def _shard(about: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]:
     system, dataset = piece["system"], about["dataset"]
     places = f"documents {piece['first'] + 1:,} to {piece['last']:,}"
-    title = f"{system} on {dataset}, {places}"
-    return {**about, "title": title, "system": system, "shard": dict(piece)}
+    title = queue.title(KINDS[about["kind"]], [(system, dataset)])
+    shard = {"title": f"{title}, {places}", "system": system, "shard": dict(piece)}
+    return {**about, **shard}
 
 
 def _work(about: Mapping[str, Any]) -> str:
@@ -187,7 +188,7 @@ def _steps(
     """Go through the steps; those whose results are kept are skipped by DBOS."""
     name = _id()
     with crew.child(name) as child:
-        for step in steps:
+        for step, following in zip(steps, (*steps[1:], ""), strict=True):
             watch = Watch(crew.settings, name, step)
 
             def work(step: str = step, watch: Watch = watch) -> dict[str, Any]:
@@ -197,7 +198,7 @@ def _steps(
             if divide and answer.get("shards"):
                 # It would wait, too, with all that it holds in memory.
                 child.close()
-                divide(about, answer["shards"])
+                divide(about, answer["shards"], following)
 
 
 def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> dict[str, Any]:
@@ -219,10 +220,18 @@ class Waiting:
     """The shards that a task waits for: how far they are together, and what became of them."""
 
     def __init__(
-        self, settings: Settings, task: str, sizes: Mapping[str, int], names: Iterable[str]
+        self,
+        settings: Settings,
+        task: str,
+        sizes: Mapping[str, int],
+        names: Iterable[str],
+        step: str,
     ) -> None:
-        """`sizes` are the documents of each shard, by its id; `names` what its files are called."""
-        self._settings, self._task, self._sizes = settings, task, dict(sizes)
+        """`sizes` are the documents of each shard, by its id; `names` what its files are called.
+
+        `step` is what they are of: how far they are is told as its progress.
+        """
+        self._settings, self._task, self._sizes, self._step = settings, task, dict(sizes), step
         self._files = [settings.home / shard_path(name) for name in names]
         self._kept = time.monotonic()
 
@@ -232,7 +241,7 @@ class Waiting:
         One that was cancelled counts as ended: the step after this makes what is missing. Raises
         StepFailed where one failed, Stopped when the task is no longer the worker's to do.
         """
-        watch = Watch(self._settings, self._task, _STEP)
+        watch = Watch(self._settings, self._task, self._step)
         watch.begin()
         try:
             left = True

@@ -94,7 +94,7 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
         nonlocal built
         assert not isinstance(pair.searcher, Combiner)
         resumed = any(aside.iterdir())
-        made = shards.gather(bench, pair, aside)
+        made = shards.gather(bench, shards.of_index(pair), aside)
         texts = generated_queries.expanded(bench, pair.loaded, pair.searcher)
         with texts as (documents, asking), efficiency.watched() as cost:
             facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)

@@ -1,7 +1,7 @@
-"""Shards: pieces of an index, which any worker makes, kept where all see them.
+"""Shards: pieces of an index or of counts of words that any worker makes, kept where all see them.
 
 A shard is a tar file among the parts, named by what it depends on: corpus, model, documents. It is
-there whole or not at all, and one that is there is not made again. Whoever builds the index takes
+there whole or not at all, and one that is there is not made again. Whoever makes the whole takes
 those that are there, and makes what is missing: that there are shards changes no result.
 """
 
@@ -10,6 +10,7 @@ import os
 import shutil
 import tarfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,12 +19,13 @@ from compute.base import scratch
 from compute.base.errors import Conflict
 from compute.base.files import make_folder, untar, written_aside
 from compute.base.result_identity import fingerprint
+from compute.corpora import overlap
 from compute.recompute import efficiency, targets
 from compute.recompute.generated_queries import Expanding
 from compute.recompute.targets import Pair
 from compute.store import caches, provenance
-from compute.store.loading import Bench
-from compute.store.store import shard_path
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Part, shard_path
 from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
 
@@ -33,13 +35,39 @@ _COST = "shard.json"
 
 @dataclass(frozen=True)
 class Shard:
-    """A piece of an index: some documents of a collection, by their places, for one system."""
+    """Some documents of a collection, by their places, for one system."""
 
     name: str
     system: str
+    """Empty for counts of words, which need none."""
     first: int
     last: int
     """The place after that of the last document."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is divided: who makes it, and of which documents."""
+
+    maker: Divisible
+    documents: Part
+    dataset: str
+    system: str = ""
+
+
+def of_index(pair: Pair) -> Work | None:
+    """The index of a pair, where it can be divided."""
+    maker, documents = pair.searcher, pair.documents
+    # What generated queries are added to is no part of the store.
+    if documents is None or not isinstance(maker, Divisible) or isinstance(maker, Expanding):
+        return None
+    return Work(maker, documents, pair.loaded.dataset.name, pair.system.name)
+
+
+def of_counts(loaded: Loaded) -> Work | None:
+    """The counts of the words of a dataset, where it has documents."""
+    documents = loaded.documents
+    return Work(overlap.Counting(), documents, loaded.dataset.name) if documents else None
 
 
 def plan(bench: Bench, pair: Pair) -> list[Shard]:
@@ -53,7 +81,7 @@ def plan(bench: Bench, pair: Pair) -> list[Shard]:
         return list({shard.name: shard for shard in inputs}.values())
     if caches.holds(bench.settings, pair.names.index):
         return []
-    return _shards(bench, pair)
+    return divided(bench, of_index(pair))
 
 
 def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
@@ -65,63 +93,82 @@ def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
     return [] if stored else plan(bench, made)
 
 
-def _shards(bench: Bench, pair: Pair) -> list[Shard]:
-    searcher, documents = pair.searcher, pair.documents
-    # What generated queries are added to is no part of the store.
-    if documents is None or not isinstance(searcher, Divisible) or isinstance(searcher, Expanding):
+def divided(bench: Bench, work: Work | None) -> list[Shard]:
+    """The shards of some work, whether they are there or not; none where it is not divided."""
+    if work is None:
         return []
-    size, total = searcher.piece_documents(bench.settings), documents.rows
+    size, total = work.maker.piece_documents(bench.settings), work.documents.rows
     if not size or total < 2 * size:
         return []
-    identity = searcher.piece_identity()
     spans = [(first, min(first + size, total)) for first in range(0, total, size)]
-    return [
-        Shard(_named(documents.fingerprint, identity, span), pair.system.name, *span)
-        for span in spans
-    ]
+    return [Shard(_named(work, span), work.system, *span) for span in spans]
 
 
-def _named(documents: str, identity: dict[str, Any], span: Span) -> str:
-    return fingerprint("shard", [documents], identity=identity, span=list(span))
+def _named(work: Work, span: Span) -> str:
+    identity = work.maker.piece_identity()
+    return fingerprint("shard", [work.documents.fingerprint], identity=identity, span=list(span))
 
 
-def make(bench: Bench, pair: Pair, shard: Shard) -> bool:
+def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
     """Make a shard; whether it had to be made. Raises Conflict where the documents are others."""
-    searcher, documents = pair.searcher, pair.documents
-    assert documents is not None
-    assert isinstance(searcher, Divisible)
-    span = shard.first, shard.last
-    if _named(documents.fingerprint, searcher.piece_identity(), span) != shard.name:
-        raise Conflict(
-            f"{pair.loaded.dataset.name} or {shard.system} changed meanwhile: run it again"
-        )
+    if work is None or _named(work, (shard.first, shard.last)) != shard.name:
+        changed = work.dataset if work else "the dataset"
+        of = f" or {shard.system}" if shard.system else ""
+        raise Conflict(f"{changed}{of} changed meanwhile: run it again")
     target = _file(bench, shard)
     if _taken(target):
         return False
     with scratch.folder(bench.settings.home, "shard-") as folder:
-        with efficiency.watched() as cost:
-            searcher.make_piece(documents.path, span, folder, bench.settings, bench.progress)
-        record = asdict(cost) | {"hardware": dict(provenance.hardware())}
+        record = _make(bench, work, shard, folder)
         (folder / _COST).write_text(json.dumps(record), encoding="utf-8")
         _pack(folder, target)
     return True
 
 
-def gather(bench: Bench, pair: Pair, folder: Path) -> list[dict[str, Any]]:
-    """Put what shards there are into the folder of an index; what making each took.
+def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any]:
+    span = shard.first, shard.last
+    with efficiency.watched() as cost:
+        work.maker.make_piece(work.documents.path, span, folder, bench.settings, bench.progress)
+    return asdict(cost) | {"hardware": dict(provenance.hardware())}
+
+
+@contextmanager
+def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
+    """The counts that shards have of the words of a dataset; what is missing of them is made.
+
+    None where there is no shard at all: then the whole is counted as if nothing were divided.
+    """
+    work = of_counts(loaded)
+    wanted = divided(bench, work)
+    if work is None or not any(_file(bench, shard).exists() for shard in wanted):
+        yield None
+        return
+    with scratch.folder(bench.settings.home, "counts-") as folder:
+        costs = gather(bench, work, folder)
+        missing = [shard for shard in wanted if not _note(folder, shard).exists()]
+        costs += [_make(bench, work, shard, folder) for shard in missing]
+        yield overlap.Pieces(folder, len(wanted), sum(one["seconds"] for one in costs))
+
+
+def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]]:
+    """Put what shards there are into the folder of the whole; what making each took.
 
     A folder that an interrupted call left is gone on with.
     """
     for left in folder.glob("*.unpacked"):
         _move(left, folder)
     costs = []
-    for shard in _shards(bench, pair):
-        note = folder / f"{shard.name}.json"
+    for shard in divided(bench, work):
+        note = _note(folder, shard)
         if not note.exists() and _taken(_file(bench, shard)):
             _unpack(_file(bench, shard), folder, shard.name)
         if note.exists():
             costs.append(json.loads(note.read_text("utf-8")))
     return costs
+
+
+def _note(folder: Path, shard: Shard) -> Path:
+    return folder / f"{shard.name}.json"
 
 
 def clear(folder: Path) -> None:

@@ -13,12 +13,14 @@ from pandas import DataFrame
 from compute import jobs
 from compute.base.errors import Conflict
 from compute.base.settings import Settings
+from compute.corpora import overlap
 from compute.intake import imports
 from compute.jobs import records
 from compute.jobs.matrix import known_datasets
 from compute.recompute import efficiency, run, shards, targets
+from compute.store import loading
 from compute.store.loading import Bench
-from compute.store.store import Store, shard_path
+from compute.store.store import Part, Store, shard_path
 from compute.systems import system
 from tests.support import models
 from tests.support.corpora import write_many
@@ -27,9 +29,9 @@ from tests.support.processes.jobbing import HASTY, ended, session, until, worker
 DOCUMENTS = 4500
 """Two whole shards of vectors, and a piece of a third."""
 FEW = 1100
-"""The same of weighted terms; with 50 documents to a shard, of BM25."""
+"""The same of weighted terms; with 50 documents to a shard, of BM25 and of counts of words."""
 TWO = 800
-"""Two pieces of BM25."""
+"""Two pieces of BM25 and of counts of words."""
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,8 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     spans = [(0, 2048), (2048, 4096), (4096, 4500)]
     assert [(shard.first, shard.last) for shard in planned] == spans
     # One is missing, one is made twice.
-    assert [shards.make(bench, pair, planned[place]) for place in (0, 2, 2)] == [True, True, False]
+    work = shards.of_index(pair)
+    assert [shards.make(bench, work, planned[place]) for place in (0, 2, 2)] == [True, True, False]
     encoded: list[int] = []
     watching = replace(bench, progress=lambda done, total, unit: encoded.append(done))
     with run.index(watching, pair) as (folder, built):
@@ -108,11 +111,47 @@ def divided_equals_undivided(bench: Bench, name: str) -> None:
     planned = shards.plan(bench, pair)
     assert len(planned) == 3
     # The first is missing.
-    assert all(shards.make(bench, pair, shard) for shard in planned[1:])
+    assert all(shards.make(bench, shards.of_index(pair), shard) for shard in planned[1:])
     divided = run.read(run.run(bench, pair.system, pair.loaded.dataset).hits)
     alone = undivided(bench, pair.system.name)
     assert len(alone) > 1000
     assert alone.equals(divided)
+
+
+def test_counts_of_words_in_shards_are_those_of_the_undivided_corpus(tmp_path: Path) -> None:
+    bench = home(tmp_path)
+    loaded = loading.load(bench, known_datasets(bench.store.parts())["many"])
+    with shards.counts(bench, loaded) as pieces:
+        # As from the command line: without a shard nothing is divided.
+        assert pieces is None
+    assert overlap.count(bench, loaded)
+    alone = [counts(bench, kind) for kind in ("ngrams", "wordpieces")]
+    work = shards.of_counts(loaded)
+    planned = shards.divided(bench, work)
+    spans = [(0, 400), (400, 800), (800, 1100)]
+    assert [(shard.first, shard.last) for shard in planned] == spans
+    # The first is missing, the last is made twice.
+    assert [shards.make(bench, work, planned[place]) for place in (1, 2, 2)] == [True, True, False]
+    assert overlap.current(bench.store, "many")
+    with shards.counts(bench, loaded) as pieces:
+        assert overlap.count(bench, loaded, again=True, pieces=pieces)
+    for before in alone:
+        after = counts(bench, before.kind)
+        assert after.id != before.id
+        assert after.fingerprint == before.fingerprint
+        assert after.provenance["units"] == before.provenance["units"]
+        assert after.provenance["shards"] == 3
+        assert after.path.read_bytes() == before.path.read_bytes()
+    with pytest.raises(Conflict, match="many changed meanwhile"):
+        shards.make(bench, work, replace(planned[0], last=7))
+    few = replace(bench, settings=replace(bench.settings, shard_documents=FEW // 16 + 1))
+    assert shards.divided(few, work) == []
+
+
+def counts(bench: Bench, kind: str) -> Part:
+    part = bench.store.part(kind, "many")
+    assert part is not None
+    return part
 
 
 def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
@@ -120,7 +159,7 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)[0]
     with pytest.raises(Conflict, match="changed meanwhile"):
-        shards.make(bench, pair, replace(planned, last=7))
+        shards.make(bench, shards.of_index(pair), replace(planned, last=7))
     fused = targets.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
     # Both inputs search one index.
     assert [shard.name for shard in shards.plan(bench, fused)] == [
@@ -141,7 +180,7 @@ def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
     for file in (used, unused):
         file.touch()
         os.utime(file, (yesterday, yesterday))
-    assert not shards.make(bench, pair, shards.plan(bench, pair)[0])
+    assert not shards.make(bench, shards.of_index(pair), shards.plan(bench, pair)[0])
     assert bench.store.tidy() == [unused]
     assert used.exists()
 
@@ -223,3 +262,30 @@ def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
     hits = bench.store.part("hits", "many", "bm25")
     assert hits is not None
     assert whole.equals(run.read(hits))
+
+
+def test_a_worker_that_counts_is_killed_and_the_other_makes_its_shard(
+    tmp_path: Path, postgres: str
+) -> None:
+    bench = home(tmp_path, TWO, state=postgres)
+    settings = bench.settings
+    loaded = loading.load(bench, known_datasets(bench.store.parts())["many"])
+    assert overlap.count(bench, loaded)
+    whole = [counts(bench, kind) for kind in ("ngrams", "wordpieces")]
+    with worker(settings, *HASTY, "20") as one, worker(settings, *HASTY, "20") as two:
+        until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
+        asked = jobs.start(bench.store, "overlap", datasets=["many"], again=True)
+        until(lambda: len(set(made_by(settings, asked.job))) == 2, "a shard begun by each")
+        one.kill()
+        done = ended(settings, asked.job)
+        assert (done.state, done.error) == ("done", "")
+        until(lambda: len(jobs.workers_alive(settings)) == 1, "the silence of the killed one")
+        assert two.poll() is None
+    made = shards_of(settings, asked.job)
+    assert {shard.title for shard in made} == {
+        f"word counts of many, documents {places}" for places in ("1 to 400", "401 to 800")
+    }
+    for before in whole:
+        after = counts(bench, before.kind)
+        assert after.provenance["shards"] == 2
+        assert after.path.read_bytes() == before.path.read_bytes()

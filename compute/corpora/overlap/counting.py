@@ -1,21 +1,24 @@
 """Counting words: a corpus of any size into parts, in little memory.
 
 DuckDB reads the documents, groups and sorts on disk what does not fit; the counts that it ends
-with are written straight into the part.
+with are written straight into the part. A large corpus is counted slice by slice, here or by
+several workers; the counts of a slice are sorted by hash, so that they are merged some at a time.
 """
 
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from duckdb import DuckDBPyConnection
+from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from compute.base import scratch, scratch_database
 from compute.base.errors import WrongInput
@@ -68,7 +71,7 @@ from (
 )
 group by term
 """
-_COUNTED = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
+_WORDS = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
 # The tokeniser never looks across these blanks: each piece of text between them is cut up once,
 # however often it occurs.
 _CHUNKS = """
@@ -90,6 +93,57 @@ from read_parquet($files) where hash between $first and $last
 group by term
 """
 _SORTED = "select n, term, count from counted order by n, count desc, term"
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The counts of all documents of a corpus, a slice to a file, as `Counting` makes them."""
+
+    folder: Path
+    number: int
+    """How many made them, one after another or beside each other."""
+    seconds: float
+    """What that took them together, for all kinds."""
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the provenance says of them."""
+        return {"shards": self.number, "shard_seconds": round(self.seconds, 3)}
+
+
+@dataclass(frozen=True)
+class Counting:
+    """The counts of a corpus as what several workers can make, each of some documents."""
+
+    def piece_documents(self, settings: Settings) -> int:
+        """As many as Lucene indexes at once."""
+        return settings.shard_documents_of_words
+
+    def piece_identity(self) -> dict[str, Any]:
+        """What makes the terms, and whose hash sorts them: another one's cannot be merged."""
+        tokenisers = {kind: tokeniser(kind) for kind in KINDS}
+        return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
+
+    def make_piece(
+        self,
+        documents: Path,
+        span: tuple[int, int],
+        folder: Path,
+        settings: Settings,
+        progress: Progress,
+    ) -> None:
+        """The counts of every unit, of the documents from the first to before the last."""
+        size = span[1] - span[0]
+
+        def told(number: int, done: int, total: int, unit: str) -> None:
+            # Each unit counts for as many of the documents.
+            progress(size * (total * number + done) // (total * len(UNITS)), size, "documents")
+
+        with _database(settings) as connection:
+            slices = _slices(connection, str(documents), SLICE_WORDS, span)
+            for number, unit in enumerate(UNITS):
+                watched = partial(_watched, partial(told, number), connection, unit)
+                _write_slices(connection, unit, slices, folder, watched)
 
 
 def names(documents: Part) -> dict[str, str]:
@@ -115,10 +169,13 @@ def tokens_of(store: Store, collection: str) -> dict[str, int]:
     return {name: about["tokens"] for found in units for name, about in found.items()}
 
 
-def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
+def count(
+    bench: Bench, loaded: Loaded, *, again: bool = False, pieces: Pieces | None = None
+) -> bool:
     """Count the uni- and bigrams and the word pieces of a corpus, and publish them.
 
-    Whether there was anything to do. Raises WrongInput where there are no documents.
+    What was counted in `pieces` is merged. Whether there was anything to do. Raises WrongInput
+    where there are no documents.
     """
     dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
     if documents is None or lengths is None:
@@ -127,10 +184,12 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
     if not again and current(bench.store, dataset.collection):
         return False
     job = bench.job or f"overlap {dataset.collection}"
+    folder = pieces.folder if pieces else None
+    counts = partial(counted, now=bench.settings, progress=bench.progress, pieces=folder)
     with bench.store.publishing(job) as publication:
         for kind in KINDS:
             start = time.perf_counter()
-            with counted(kind, documents.path, bench.settings, bench.progress) as connection:
+            with counts(kind, documents.path) as connection:
                 about = provenance.record(
                     ["overlap", dataset.name],
                     time.perf_counter() - start,
@@ -138,6 +197,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
                     documents=documents.rows,
                     units=_totals(connection, kind),
                     inputs=of_terms(lengths),
+                    **(pieces.record if pieces else {}),
                 )
                 publication.add(
                     kind,
@@ -156,80 +216,118 @@ def counted(
     now: Settings,
     progress: Progress = quiet,
     slice_words: int = SLICE_WORDS,
-    units: Sequence[str] = ("unigrams", "bigrams"),
+    units: Sequence[str] = (),
+    pieces: Path | None = None,
 ) -> Iterator[DuckDBPyConnection]:
-    """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
+    """A database with the counts of one kind of a file of documents: `counted`, n, term, count.
+
+    Of all units of the kind, unless some are named. `pieces` has the counts of all documents by
+    slices, where these were made before: then no document is read.
+    """
+    with _database(now) as connection:
+        connection.from_arrow(_TERMS.empty_table()).create("counted")
+        for unit in units or [name for name, unit in UNITS.items() if unit.kind == kind]:
+            watched = partial(_watched, progress, connection, f"% of the {unit}")
+            if pieces is None:
+                slices = _slices(connection, str(documents), slice_words)
+                _count(connection, unit, slices, watched, now)
+            else:
+                with watched(0, 1):
+                    _merge(connection, sorted(pieces.glob(f"{unit}-*.parquet")))
+        yield connection
+
+
+@contextmanager
+def _database(now: Settings) -> Iterator[DuckDBPyConnection]:
     with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
         # Without the bar there is no share to ask for.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
-        connection.from_arrow(_TERMS.empty_table()).create("counted")
-        slices = _slices(connection, str(documents), slice_words)
-        watched = partial(_watched, progress, connection)
-        if kind == "wordpieces":
-            _count_pieces(connection, slices, watched)
-        else:
-            for name in units:
-                watched_unit = partial(watched, f"% of the {name}")
-                _count_words(connection, _COUNTED[name], slices, watched_unit, now)
         yield connection
 
 
-def _slices(connection: DuckDBPyConnection, file: str, words: int) -> list[Slice]:
-    """The documents in stretches of about so many words."""
+def _slices(
+    connection: DuckDBPyConnection, file: str, words: int, span: tuple[int, int] | None = None
+) -> list[Slice]:
+    """The documents, or those of a span, in stretches of about so many words."""
     ((rows, total),) = connection.execute(_SIZE, {"file": file}).fetchall()
+    first, end = span or (0, max(rows, 1))
     step = max(rows * words // max(total, words), 1)
-    starts = range(0, max(rows, 1), step)
-    return [{"file": file, "first": start, "last": start + step - 1} for start in starts]
+    starts = range(first, end, step)
+    return [{"file": file, "first": at, "last": min(at + step, end) - 1} for at in starts]
 
 
-def _count_words(
+Watched = Callable[[int, int], AbstractContextManager[None]]
+"""Tells how far a query is that runs meanwhile, after so many of so many queries."""
+
+
+def _count(
     connection: DuckDBPyConnection,
-    query: str,
+    unit: str,
     slices: Sequence[Slice],
-    watched: Callable[[int, int], AbstractContextManager[None]],
+    watched: Watched,
     now: Settings,
 ) -> None:
-    """Add the terms that the query counts; of several slices the counts are merged on disk."""
+    """Add the terms of a unit; of several slices the counts are merged on disk."""
     if len(slices) == 1:
         with watched(0, 1):
-            connection.sql(query, params=slices[0]).insert_into("counted")
+            _terms(connection, unit, slices[0]).insert_into("counted")
         return
     with scratch.folder(now.home, "counting-") as folder:
-        files, rows = [], 0
-        for number, part in enumerate(slices):
-            with watched(number, len(slices) + 1):
-                files.append(f"{folder}/{number}.parquet")
-                hashed = connection.sql(query, params=part).project(_HASHED).order("hash")
-                hashed.write_parquet(files[-1], compression="zstd")
-                rows += pq.read_metadata(files[-1]).num_rows
-        with watched(len(slices), len(slices) + 1):
-            step = max(HASHES * MERGED // max(rows, MERGED), 1)
-            for first in range(0, HASHES, step):
-                about = {"files": files, "first": first, "last": first + step - 1}
-                connection.execute(_MERGED, about)
+        number = len(slices)
+        files = _write_slices(
+            connection, unit, slices, folder, lambda done, of: watched(done, of + 1)
+        )
+        with watched(number, number + 1):
+            _merge(connection, files)
 
 
-def _count_pieces(
+def _write_slices(
     connection: DuckDBPyConnection,
+    unit: str,
     slices: Sequence[Slice],
-    watched: Callable[[str, int, int], AbstractContextManager[None]],
-) -> None:
+    folder: Path,
+    watched: Watched,
+) -> list[Path]:
+    """Count the terms of a unit, of each slice into a file: hash, n, term, count."""
+    files = []
+    for number, part in enumerate(slices):
+        with watched(number, len(slices)):
+            files.append(folder / f"{unit}-{part['first']:012}.parquet")
+            hashed = _terms(connection, unit, part).project(_HASHED).order("hash")
+            hashed.write_parquet(str(files[-1]), compression="zstd")
+    return files
+
+
+def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
+    """Add the counts of slices, some hashes at a time."""
+    rows = sum(pq.read_metadata(file).num_rows for file in files)
+    step = max(HASHES * MERGED // max(rows, MERGED), 1)
+    for first in range(0, HASHES, step):
+        about = {"files": list(map(str, files)), "first": first, "last": first + step - 1}
+        connection.execute(_MERGED, about)
+
+
+def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRelation:
+    """n, term, count of the documents of a slice."""
+    if unit in _WORDS:
+        return connection.sql(_WORDS[unit], params=part)
+    return connection.from_arrow(_pieces(connection, part))
+
+
+def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:
     pieces = word_pieces()
     counts = np.zeros(pieces.get_vocab_size(), dtype=np.int64)
-    for number, part in enumerate(slices):
-        with watched("% of the word pieces", number, len(slices)):
-            for batch in connection.sql(_CHUNKS, params=part).to_arrow_reader(BATCH):
-                chunks = batch["term"].to_pylist()
-                found = pieces.encode_batch_fast(chunks, add_special_tokens=False)
-                ids = [np.array(one.ids, dtype=np.int64) for one in found]
-                times = np.repeat(batch["count"].to_numpy(), [len(one) for one in ids])
-                np.add.at(counts, np.concatenate(ids), times)
+    for batch in connection.sql(_CHUNKS, params=part).to_arrow_reader(BATCH):
+        found = pieces.encode_batch_fast(batch["term"].to_pylist(), add_special_tokens=False)
+        ids = [np.array(one.ids, dtype=np.int64) for one in found]
+        times = np.repeat(batch["count"].to_numpy(), [len(one) for one in ids])
+        np.add.at(counts, np.concatenate(ids), times)
     used = np.flatnonzero(counts)
     terms = [pieces.id_to_token(int(place)) for place in used]
     columns = [np.ones(len(used), np.int32), pa.array(terms, pa.string()), counts[used]]
-    connection.from_arrow(pa.table(columns, schema=_TERMS)).insert_into("counted")
+    return pa.table(columns, schema=_TERMS)
 
 
 @contextmanager

@@ -27,8 +27,6 @@ ANALYSERS = {
     "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
 }
 """By language; documents and queries of any other are analysed as English."""
-_TIMES = 8
-"""How many times the documents of a shard are in a piece of an index."""
 _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
 """How many terms a word may be; on average a Polish one is 1.2."""
 
@@ -99,8 +97,8 @@ class Bm25:
             return lucene.index(collection, folder, total, self._indexing(), settings, progress)
 
     def piece_documents(self, settings: Settings) -> int:
-        """Many times those of an encoder: what Lucene does in a second takes a model a minute."""
-        return _TIMES * settings.shard_documents
+        """Many times those of an encoder."""
+        return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
         """That of the index."""

@@ -1,17 +1,20 @@
-"""Many machines: how much faster two workers encode and index than one; what a killed one costs.
+"""Many machines: how much faster two workers encode, index and count words than one; what a killed
+one costs.
 
-    python -m tests.benchmarks.machines [--documents 200000] [--shards 8] [--width 64]
+    python -m tests.benchmarks.machines [--documents 200000] [--counted 400000] [--shards 8]
+        [--width 64] [--only encoding indexing counting]
 
 One PostgreSQL, one folder of parts, and for every worker a home of its own, one processor, one
 thread, and a network namespace without any network (where that needs no more rights than there
-are): the database is reached through its socket. Made-up documents, a tiny random model. Every run
-is compared with that of the undivided corpus. Run it alone: workers that share a processor with
-others tell nothing.
+are): the database is reached through its socket. Made-up documents, of 150 words where words are
+counted, a tiny random model. Every run is compared with that of the undivided corpus, and the files
+of counts byte by byte. Run it alone: workers that share a processor with others tell nothing.
 """
 
 import argparse
 import contextlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -29,20 +32,24 @@ import psutil
 
 from compute import jobs
 from compute.base.settings import Settings
+from compute.corpora.overlap.tokens import KINDS
 from compute.intake import imports
 from compute.jobs import records
 from compute.recompute import run as recompute
 from compute.store.loading import Bench
-from compute.store.store import Store
+from compute.store.store import Part, Store
 from compute.systems import system
+from tests.benchmarks.growth.corpus import write_beir
 from tests.benchmarks.side_by_side import Row, machine, say, show
 from tests.support import models
 from tests.support.processes import database
 from tests.support.processes.jobbing import worker
 
-NAME = "made-up"
+NAME, LONG = "made-up", "long"
+"""The collection that is searched, and the one whose words are counted."""
 WORDS = 10
 """Words of a document, each a few letters: as many pieces to the model as there are letters."""
+WORK = ("encoding", "indexing", "counting")
 EQUAL = 1e-5
 """By how much scores may differ."""
 
@@ -78,7 +85,9 @@ class Run:
     whole: float
     """Of the job."""
     hits: dict[str, dict[str, float]]
-    """Scores by document, by query."""
+    """Scores by document, by query; of counting none."""
+    sums: tuple[str, ...]
+    """SHA-256 of the files of counts; of a system's run none."""
     shards: int
     busiest: float
     """Processor seconds of the worker that had most to do, in the whole job."""
@@ -135,10 +144,16 @@ def workers(site: Site, number: int, shard_documents: int) -> Iterator[list[int]
 def run(
     site: Site, store: Store, name: str, number: int, shard_documents: int, kill: bool = False
 ) -> Run:
-    """Have a system run by so many workers; the second is killed where `kill` says so."""
+    """Have a system run, or words counted without one, by so many workers.
+
+    The second is killed where `kill` says so.
+    """
     site.forget()
     with workers(site, number, shard_documents) as pids:
-        asked = jobs.start(store, "run", [name], [NAME], again=True)
+        if name:
+            asked = jobs.start(store, "run", [name], [NAME], again=True)
+        else:
+            asked = jobs.start(store, "overlap", [], [LONG], again=True)
         while (found := jobs.job(site.desk, asked.job)) is None or found.active:
             if kill and found and found.progress and _share(found) >= 1 / 3:
                 os.kill(pids[1], signal.SIGKILL)
@@ -172,19 +187,31 @@ def _told(site: Site, store: Store, job: records.Job, name: str, busiest: float)
     shards = records.named(site.desk, ids)
     first = min((one.started or 0 for one in shards), default=0)
     last = max((one.ended or 0 for one in shards), default=0)
-    part = store.part("hits", NAME, name)
-    assert part is not None
+    parts = _parts(store, name)
     hits: dict[str, dict[str, float]] = {}
-    for query, doc, score in recompute.read(part)[["query_id", "doc_id", "score"]].to_numpy():
-        hits.setdefault(query, {})[doc] = score
+    for part in parts if name else ():
+        for query, doc, score in recompute.read(part)[["query_id", "doc_id", "score"]].to_numpy():
+            hits.setdefault(query, {})[doc] = score
+    sums = () if name else tuple(part.sha256 for part in parts)
+    step = "index_seconds" if name else "seconds"
+    seconds = last - first or sum(part.provenance[step] for part in parts)
     # A job that is taken over begins anew.
     whole = (job.ended or 0) - job.created
-    return Run(last - first or part.provenance["index_seconds"], whole, hits, len(shards), busiest)
+    return Run(seconds, whole, hits, sums, len(shards), busiest)
+
+
+def _parts(store: Store, name: str) -> list[Part]:
+    """The hits of a system, or without one the counts."""
+    wanted = [("hits", NAME, name)] if name else [(kind, LONG, "") for kind in KINDS]
+    return [part for one in wanted if (part := store.part(*one)) is not None]
 
 
 def differing(ours: Run, alone: Run) -> float:
-    """The largest difference of a score at a rank, or of a document's score in both."""
-    worst = 0.0
+    """The largest difference of a score at a rank, or of a document's score in both.
+
+    Of counts 0 where their files are the same bytes, else infinite.
+    """
+    worst = 0.0 if ours.sums == alone.sums else math.inf
     for query, scores in alone.hits.items():
         found = ours.hits[query]
         ranks = zip(scores.values(), found.values(), strict=True)
@@ -230,7 +257,7 @@ def _said(found: Run, alone: Run, what: str) -> Run:
     say(
         f"{what}: {found.shards} shards in {found.seconds:.1f} s; the job {found.whole:.1f} s,"
         f" {found.busiest:.1f} processor seconds of the busiest worker;"
-        f" scores {same} (largest difference {worst:.1e})"
+        f" results {same} (largest difference {worst:.1e})"
     )
     return found
 
@@ -242,21 +269,22 @@ def model(folder: Path, width: int) -> Path:
 
 
 def main(words: Sequence[str] = sys.argv[1:]) -> None:
-    """Encode, then index."""
+    """Encode, index, count."""
     asking = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     asking.add_argument("--documents", type=int, default=200_000)
+    asking.add_argument("--counted", type=int, default=400_000)
     asking.add_argument("--queries", type=int, default=100)
     asking.add_argument("--shards", type=int, default=8)
     asking.add_argument("--width", type=int, default=64)
+    asking.add_argument("--only", nargs="*", choices=WORK, default=WORK)
     asked = asking.parse_args(words)
     if not database.installed():
         raise SystemExit("no PostgreSQL server here: apt-get install postgresql")
     os.environ["BEIRSCOPE_LATENCY_QUERIES"] = "0"
     # So that the server and the workers end, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    shard = -(-asked.documents // asked.shards)
     with database.server() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "shared" / "parts").mkdir(parents=True)
@@ -265,15 +293,36 @@ def main(words: Sequence[str] = sys.argv[1:]) -> None:
         )
         site = Site(folder, desk)
         store = Store(site.home("desk", 0), shipped=folder / "nothing")
-        source = made_up(folder / "corpus", asked.documents, asked.queries)
-        imports.import_dataset(Bench(store, desk), NAME, path=source)
-        dense = system(f"dense({model(folder, asked.width)})").name
         where = "network namespaces" if apart() else "processes"
-        say(f"{asked.documents:,} documents; workers are {where} with homes of their own")
-        measured(site, store, dense, "encoding", shard, 1.7)
+        say(f"workers are {where} with homes of their own")
+        if asked.only != ["counting"]:
+            _searching(site, store, asked)
+        if "counting" in asked.only:
+            _counting(site, store, asked)
+    say(machine())
+
+
+def _searching(site: Site, store: Store, asked: argparse.Namespace) -> None:
+    source = made_up(site.folder / "corpus", asked.documents, asked.queries)
+    imports.import_dataset(Bench(store, site.desk), NAME, path=source)
+    say(f"{asked.documents:,} documents of {WORDS} words")
+    shard = -(-asked.documents // asked.shards)
+    if "encoding" in asked.only:
+        dense = system(f"dense({model(site.folder, asked.width)})").name
+        measured(site, store, dense, "encoding", shard, 1.8)
+    if "indexing" in asked.only:
         # Lucene takes eight times as many at once.
         measured(site, store, "bm25", "indexing (BM25)", -(-shard // 8), 0)
-    say(machine())
+
+
+def _counting(site: Site, store: Store, asked: argparse.Namespace) -> None:
+    source = site.folder / "long"
+    write_beir(asked.counted, source)
+    imports.import_dataset(Bench(store, site.desk), LONG, path=source)
+    say(f"{asked.counted:,} documents of 150 words")
+    # As many as Lucene takes at once.
+    shard = -(-asked.counted // asked.shards // 8)
+    measured(site, store, "", "counting words", shard, 1.6)
 
 
 if __name__ == "__main__":

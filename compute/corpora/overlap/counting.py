@@ -33,10 +33,10 @@ from compute.store.store import Part, Store
 
 MEMORY = "600MB"
 """What DuckDB may hold; the rest goes to its files. The process needs about 200 MB besides."""
-SLICE_WORDS = 50_000_000
-"""Words counted at a time: more different pairs than theirs would not fit into MEMORY."""
-MERGED = 10_000_000
-"""Counts of slices merged at a time."""
+SLICE_WORDS = 25_000_000
+"""Words counted at a time: the pairs of twice as many did not fit into MEMORY, on one thread."""
+MERGED = 1_000_000
+"""Counts of slices merged at a time: of 30 million, ten times as many took half as long again."""
 THREADS = 4
 """Each holds some of MEMORY: with more there would be too little for each."""
 BATCH = 100_000

@@ -206,6 +206,24 @@ def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
     assert (tmp_path / "gate.xml").exists()
 
 
+def test_the_documented_installation_ends() -> None:
+    """It installs into the folder that goes on the PATH, and starts no dashboard."""
+    text = (PROJECT / "docs" / "gate.md").read_text("utf-8")
+    (target,) = re.findall(r"make -C beirscope (\S+)", text)
+    (folder,) = re.findall(r"GITHUB_WORKSPACE/beirscope/(\S+)/bin", text)
+    # Without what `make test` hands on to its own children.
+    environment = {name: value for name, value in os.environ.items() if name[:4] != "MAKE"}
+    made = subprocess.run(
+        ["make", "--dry-run", "--always-make", "-C", str(PROJECT), target],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"{folder}/bin/python -m pip install" in made.stdout
+    assert "-m compute" not in made.stdout
+
+
 def test_in_a_kind_every_query_counts_the_same(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
     """One query, alone in its part, is not half of the kind."""
     (tmp_path / "qrels.txt").write_text("q1 0 d2 1\n", "utf-8")

@@ -36,8 +36,9 @@ class Settings:
     indexes eight times as many at once, and the words of as many are counted at once. 0 divides
     nothing. The same on all machines."""
     weights_apart: bool = False
-    """Whether what loads the weights of a model waits for workers started with `--weights`, such
-    as those with a GPU, and the rest for the others. The same on all machines."""
+    """Whether systems that load a model's weights run on workers started with `--weights` alone,
+    such as those with a GPU, and everything else on the other workers. It must be the same on all
+    machines."""
     measures: tuple[str, ...] = ()
     """What runs are scored by besides the usual measures, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1
@@ -45,7 +46,8 @@ class Settings:
     java_memory: str = "2g"
     """Heap of a Java process, as `-Xmx` takes it."""
     cache_bytes: int = 20 * 1024**3
-    """Indexes and embeddings above this size go, least recently used first."""
+    """How much the cached indexes and embeddings may take together; where they take more, the least
+    recently used are deleted."""
     latency_queries: int = 50
     """Queries of a run that are timed one at a time, for its latency; 0 times none."""
     address: str = "127.0.0.1"
@@ -87,8 +89,8 @@ class Settings:
     session_hours: int = 24
     """Hours after which a person signs in again; 0: when the browser's cookie ends."""
     metrics_token: str = ""
-    """What Prometheus shows to be given `/metrics`, 16 letters or more; without one there are none.
-    Better in the environment than in a file."""
+    """The token with which Prometheus may read `/metrics`, 16 letters or more; while it is empty
+    there is no `/metrics`. Better in the environment than in a file."""
     logs: str = ""
     """`json`: what a process logs is one JSON object per line; empty: lines for people."""
 

@@ -35,7 +35,7 @@ class Results:
 
     @property
     def cursor(self) -> DuckDBPyConnection:
-        """A new connection for SQL of one's own; `docs/reference.md` names tables and columns."""
+        """A new connection for SQL of one's own; `from readme` in a snapshot names its tables."""
         return self._opened.cursor()
 
     def scores(

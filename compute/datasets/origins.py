@@ -7,7 +7,8 @@ from compute.datasets.catalogue import DATASETS, Dataset
 from compute.datasets.reading import BeirSource, QrelsOnly, Source
 
 UPLOADED = "Uploaded as "
-"""Begins the note of a dataset whose files had other names than on the disk."""
+"""How the note begins of a dataset that came through the dashboard, where its files had other names
+than on the disk."""
 
 
 def names(dataset: Dataset, origin: Source) -> list[str]:

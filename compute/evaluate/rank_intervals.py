@@ -243,9 +243,9 @@ def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.b
     if n > 1:
         found = significance.pairs(values, weights=weights, resamples=0)
         a, b = found["a"].to_numpy(), found["b"].to_numpy()
-        above, below = (found["low"] > 0).to_numpy(), (found["high"] < 0).to_numpy()
-        better[a[above], b[above]] = True
-        better[b[below], a[below]] = True
+        ahead, behind = above(found["low"], 0), above(0, found["high"])
+        better[a[ahead], b[ahead]] = True
+        better[b[behind], a[behind]] = True
     return better if sign > 0 else better.T
 
 

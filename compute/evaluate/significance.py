@@ -2,7 +2,8 @@
 
 Values come as a matrix of systems x queries, nothing absent; `aligned` makes it. Weights let the
 parts of a dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their
-forum). The null hypothesis of a pair is that the sign of each query's difference is a coin's.
+forum). The null hypothesis of a pair is that each query's difference is as likely to have the other
+sign.
 """
 
 from collections.abc import Sequence

@@ -70,6 +70,12 @@ def ranks_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
+def best(values: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
+    """Along an axis, the place of the first value that equals the largest; 0 beside NaN."""
+    given = np.asarray(values, dtype=np.float64)
+    return equal(given, given.max(axis=axis, keepdims=True)).argmax(axis=axis)
+
+
 def order(values: ArrayLike, names: ArrayLike, *, descending: bool = True) -> NDArray[np.intp]:
     """The places of values in order, the best first, equal ones by name, absent ones last."""
     return np.lexsort((np.asarray(names, dtype=str), ranks(values, descending=descending)))

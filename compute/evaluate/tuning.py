@@ -20,6 +20,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
+from compute.evaluate import tolerance
+
 Values = NDArray[np.float64]
 
 FOLDS = 10
@@ -82,7 +84,7 @@ def _chosen(
     fold = random.permutation(len(share)) % FOLDS
     member = fold[:, None] == np.arange(FOLDS)
     elsewhere = (weighted.sum(1, keepdims=True) - weighted @ member) / (1 - share @ member)
-    return elsewhere.argmax(0), fold
+    return tolerance.best(elsewhere, axis=0), fold
 
 
 def _again(part: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
@@ -102,5 +104,5 @@ def carried(means: DataFrame, sign: int = 1) -> DataFrame:
     that setting, 0 or more (`sign` is -1 where a lower value is better).
     """
     good = sign * means.to_numpy(dtype=np.float64)
-    best, own = good.argmax(axis=1), good.max(axis=1)
+    best, own = tolerance.best(good), good.max(axis=1)
     return pd.DataFrame(own - good[:, best].T, index=means.index, columns=means.index)

@@ -34,7 +34,6 @@ from compute.store.store import Part, Store, top
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
-"""How the note of a dataset begins that came through the dashboard."""
 _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""

@@ -5,6 +5,7 @@ import numpy as np
 from compute.evaluate.tolerance import (
     TOLERANCE,
     above,
+    best,
     equal,
     levels,
     order,
@@ -53,6 +54,11 @@ def test_the_best_come_first_and_equal_ones_by_name() -> None:
     values, names = [0.1 + 0.2, 0.3, np.nan, 0.9], ["b", "a", "c", "d"]
     assert order(values, names).tolist() == [3, 1, 0, 2]
     assert order(values, names, descending=False).tolist() == [1, 0, 3, 2]
+
+
+def test_of_values_that_equal_the_largest_the_first_is_the_best() -> None:
+    assert best([0.1, 0.3, 0.1 + 0.2]) == 1  # .1 + .2 is a little more than .3
+    assert best([[0.3, 0.5], [0.1 + 0.2, 0.4]], axis=0).tolist() == [0, 0]
 
 
 def test_rows_are_ranked_at_once_as_one_by_one() -> None:

@@ -48,6 +48,12 @@ def test_parts_weigh_the_same_whatever_they_hold() -> None:
     assert tuning.cross_validated(values, [values[0]], parts=parts).chosen[1] == 0
 
 
+def test_of_settings_that_are_equal_but_for_rounding_the_first_is_chosen() -> None:
+    values = np.random.default_rng(2).random(60)
+    found = tuning.cross_validated([values, values + 1e-12], [values])
+    assert found.chosen.tolist() == [tuning.FOLDS * tuning.REPEATS, 0]
+
+
 def test_equal_seeds_give_equal_answers_and_few_queries_none() -> None:
     values = np.random.default_rng(1).random((3, 70))
     one, other = (tuning.cross_validated(values, values[:1], seed=5) for _ in range(2))

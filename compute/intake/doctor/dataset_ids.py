@@ -34,9 +34,10 @@ create or replace view asked as
     select doc_id as id, min(line) as line, count(*) as n from hits
     where query_id in (select id from queries) group by doc_id
 """
+# By scores of 32 bits, as runs are ranked.
 _TOP = """
 select query_id::varchar as query_id, doc_id from (
-    select query_id, doc_id, max(score) as score from hits
+    select query_id, doc_id, max(try_cast(score as float)) as score from hits
     where query_id in (select query_id from judged) and not ($drop_self and query_id = doc_id)
     group by query_id, doc_id)
 qualify row_number() over (partition by query_id order by score desc, doc_id desc) <= 10

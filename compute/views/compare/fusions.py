@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
-from compute.evaluate import tuning
+from compute.evaluate import tolerance, tuning
 from compute.evaluate.measures import better
 from compute.evaluate.significance import by_part, student
 from compute.evaluate.tolerance import above
@@ -56,7 +56,7 @@ def swept(rows: DataFrame, measure: str) -> Swept | None:
     means, sign = _means(wide, share), better(measure)
     is_alone = means["method"] == ALONE
     alone = means[is_alone].sort_values("setting")
-    base = int((sign * alone["value"]).to_numpy().argmax())
+    base = int(tolerance.best(sign * alone["value"]))
     found = means[~is_alone].reset_index(drop=True)
     found["only_judged"] = _only_judged(found, alone.iloc[base], sign)
     fused = _elsewhere(wide, share, base, sign)
@@ -106,7 +106,7 @@ def _elsewhere(
 def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
     """The row of `settings` with the best mean, of one method or of all."""
     rows = found.settings[found.settings["method"] == method] if method else found.settings
-    return rows.to_dict("records")[int((better(measure) * rows["value"]).to_numpy().argmax())]
+    return rows.to_dict("records")[int(tolerance.best(better(measure) * rows["value"]))]
 
 
 def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
@@ -119,7 +119,7 @@ def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
 def verdict(found: Swept, titles: Titles, measure: str) -> str:
     """What is best on these queries, and what is left of it on others."""
     sign, row = better(measure), best(found, measure)
-    base = int(np.argmax([sign * one for one in found.alone]))
+    base = int(tolerance.best([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
     # A fusion may be level with a system alone, or behind it.
     which = "best" if above(sign * row["value"], sign * found.alone[base]) else "the best fusion"
@@ -133,7 +133,7 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
     if found.fused is None:
         return f"{said} {tuning.FEWEST} queries are needed to say what it is worth on others."
     mean, gap, low, high = found.fused
-    sure = "" if low > 0 or high < 0 else ", not significant"
+    sure = "" if above(low, 0) or above(0, high) else ", not significant"
     return (
         f"{said} Chosen on other queries, a fusion has {plain(mean)}: {signed(gap)} against {name}"
         f" (95% {between(low, high)}{sure})."
@@ -227,7 +227,7 @@ def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
     """
     good = better(measure) * _weights(found)
     others = [good.drop(index=name).mean() for name in good.index]
-    chosen = [mean.idxmax() if len(good) > 1 else np.nan for mean in others]
+    chosen = [_best_of(mean) if len(good) > 1 else np.nan for mean in others]
     own = good.max(axis=1)
     lost = [
         own[name] - good.at[name, weight] if weight == weight else np.nan
@@ -237,12 +237,17 @@ def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
         {
             "Dataset": [titles.get(name, name) for name in good.index],
             "Queries": [found[name].n for name in good.index],
-            "Best weight": good.idxmax(axis=1).tolist(),
+            "Best weight": [_best_of(means) for _, means in good.iterrows()],
             measure: (better(measure) * own).tolist(),
             "Weight from the others": chosen,
             "Loss with it": lost,
         }
     )
+
+
+def _best_of(means: Series) -> float:
+    """The first weight that none is better than."""
+    return float(means.index[int(tolerance.best(means))])
 
 
 def printed(rows: DataFrame) -> DataFrame:

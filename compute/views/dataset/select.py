@@ -87,7 +87,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
     """
     found = cursor.execute(
         """
-        select system, count(*) as n_queries, avg(value) as mean,
+        select system, count(*) as n_queries, favg(value) as mean,
                quantile_cont(value, 0.05) as p5, quantile_cont(value, 0.25) as p25,
                quantile_cont(value, 0.50) as p50, quantile_cont(value, 0.75) as p75,
                quantile_cont(value, 0.95) as p95,

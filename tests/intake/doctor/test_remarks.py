@@ -106,6 +106,17 @@ def test_only_the_top_10_of_judged_queries_are_asked_for(bench: Bench, tmp_path:
     assert said(bench, row, tmp_path / "other", "q1 Q0 a 1 9 o\nq1 Q0 x 2 8 o\n") == []
 
 
+def test_the_top_10_is_by_scores_of_32_bits_as_runs_are_ranked(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """All eleven scores are equal there, so that the last name in the alphabet is first."""
+    (tmp_path / "qrels").write_text("q1 0 z 1\n", encoding="utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
+    lines = "".join(f"q1 Q0 x{place} {place} 1.00000001 s\n" for place in range(1, 11))
+    told = said(bench, row, tmp_path / "run", f"{lines}q1 Q0 z 11 1 s\n")
+    assert not any("top 10 without judgements" in one for one in told)
+
+
 def test_qrels_whose_columns_are_exchanged_are_recognised(
     bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

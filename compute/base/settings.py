@@ -29,6 +29,9 @@ class Settings:
     """Whether the results that come with Beirscope stand beside those computed here."""
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
+    parts_at: str = ""
+    """`s3://bucket/folder`, where the parts of several homes lie together, with the variables AWS_…
+    of the environment; empty: in the home folder."""
     depth: int = 1000
     """Hits kept per query."""
     shard_documents: int = 16_384
@@ -113,6 +116,7 @@ class Settings:
 SECRET = ("judge_key", "metrics_token")
 """Settings that nothing shows."""
 _TOKEN = re.compile(r"[!-~]{16,}")
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/[\w.-]+)*/?")
 _AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
 _AT_MOST = {"judge_at_once": 64, "judge_seconds": 3600}
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
@@ -226,6 +230,9 @@ def _check(now: Settings) -> None:
             "metrics_token is not 16 or more ASCII letters, digits and signs without blanks: take"
             " what `openssl rand -hex 32` prints, or unset it"
         )
+    if now.parts_at and not _BUCKET.fullmatch(now.parts_at):
+        # What is there may hold a key.
+        raise WrongInput("parts_at is not as s3://bucket/folder: mend or unset it")
     if now.logs not in ("", "json"):
         raise WrongInput(f"logs is {now.logs[:40]!r}, not json: mend or unset it")
 

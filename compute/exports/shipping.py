@@ -244,7 +244,8 @@ def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) ->
     return replace(
         part,
         id=path.stem,
-        path=path,
+        file=path,
+        bucket=None,
         rows=written.rows,
         bytes=path.stat().st_size,
         sha256=written.sha256,

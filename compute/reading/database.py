@@ -117,7 +117,7 @@ def open_version(
 
 
 def _opened(store: Store, version: int, picked: Collection[str]) -> Reading:
-    parts, _ = freshness.split(store.parts(version=version, picked=picked))
+    parts, _ = freshness.split(store.here(version, picked))
     connection = scratch_database.connect(store.settings, file_search_path=str(store.home))
     try:
         _fill(connection, store, parts, bulk=False)
@@ -140,9 +140,13 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 def write_database(store: Store) -> Path:
     """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
 
-    Its views find their files from the home folder. Nobody in the project opens it.
+    Its views find their files from the home folder; where parts lie in a bucket there is no such
+    file. Nobody in the project opens it.
     """
     file = store.home / "beirscope.duckdb"
+    if store.bucket:
+        # It would have all parts come to every machine that has done something.
+        return file
     with locked(store.home / "locks" / "database.lock"):
         _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)
     return file
@@ -178,7 +182,7 @@ def _write_file(
 ) -> None:
     def attempt() -> None:
         version = store.version()
-        parts, _ = freshness.split(store.parts(version=version, picked=picked))
+        parts, _ = freshness.split(store.here(version, picked))
         _written(store, file, aside, parts, version, bulk=bulk, texts=texts)
 
     _past_damage(store, attempt)
@@ -277,14 +281,14 @@ def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None
 
 def _relative(part: Part, home: Path) -> str:
     """The path as views keep it: from the home folder, so that the folder can move."""
-    path, root = str(part.path), f"{home}{os.sep}"
+    path, root = str(part.file), f"{home}{os.sep}"
     # Called for thousands of parts, of which few, those that ship, lie elsewhere.
     return path.removeprefix(root) if path.startswith(root) else os.path.relpath(path, home)
 
 
 def _part_record(part: Part, path: str) -> dict[str, Any]:
     """What `parts` has of a part; without a path it goes to others, who get none in it."""
-    record = {name: getattr(part, name) for name in PARTS.names} | {"path": path}
+    record = {name: getattr(part, name) for name in PARTS.names if name != "path"} | {"path": path}
     about = part.provenance if path else provenance.portable(part.provenance)
     record["provenance"] = json.dumps(about, ensure_ascii=False)
     record["job"] = part.job if path else provenance.portable(part.job)

@@ -115,13 +115,17 @@ def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
         changed = work.dataset if work else "the dataset"
         of = f" or {shard.system}" if shard.system else ""
         raise Conflict(f"{changed}{of} changed meanwhile: run it again")
-    target = _file(bench, shard)
-    if _taken(target):
+    if _taken(bench, shard):
         return False
+    target = _file(bench, shard)
     with scratch.folder(bench.settings.home, "shard-") as folder:
         record = _make(bench, work, shard, folder)
         (folder / _COST).write_text(json.dumps(record), encoding="utf-8")
         _pack(folder, target)
+    if there := bench.store.bucket:
+        # Under its name it is whole.
+        there.put(target, f"shards/{target.name}.tmp")
+        there.move(f"shards/{target.name}.tmp", f"shards/{target.name}")
     return True
 
 
@@ -160,7 +164,7 @@ def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]
     costs = []
     for shard in divided(bench, work):
         note = _note(folder, shard)
-        if not note.exists() and _taken(_file(bench, shard)):
+        if not note.exists() and _taken(bench, shard):
             _unpack(_file(bench, shard), folder, shard.name)
         if note.exists():
             costs.append(json.loads(note.read_text("utf-8")))
@@ -182,12 +186,17 @@ def _file(bench: Bench, shard: Shard) -> Path:
     return bench.store.home / shard_path(shard.name)
 
 
-def _taken(file: Path) -> bool:
-    """Whether the shard is there; it stays for a while after its last use."""
+def _taken(bench: Bench, shard: Shard) -> bool:
+    """Whether the shard is there, if need be from the bucket now; it stays for a while after its
+    last use."""
+    file, there = _file(bench, shard), bench.store.bucket
     try:
         os.utime(file)
     except FileNotFoundError:
-        return False
+        if there is None:
+            return False
+        there.claim()
+        return not there.get(f"shards/{file.name}", file)
     return True
 
 

@@ -24,7 +24,7 @@ from compute.base.files import digest, make_folder, written_aside
 from compute.base.locks import locked, sole
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.store import checksums, damage, ownership, state
+from compute.store import bucket, checksums, damage, ownership, state
 from compute.store.checksums import Checksums
 from compute.store.loading import Progress, quiet
 from compute.store.migrations import STEPS
@@ -127,7 +127,8 @@ def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) ->
     A file that is away because its part was superseded and tidied away is no damage: then a later
     snapshot has another in its place.
     """
-    wanted = _listed(copy, store.home)
+    wanted = [replace(part, bucket=store.bucket) for part in _listed(copy, store.home)]
+    store.fetch(wanted)
     copied, failed = _copy_all(wanted, folder, progress)
     live = {part.id: part for part in store.parts(picked=None)} if failed else {}
     left_out = [store.verify(live[part.id], anew=True) for part in failed if part.id in live]
@@ -141,7 +142,7 @@ def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[in
     copied, failed = 0, list[Part]()
     for number, part in enumerate(parts, 1):
         try:
-            copied += _copy(part.path, root / part_path(part.kind, part.id), part.sha256)
+            copied += _copy(part.file, root / part_path(part.kind, part.id), part.sha256)
         except _Damaged as error:
             failed.append(replace(part, damage=str(error)))
         progress(number, len(parts), "parts")
@@ -217,6 +218,8 @@ def move(settings: Settings, jobs: More, more: More) -> None:
         with snapshot(old, source, jobs) as (copy, _):
             _make(settings, copy, more, identity)
         source.dispose()
+        if there := bucket.of(settings, identity):
+            there.claim(anew=True)
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
@@ -352,7 +355,7 @@ def _blocks(source: Path) -> Iterator[bytes]:
 
 
 def _told(folder: Path, failed: Sequence[Part]) -> str:
-    named = [f"{damage.named(*p.identity)} ({p.path}) is {p.damage}" for p in failed[:_TOLD]]
+    named = [f"{damage.named(*p.identity)} ({p.file}) is {p.damage}" for p in failed[:_TOLD]]
     more = f"; {len(failed) - _TOLD:,} more" if len(failed) > _TOLD else ""
     return f"the backup {folder} is damaged: {'; '.join(named)}{more}. Nothing is restored: {_REST}"
 

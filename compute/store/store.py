@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
 from compute.base import scratch
-from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.files import make_folder
 from compute.base.locks import locked
 from compute.base.settings import PROJECT, Settings
-from compute.store import checksums, state, trash
+from compute.store import bucket, checksums, state, trash
+from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
 from compute.store.kinds import COLUMNS
 
@@ -37,6 +40,8 @@ SUPERSEDED_STAYS = timedelta(hours=1)
 """A replaced part stays this long for those who still read an older version."""
 UNLISTED_STAYS = timedelta(hours=24)
 """A file outside the manifest may belong to a job that is still at work."""
+AT_ONCE = 8  # parts that come from a bucket
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Part:
     system: str
     """Canonical name; empty where a part belongs to no system."""
     fingerprint: str
-    path: Path
+    file: Path
+    """Where it lies, or will once it has come from the bucket."""
     rows: int
     bytes: int
     created: str
@@ -63,6 +69,25 @@ class Part:
     """`written`, or `found` where it was computed of a file that lay there."""
     damage: str = ""
     """What is wrong with the file, as far as it was looked at; empty for a whole one."""
+    bucket: Bucket | None = field(default=None, repr=False, compare=False)
+    """Where it lies besides."""
+
+    @property
+    def path(self) -> Path:
+        """The file, once it has come from the bucket. Raises Unavailable where it does not."""
+        if self.bucket and not self.file.exists() and (damage := self.fetch()):
+            raise Unavailable(f"{self.name} in {self.bucket.address} is {damage}")
+        return self.file
+
+    @property
+    def name(self) -> str:
+        """The file's name below the folder of parts."""
+        return f"{self.kind}/{self.id}.parquet"
+
+    def fetch(self) -> str:
+        """Have the file come from the bucket; what is wrong with it, if anything."""
+        assert self.bucket is not None
+        return self.bucket.get(self.name, self.file, self.sha256)
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -116,7 +141,7 @@ class Publication:
             dataset=dataset,
             system=system,
             fingerprint=fingerprint,
-            path=path,
+            file=path,
             rows=written.rows,
             bytes=path.stat().st_size,
             created=state.now(),
@@ -147,12 +172,15 @@ class Store:
         make_folder(self.home)
         with locked(self.home / "locks" / "home.lock"):
             self._state = state.open_state(settings)
+        self.bucket = bucket.of(settings, state.identity_of(self._state))
         found = _read_shipped(shipped) if settings.shipped_results else []
         self._shipped = {part.identity: part for part in found}
         self._seen: dict[str, Part] = {}
         """Parts by id, as they were read: a part never changes."""
         self._checksums = Checksums(self.home)
         self._damage: dict[str, str] = {}
+        self._away: dict[str, str] = {}
+        """By id, what is wrong with parts that did not come from the bucket."""
         self.noticed = 0
         """How often this process has found a part damaged, or whole again."""
 
@@ -205,6 +233,24 @@ class Store:
             return looked_at
         return [part for part in looked_at if not part.version_of or part.system in picked]
 
+    def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
+        """`parts`, once all files have come. Raises Unavailable where the bucket is away."""
+        parts = self.parts(version=version, picked=picked)
+        return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
+
+    def fetch(self, parts: Iterable[Part]) -> bool:
+        """Have files come from the bucket that are not here, or damaged; whether any was asked for.
+
+        One that did not come is not asked for again before it is verified.
+        """
+        lacking = [p for p in parts if p.bucket and (p.damage or not p.file.exists())]
+        lacking = [part for part in lacking if part.id not in self._away]
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            found = list(zip(lacking, pool.map(Part.fetch, lacking), strict=True))
+        self._away |= {part.id: damage for part, damage in found if damage}
+        self._remember(part for part, damage in found if not damage and part.sha256)
+        return bool(found)
+
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
         """The live part of an identity; None where its file is damaged, too."""
         found = self.parts(kind, dataset, system)
@@ -231,10 +277,12 @@ class Store:
         It is read once for each content and machine, unless `anew`. Where no SHA-256 was known,
         that of a whole Parquet file is taken as found; `keep_found` writes it to the manifest.
         """
-        at = checksums.stamp(part.path)
+        self._away.pop(part.id, None)
+        self.fetch([part])
+        at = checksums.stamp(part.file)
         if at and (anew or not self._checksums.known(part.id, at)):
             try:
-                read = checksums.computed(part.path, is_new=not part.sha256)
+                read = checksums.computed(part.file, is_new=not part.sha256)
             except OSError as error:
                 return replace(part, damage=f"damaged: it cannot be read, {error.strerror}")
             if read:
@@ -242,7 +290,7 @@ class Store:
         looked_at = self._looked_at(part)
         if part.sha256 or looked_at.damage or part.shipped:
             return looked_at
-        at = checksums.stamp(part.path)
+        at = checksums.stamp(part.file)
         return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
 
     def keep_found(self, parts: Iterable[Part]) -> None:
@@ -262,9 +310,12 @@ class Store:
         publication = Publication(self.home, job)
         try:
             yield publication
+            for part in publication.added.values():
+                if self.bucket:
+                    self.bucket.put(part.file, part.name)
         except BaseException:
             for part in publication.added.values():
-                part.path.unlink(missing_ok=True)
+                part.file.unlink(missing_ok=True)
             raise
         # A failure from here on leaves the files: the commit may have happened all the same.
         if publication.added or publication.removed:
@@ -334,13 +385,33 @@ class Store:
         removed += self._unlisted(at - UNLISTED_STAYS)
         trash.put(self.home, removed, at)
         trash.sweep(self.home, at)
+        self._tidy_bucket(at)
         scratch.sweep(self.home, at.timestamp())
         return removed
+
+    def _tidy_bucket(self, at: datetime) -> None:
+        """The same in the bucket; what is lost there comes back from its trash, or from here."""
+        if not self.bucket:
+            return
+        try:
+            self.bucket.claim()
+            # Before the manifest is read: what comes later is new.
+            lying = self.bucket.lying()
+            thrown = {name[17:]: name for name in lying if name.startswith("trash/")}
+            lost = [p for p in self.parts(picked=None) if p.bucket and p.name not in lying]
+            for part in lost:
+                if name := thrown.get(part.name):
+                    self.bucket.move(name, part.name)
+                elif part.file.exists() and not self.verify(part).damage:
+                    self.bucket.put(part.file, part.name)
+            self.bucket.tidy(lying, state.listed(self._state), at)
+        except Unavailable as error:
+            log.warning("%s: it is not tidied", error)
 
     def _publish(self, publication: Publication) -> None:
         for part in publication.added.values():
             # A file that waited for the end of a long job is fresh again.
-            os.utime(part.path)
+            os.utime(part.file)
         table, time = state.parts, state.now()
         with state.writing(self._state) as connection:
             version = state.count(connection, "manifest")
@@ -350,7 +421,10 @@ class Store:
             rows = [_row(part, version) for part in publication.added.values()]
             if rows:
                 connection.execute(insert(table), rows)
-        stamps = ((part, checksums.stamp(part.path)) for part in publication.added.values())
+        self._remember(publication.added.values())
+
+    def _remember(self, parts: Iterable[Part]) -> None:
+        stamps = ((part, checksums.stamp(part.file)) for part in parts)
         self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
 
     def _looked_at(self, part: Part) -> Part:
@@ -362,9 +436,9 @@ class Store:
         return part if damage == part.damage else replace(part, damage=damage)
 
     def _damage_of(self, part: Part) -> str:
-        at = checksums.stamp(part.path)
+        at = checksums.stamp(part.file)
         if at is None:
-            return "lost"
+            return self._away.get(part.id, "") if part.bucket else "lost"
         if at.size != part.bytes:
             return f"damaged: {at.size:,} bytes, {part.bytes:,} were written"
         sha256 = self._checksums.known(part.id, at)
@@ -388,7 +462,7 @@ class Store:
     def _part(self, row: Row[Any]) -> Part:
         if (seen := self._seen.get(row.id)) and seen.sha256 == row.sha256:
             return seen
-        return part_of(row, self.home)
+        return replace(part_of(row, self.home), bucket=self.bucket)
 
 
 _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fields__]
@@ -398,7 +472,7 @@ def part_of(row: Row[Any], root: Path) -> Part:
     """The part that a row of the manifest is of, its file under `root`."""
     columns = {name: row._mapping[name] for name in _PART_COLUMNS}
     columns["provenance"] = json.loads(row.provenance)
-    return Part(path=root / part_path(row.kind, row.id), **columns)
+    return Part(file=root / part_path(row.kind, row.id), **columns)
 
 
 def part_path(kind: str, part_id: str) -> Path:
@@ -469,5 +543,6 @@ def _shipped_part(root: Path, record: dict[str, Any]) -> Part:
     if found is None:
         raise ValueError(f"path {record['path']!r}")
     kind, part_id = found.groups()
-    path = root / part_path(kind, part_id)
-    return Part(**record | {"id": part_id, "kind": kind, "path": path, "shipped": True})
+    about = {name: value for name, value in record.items() if name != "path"}
+    about |= {"id": part_id, "kind": kind, "file": root / part_path(kind, part_id)}
+    return Part(**about, shipped=True)

@@ -24,6 +24,7 @@ from compute.store.store import Part, Store, shard_path
 from compute.systems import system
 from tests.support import models
 from tests.support.corpora import write_many
+from tests.support.processes import s3
 from tests.support.processes.jobbing import HASTY, ended, session, until, worker
 
 DOCUMENTS = 4500
@@ -43,9 +44,14 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def home(folder: Path, documents: int = FEW, state: str = "") -> Bench:
+def home(folder: Path, documents: int = FEW, state: str = "", parts_at: str = "") -> Bench:
     settings = Settings(
-        home=folder / "home", state=state, threads=1, latency_queries=0, shard_documents=50
+        home=folder / "home",
+        state=state,
+        parts_at=parts_at,
+        threads=1,
+        latency_queries=0,
+        shard_documents=50,
     )
     store = Store(settings, shipped=folder / "nothing")
     source = write_many(folder / "corpus", documents)
@@ -93,6 +99,29 @@ def test_token_vectors_in_shards_are_those_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
     divided_equals_undivided(home(tmp_path, DOCUMENTS), f"maxsim({model}/dense)")
+
+
+def test_a_shard_that_another_machine_made_comes_from_the_bucket(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with s3.server() as address:
+        for name, value in s3.environment(address).items():
+            monkeypatch.setenv(name, value)
+        bench = home(tmp_path, TWO, postgres, f"s3://{s3.BUCKET}/shards")
+        pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
+        planned = shards.plan(bench, pair)
+        assert [shards.make(bench, pair, shard) for shard in planned] == [True, True]
+        now = replace(bench.settings, home=tmp_path / "other")
+        other = Bench(Store(now, shipped=tmp_path / "nothing"), now)
+        there = targets.pair(other, pair.system, known_datasets(other.store.parts())["many"])
+        assert len(shards.gather(other, there, scratch_folder(now))) == 2
+        assert not shards.make(other, there, planned[0])
+
+
+def scratch_folder(now: Settings) -> Path:
+    folder = now.home / "index"
+    folder.mkdir()
+    return folder
 
 
 @pytest.mark.soak

@@ -9,9 +9,12 @@ from compute.base.settings import Settings
 from compute.store.store import Store, top
 
 
-def open_store(home: Path, state: str = "", shipped: Path | None = None) -> Store:
+def open_store(
+    home: Path, state: str = "", shipped: Path | None = None, parts_at: str = ""
+) -> Store:
     """A store with nothing shipped beside it, unless said."""
-    return Store(Settings(home=home, state=state, threads=2), shipped or home / "none")
+    now = Settings(home=home, state=state, threads=2, parts_at=parts_at)
+    return Store(now, shipped or home / "none")
 
 
 def hits(*rows: tuple[str, str, int]) -> DataFrame:

@@ -1,0 +1,197 @@
+"""The bucket: where the parts of several homes lie together, in S3 or what speaks as S3 does.
+
+The folder of parts of each home is a cache of it then. An object has the name that its file has
+below that folder; it is there whole or not at all, and is never written over.
+"""
+
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from compute.base.errors import Conflict, Unavailable
+from compute.base.files import make_folder, written_aside
+from compute.base.settings import Settings
+from compute.store import trash
+
+# For types alone: PyArrow loads for who reaches for the bucket.
+if TYPE_CHECKING:
+    from pyarrow.fs import S3FileSystem
+
+UNLISTED_STAYS, SHARDS_STAY = timedelta(hours=24), timedelta(days=7)
+"""No use of a shard of an index is seen in the bucket: so it stays longer."""
+_MARK = "identity"
+_BLOCK = 8 * 1024**2
+_TIMES = {"connect_timeout": 10, "request_timeout": 60}
+"""Seconds without a byte after which an answer is given up, and asked for again twice."""
+_WHY = re.compile(r"AWS Error (\w+).*? during (\w+)")
+
+log = logging.getLogger(__name__)
+
+
+class _Different(Exception):
+    """The content is not what was written."""
+
+
+class Bucket:
+    """The place in a bucket that belongs to one state."""
+
+    def __init__(self, address: str, identity: str) -> None:
+        self.address = address
+        self._identity = identity
+        self._root = address.removeprefix("s3://").rstrip("/")
+        self._claimed = False
+
+    def claim(self, *, anew: bool = False) -> None:
+        """Mark the place as the state's, with `anew` whosever it was. Raises Conflict where it is
+        another's."""
+        if anew or not (self._claimed or self.mark()):
+            self._send(_MARK, [self._identity.encode()])
+        if not self._claimed and self.mark() != self._identity:
+            raise Conflict(
+                f"{self.address} holds the parts of another state: name another place by the"
+                " setting `parts_at`, or read what `python -m compute adopt` says"
+            )
+        self._claimed = True
+
+    def mark(self) -> str:
+        """The identity of the state whose parts are here; empty where there are none."""
+        try:
+            return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
+
+    def put(self, file: Path, name: str) -> None:
+        """Bring a file there, whole. Raises Unavailable where it does not arrive so."""
+        self.claim()
+        with file.open("rb") as source:
+            self._send(name, iter(lambda: source.read(_BLOCK), b""))
+        with self._explained():
+            size = _client().get_file_info(self._path(name)).size
+        if size != file.stat().st_size:
+            raise Unavailable(f"{self.address} has not kept all of {name}: try again")
+
+    def get(self, name: str, file: Path, sha256: str = "") -> str:
+        """Bring an object to a file; what is wrong with it, if anything: then there is no file.
+
+        Raises Unavailable where the bucket does not answer, or is not the state's.
+        """
+        make_folder(file.parent)
+        found = hashlib.sha256()
+        try:
+            with written_aside(file) as aside:
+                for block in self._blocks(name):
+                    found.update(block)
+                    aside.write(block)
+                if sha256 not in ("", found.hexdigest()):
+                    raise _Different
+        except FileNotFoundError:
+            if self.mark() == self._identity:
+                return "lost"
+            raise Unavailable(
+                f"{self.address} has no parts of this state: see `parts_at`"
+            ) from None
+        except _Different:
+            return "damaged: its content is not what was written"
+        return ""
+
+    def lying(self) -> dict[str, datetime]:
+        """All objects, by name, and when each came there; what was thrown away is in `trash/`."""
+        from pyarrow.fs import FileSelector
+
+        with self._explained():
+            found = _client().get_file_info(FileSelector(self._root, recursive=True))
+        start, now = len(self._root) + 1, datetime.now(UTC)
+        return {info.path[start:]: info.mtime or now for info in found if info.is_file}
+
+    def move(self, name: str, to: str) -> None:
+        """Give an object another name."""
+        with self._explained():
+            _client().move(self._path(name), self._path(to))
+
+    def tidy(self, lying: Mapping[str, datetime], listed: Collection[str], at: datetime) -> None:
+        """Move what was `lying` there, is old enough and not `listed` (ids) to the trash, and
+        delete what came to the trash 30 days ago. What cannot be moved stays."""
+        for name, came in lying.items():
+            folder, _, rest = name.partition("/")
+            stays = SHARDS_STAY if folder == "shards" else UNLISTED_STAYS
+            if folder == "trash":
+                if date.fromisoformat(rest[:10]) < (at - trash.STAYS).date():
+                    self._remove(name)
+            elif rest and Path(rest).stem not in listed and came < at - stays:
+                try:
+                    self.move(name, f"trash/{at.date().isoformat()}/{name}")
+                except (FileNotFoundError, Unavailable) as error:
+                    # Another machine tidies too, or it is too large for S3 to copy.
+                    log.warning("%s is not moved to the trash: %s", name, error)
+
+    def _send(self, name: str, blocks: Iterable[bytes]) -> None:
+        with self._explained():
+            target = _client().open_output_stream(self._path(name))
+            try:
+                for block in blocks:
+                    target.write(block)
+                target.close()
+            except BaseException:
+                # PyArrow ends what is left behind as if it were whole.
+                with suppress(OSError):
+                    target.close()
+                self._remove(name)
+                raise
+
+    def _blocks(self, name: str) -> Iterator[bytes]:
+        with self._explained(), _client().open_input_file(self._path(name)) as source:
+            if not source.size():
+                # So it looks where the answer breaks off in its head; nothing here is empty.
+                raise OSError
+            while block := source.read(_BLOCK):
+                yield block
+
+    def _remove(self, name: str) -> None:
+        # What stays is in no manifest: housekeeping takes it.
+        with suppress(OSError):
+            _client().delete_file(self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Raises Unavailable for what the server refuses; errors of disks have a number."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno is not None:
+                raise
+            found = _WHY.search(str(error))
+            why = f"{found[1]} during {found[2]}" if found else "no answer"
+            raise Unavailable(
+                f"{self.address} cannot be used ({why}): see the setting `parts_at` and the"
+                " variables AWS_… of the environment, then try again"
+            ) from None
+
+
+def of(settings: Settings, identity: str) -> Bucket | None:
+    """The bucket of a state; None where parts lie in the home alone."""
+    return Bucket(settings.parts_at, identity) if settings.parts_at else None
+
+
+def _client() -> "S3FileSystem":
+    return _made(os.environ.get("AWS_ENDPOINT_URL", ""))
+
+
+@lru_cache(maxsize=2)
+def _made(endpoint: str) -> "S3FileSystem":
+    """The client: region and credentials are those of the environment, a profile, the machine."""
+    from pyarrow.fs import S3FileSystem
+
+    server = urlsplit(endpoint)
+    own = {"scheme": server.scheme, "endpoint_override": server.netloc} if endpoint else {}
+    return S3FileSystem(**own, **_TIMES)

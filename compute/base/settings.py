@@ -30,8 +30,7 @@ class Settings:
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
     parts_at: str = ""
-    """`s3://bucket/folder`, where the parts of several homes lie together, with the variables AWS_…
-    of the environment; empty: in the home folder."""
+    """`s3://bucket/folder`, where several homes have their parts; empty: in the home folder."""
     depth: int = 1000
     """Hits kept per query."""
     shard_documents: int = 16_384
@@ -231,7 +230,6 @@ def _check(now: Settings) -> None:
             " what `openssl rand -hex 32` prints, or unset it"
         )
     if now.parts_at and not _BUCKET.fullmatch(now.parts_at):
-        # What is there may hold a key.
         raise WrongInput("parts_at is not as s3://bucket/folder: mend or unset it")
     if now.logs not in ("", "json"):
         raise WrongInput(f"logs is {now.logs[:40]!r}, not json: mend or unset it")

@@ -145,7 +145,6 @@ def write_database(store: Store) -> Path:
     """
     file = store.home / "beirscope.duckdb"
     if store.bucket:
-        # It would have all parts come to every machine that has done something.
         return file
     with locked(store.home / "locks" / "database.lock"):
         _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)

@@ -5,6 +5,7 @@ there whole or not at all, and one that is there is not made again. Whoever make
 those that are there, and makes what is missing: that there are shards changes no result.
 """
 
+import contextlib
 import json
 import os
 import shutil
@@ -144,7 +145,7 @@ def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
     """
     work = of_counts(loaded)
     wanted = divided(bench, work)
-    if work is None or not any(_file(bench, shard).exists() for shard in wanted):
+    if work is None or not any(_taken(bench, shard) for shard in wanted):
         yield None
         return
     with scratch.folder(bench.settings.home, "counts-") as folder:
@@ -187,17 +188,15 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Whether the shard is there, if need be from the bucket now; it stays for a while after its
-    last use."""
+    """Whether the shard is there, or comes from the bucket; it stays a while after its last use."""
     file, there = _file(bench, shard), bench.store.bucket
-    try:
+    with contextlib.suppress(FileNotFoundError):
         os.utime(file)
-    except FileNotFoundError:
-        if there is None:
-            return False
-        there.claim()
-        return not there.get(f"shards/{file.name}", file)
-    return True
+        return True
+    if there is None:
+        return False
+    there.claim()
+    return not there.get(f"shards/{file.name}", file)
 
 
 def _pack(folder: Path, target: Path) -> None:

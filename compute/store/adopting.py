@@ -7,7 +7,7 @@ from pathlib import Path
 from compute.base.locks import locked
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.store import bucket, ownership, state, trash
+from compute.store import ownership, state, trash
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,7 @@ def adopt(settings: Settings) -> Adoption:
     """
     with locked(settings.home / "locks" / "home.lock"):
         adoption = planned(settings)
-        engine = state.open_state(settings, adopting=True)
-        if there := bucket.of(settings, state.identity_of(engine)):
-            there.claim(anew=True)
-        engine.dispose()
+        state.open_state(settings, adopting=True).dispose()
         if not adoption.own:
             trash.put(settings.home, adoption.unknown, datetime.now(UTC))
             trash.put_back(settings.home, adoption.thrown)

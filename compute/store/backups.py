@@ -24,7 +24,7 @@ from compute.base.files import digest, make_folder, written_aside
 from compute.base.locks import locked, sole
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.store import bucket, checksums, damage, ownership, state
+from compute.store import checksums, damage, ownership, state
 from compute.store.checksums import Checksums
 from compute.store.loading import Progress, quiet
 from compute.store.migrations import STEPS
@@ -218,8 +218,6 @@ def move(settings: Settings, jobs: More, more: More) -> None:
         with snapshot(old, source, jobs) as (copy, _):
             _make(settings, copy, more, identity)
         source.dispose()
-        if there := bucket.of(settings, identity):
-            there.claim(anew=True)
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:

@@ -5,35 +5,27 @@ below that folder; it is there whole or not at all, and is never written over.
 """
 
 import hashlib
-import logging
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 from urllib.parse import urlsplit
 
 from compute.base.errors import Conflict, Unavailable
 from compute.base.files import make_folder, written_aside
-from compute.base.settings import Settings
 from compute.store import trash
 
-# For types alone: PyArrow loads for who reaches for the bucket.
-if TYPE_CHECKING:
-    from pyarrow.fs import S3FileSystem
-
-UNLISTED_STAYS, SHARDS_STAY = timedelta(hours=24), timedelta(days=7)
-"""No use of a shard of an index is seen in the bucket: so it stays longer."""
+UNLISTED_STAYS = timedelta(days=7)
+"""Longer than in a folder: no use of a shard of an index is seen in the bucket."""
 _MARK = "identity"
 _BLOCK = 8 * 1024**2
 _TIMES = {"connect_timeout": 10, "request_timeout": 60}
 """Seconds without a byte after which an answer is given up, and asked for again twice."""
 _WHY = re.compile(r"AWS Error (\w+).*? during (\w+)")
-
-log = logging.getLogger(__name__)
 
 
 class _Different(Exception):
@@ -49,24 +41,27 @@ class Bucket:
         self._root = address.removeprefix("s3://").rstrip("/")
         self._claimed = False
 
-    def claim(self, *, anew: bool = False) -> None:
-        """Mark the place as the state's, with `anew` whosever it was. Raises Conflict where it is
-        another's."""
-        if anew or not (self._claimed or self.mark()):
+    @cached_property
+    def _client(self) -> Any:
+        """PyArrow's: region and credentials are those of the environment, a profile or machine."""
+        from pyarrow.fs import S3FileSystem
+
+        server = urlsplit(os.environ.get("AWS_ENDPOINT_URL", ""))
+        own = {"scheme": server.scheme, "endpoint_override": server.netloc} if server.netloc else {}
+        return S3FileSystem(**own, **_TIMES)
+
+    def claim(self) -> None:
+        """Mark the place as the state's. Raises Conflict where it is another's."""
+        if self._claimed:
+            return
+        if not self._mark():
             self._send(_MARK, [self._identity.encode()])
-        if not self._claimed and self.mark() != self._identity:
+        if self._mark() != self._identity:
             raise Conflict(
                 f"{self.address} holds the parts of another state: name another place by the"
-                " setting `parts_at`, or read what `python -m compute adopt` says"
+                f" setting `parts_at`, or remove the object `{_MARK}` there to take it over"
             )
         self._claimed = True
-
-    def mark(self) -> str:
-        """The identity of the state whose parts are here; empty where there are none."""
-        try:
-            return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
-        except FileNotFoundError:
-            return ""
 
     def put(self, file: Path, name: str) -> None:
         """Bring a file there, whole. Raises Unavailable where it does not arrive so."""
@@ -74,7 +69,7 @@ class Bucket:
         with file.open("rb") as source:
             self._send(name, iter(lambda: source.read(_BLOCK), b""))
         with self._explained():
-            size = _client().get_file_info(self._path(name)).size
+            size = self._client.get_file_info(f"{self._root}/{name}").size
         if size != file.stat().st_size:
             raise Unavailable(f"{self.address} has not kept all of {name}: try again")
 
@@ -93,11 +88,9 @@ class Bucket:
                 if sha256 not in ("", found.hexdigest()):
                     raise _Different
         except FileNotFoundError:
-            if self.mark() == self._identity:
+            if self._mark() == self._identity:
                 return "lost"
-            raise Unavailable(
-                f"{self.address} has no parts of this state: see `parts_at`"
-            ) from None
+            raise Unavailable(f"{self.address} has no part of this state: see `parts_at`") from None
         except _Different:
             return "damaged: its content is not what was written"
         return ""
@@ -107,34 +100,38 @@ class Bucket:
         from pyarrow.fs import FileSelector
 
         with self._explained():
-            found = _client().get_file_info(FileSelector(self._root, recursive=True))
+            found = self._client.get_file_info(FileSelector(self._root, recursive=True))
         start, now = len(self._root) + 1, datetime.now(UTC)
         return {info.path[start:]: info.mtime or now for info in found if info.is_file}
 
     def move(self, name: str, to: str) -> None:
         """Give an object another name."""
         with self._explained():
-            _client().move(self._path(name), self._path(to))
+            self._client.move(f"{self._root}/{name}", f"{self._root}/{to}")
 
     def tidy(self, lying: Mapping[str, datetime], listed: Collection[str], at: datetime) -> None:
         """Move what was `lying` there, is old enough and not `listed` (ids) to the trash, and
         delete what came to the trash 30 days ago. What cannot be moved stays."""
         for name, came in lying.items():
             folder, _, rest = name.partition("/")
-            stays = SHARDS_STAY if folder == "shards" else UNLISTED_STAYS
             if folder == "trash":
                 if date.fromisoformat(rest[:10]) < (at - trash.STAYS).date():
                     self._remove(name)
-            elif rest and Path(rest).stem not in listed and came < at - stays:
-                try:
+            elif rest and Path(rest).stem not in listed and came < at - UNLISTED_STAYS:
+                # Another machine tidies too, or it is larger than S3 copies.
+                with suppress(FileNotFoundError, Unavailable):
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
-                except (FileNotFoundError, Unavailable) as error:
-                    # Another machine tidies too, or it is too large for S3 to copy.
-                    log.warning("%s is not moved to the trash: %s", name, error)
+
+    def _mark(self) -> str:
+        """The identity of the state whose parts are here; empty where there are none."""
+        try:
+            return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return ""
 
     def _send(self, name: str, blocks: Iterable[bytes]) -> None:
         with self._explained():
-            target = _client().open_output_stream(self._path(name))
+            target = self._client.open_output_stream(f"{self._root}/{name}")
             try:
                 for block in blocks:
                     target.write(block)
@@ -147,7 +144,7 @@ class Bucket:
                 raise
 
     def _blocks(self, name: str) -> Iterator[bytes]:
-        with self._explained(), _client().open_input_file(self._path(name)) as source:
+        with self._explained(), self._client.open_input_file(f"{self._root}/{name}") as source:
             if not source.size():
                 # So it looks where the answer breaks off in its head; nothing here is empty.
                 raise OSError
@@ -157,10 +154,7 @@ class Bucket:
     def _remove(self, name: str) -> None:
         # What stays is in no manifest: housekeeping takes it.
         with suppress(OSError):
-            _client().delete_file(self._path(name))
-
-    def _path(self, name: str) -> str:
-        return f"{self._root}/{name}"
+            self._client.delete_file(f"{self._root}/{name}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -176,22 +170,3 @@ class Bucket:
                 f"{self.address} cannot be used ({why}): see the setting `parts_at` and the"
                 " variables AWS_… of the environment, then try again"
             ) from None
-
-
-def of(settings: Settings, identity: str) -> Bucket | None:
-    """The bucket of a state; None where parts lie in the home alone."""
-    return Bucket(settings.parts_at, identity) if settings.parts_at else None
-
-
-def _client() -> "S3FileSystem":
-    return _made(os.environ.get("AWS_ENDPOINT_URL", ""))
-
-
-@lru_cache(maxsize=2)
-def _made(endpoint: str) -> "S3FileSystem":
-    """The client: region and credentials are those of the environment, a profile, the machine."""
-    from pyarrow.fs import S3FileSystem
-
-    server = urlsplit(endpoint)
-    own = {"scheme": server.scheme, "endpoint_override": server.netloc} if endpoint else {}
-    return S3FileSystem(**own, **_TIMES)

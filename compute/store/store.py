@@ -22,7 +22,7 @@ from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.files import make_folder
 from compute.base.locks import locked
 from compute.base.settings import PROJECT, Settings
-from compute.store import bucket, checksums, state, trash
+from compute.store import checksums, state, trash
 from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
 from compute.store.kinds import COLUMNS
@@ -40,7 +40,6 @@ SUPERSEDED_STAYS = timedelta(hours=1)
 """A replaced part stays this long for those who still read an older version."""
 UNLISTED_STAYS = timedelta(hours=24)
 """A file outside the manifest may belong to a job that is still at work."""
-AT_ONCE = 8  # parts that come from a bucket
 log = logging.getLogger(__name__)
 
 
@@ -86,8 +85,7 @@ class Part:
 
     def fetch(self) -> str:
         """Have the file come from the bucket; what is wrong with it, if anything."""
-        assert self.bucket is not None
-        return self.bucket.get(self.name, self.file, self.sha256)
+        return self.bucket.get(self.name, self.file, self.sha256) if self.bucket else ""
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -172,7 +170,8 @@ class Store:
         make_folder(self.home)
         with locked(self.home / "locks" / "home.lock"):
             self._state = state.open_state(settings)
-        self.bucket = bucket.of(settings, state.identity_of(self._state))
+        own, at = state.identity_of(self._state), settings.parts_at
+        self.bucket = Bucket(at, own) if at else None
         found = _read_shipped(shipped) if settings.shipped_results else []
         self._shipped = {part.identity: part for part in found}
         self._seen: dict[str, Part] = {}
@@ -245,7 +244,7 @@ class Store:
         """
         lacking = [p for p in parts if p.bucket and (p.damage or not p.file.exists())]
         lacking = [part for part in lacking if part.id not in self._away]
-        with ThreadPoolExecutor(AT_ONCE) as pool:
+        with ThreadPoolExecutor() as pool:
             found = list(zip(lacking, pool.map(Part.fetch, lacking), strict=True))
         self._away |= {part.id: damage for part, damage in found if damage}
         self._remember(part for part, damage in found if not damage and part.sha256)

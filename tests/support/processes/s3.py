@@ -1,10 +1,5 @@
-"""A server of S3 in a process of its own, and a way to it that is slow or breaks off.
+"""Ways to a server of S3 (`s3_server.py`): straight, slow, or one that breaks off."""
 
-Moto's server keeps objects in memory, does multipart uploads, lists, copies, and refuses who has
-no key when it is told to.
-"""
-
-import os
 import socket
 import subprocess
 import sys
@@ -14,17 +9,12 @@ from contextlib import closing, contextmanager, suppress
 
 from pyarrow.fs import S3FileSystem
 
+from compute.base.settings import PROJECT
+
 BUCKET = "beirscope-tests"
 SECRET = "marker-of-the-secret-key"
 _PIECE = 1 << 14
-_RUN = """
-import sys
-from werkzeug.serving import make_server
-from moto.server import DomainDispatcherApplication, create_backend_app
-server = make_server("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app), threaded=True)
-print(server.server_port, flush=True)
-server.serve_forever()
-"""
+KEY = "key-of-the-tests"
 
 
 def environment(address: str) -> dict[str, str]:
@@ -32,27 +22,19 @@ def environment(address: str) -> dict[str, str]:
     return {
         "AWS_ENDPOINT_URL": address,
         "AWS_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "key-of-the-tests",
+        "AWS_ACCESS_KEY_ID": KEY,
         "AWS_SECRET_ACCESS_KEY": SECRET,
     }
 
 
 @contextmanager
-def server(*, refuses: bool = False) -> Iterator[str]:
-    """The address of a server with one empty bucket; with `refuses` it knows no key after that."""
-    own = {"INITIAL_NO_AUTH_ACTION_COUNT": "2" if refuses else "inf"}
-    process = subprocess.Popen(
-        [sys.executable, "-c", _RUN],
-        env={**os.environ, **own},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
+def server(key: str = KEY) -> Iterator[str]:
+    """The address of a server with one empty bucket, for who has this key."""
+    words = [sys.executable, "-m", "tests.support.processes.s3_server", key]
+    process = subprocess.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        address = f"http://127.0.0.1:{int(process.stdout.readline())}"
-        client(address).create_dir(BUCKET)
-        yield address
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.kill()
         process.communicate()
@@ -61,12 +43,11 @@ def server(*, refuses: bool = False) -> Iterator[str]:
 def client(address: str) -> S3FileSystem:
     """PyArrow's own way there, past the project's."""
     return S3FileSystem(
-        access_key="key-of-the-tests",
+        access_key=KEY,
         secret_key=SECRET,
         region="us-east-1",
         scheme="http",
         endpoint_override=address.removeprefix("http://"),
-        allow_bucket_creation=True,
     )
 
 
@@ -91,8 +72,8 @@ class Way:
             while True:
                 near, _ = self._listener.accept()
                 far = socket.create_connection(("127.0.0.1", self._to))
-                for one, other, limit in ((near, far, self.up), (far, near, self.down)):
-                    threading.Thread(target=self._pass, args=(one, other, limit)).start()
+                for one, other, side in ((near, far, "up"), (far, near, "down")):
+                    threading.Thread(target=self._pass, args=(one, other, side)).start()
 
     def close(self) -> None:
         """Refuse connections from now on."""
@@ -102,13 +83,15 @@ class Way:
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
 
-    def _pass(self, one: socket.socket, other: socket.socket, limit: int | None) -> None:
+    def _pass(self, one: socket.socket, other: socket.socket, side: str) -> None:
         passed = 0
         with suppress(OSError):
             while piece := one.recv(_PIECE):
                 self.ended.wait(self.pause)
+                # A connection that is kept may be older than the limit.
+                limit = getattr(self, side)
                 if limit is not None and passed + len(piece) > limit:
-                    other.sendall(piece[: limit - passed])
+                    other.sendall(piece[: max(limit - passed, 0)])
                     break
                 other.sendall(piece)
                 passed += len(piece)

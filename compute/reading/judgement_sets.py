@@ -181,7 +181,7 @@ def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
     """The parts of a dataset, as the cursor's table has them."""
     for row in cursor.execute(_PARTS, [dataset]).df().to_dict("records"):
         found: Any = {str(name): value for name, value in row.items()}
-        found |= {"path": Path(row["path"]), "provenance": json.loads(row["provenance"])}
+        found |= {"file": Path(found.pop("path")), "provenance": json.loads(row["provenance"])}
         yield Part(**found)
 
 

@@ -50,6 +50,9 @@ class Settings:
     cache_bytes: int = 20 * 1024**3
     """How much the cached indexes and embeddings may take together; where they take more, the least
     recently used are deleted."""
+    vector_bytes: int = 8 * 1024**3
+    """Memory that building an approximate index of vectors may take, by an estimate; what would
+    take more is refused before its documents are encoded. 0 sets no limit."""
     latency_queries: int = 50
     """Queries of a run that are timed one at a time, for its latency; 0 times none."""
     address: str = "127.0.0.1"

@@ -11,7 +11,7 @@ import pytest
 from compute.evaluate.estimates.linearised import kind
 from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
-from tests.benchmarks.growth import collections, stores
+from tests.benchmarks.growth import collections, stores, vectors
 from tests.benchmarks.growth.corpus import write_beir
 from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
@@ -107,6 +107,23 @@ def test_a_made_up_query_has_words_of_its_one_relevant_document(tmp_path: Path) 
     assert len(texts) == 40 and len(asked) == len(rows[1:]) == 5
     for query, document, grade in rows[1:]:
         assert grade == "1" and set(asked[query].split()) <= set(texts[document].split())
+
+
+def test_made_up_vectors_are_indexed_and_searched_by_stages(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "TOPICS", 20)
+    searcher = vectors.MadeUp(index_kind="ivf", nlist=4, pq=8, refine=300)
+    told = [*vectors.measured(searcher, 300, 10, 100, tmp_path)]
+    # All four clusters are searched, and all 300 documents are candidates.
+    assert told == [
+        "{'documents': 300, 'candidate_recall@100': 1.0}",
+        "1,000 hits",
+        "recall@10 1.0000",
+        "recall@100 1.0000",
+    ]
+    stages = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert stages == ["storing", "merging", "training", "adding", "comparing", "searching"]
 
 
 def test_what_pages_ask_a_store_is_measured(tmp_path: Path) -> None:

@@ -29,10 +29,22 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NAME = "vectors"
-LAYOUT = ("index", "dtype", "m", "ef_construction", "ef_search", "nlist", "nprobe")
+LAYOUT = (
+    "index",
+    "dtype",
+    "m",
+    "ef_construction",
+    "ef_search",
+    "nlist",
+    "nprobe",
+    "pq",
+    "refine",
+)
 """Parameters that every system of vectors takes; `index` is the field `index_kind`."""
 SAMPLE = 200
 """Documents whose beginnings are the queries that the recall of an approximate index is told by."""
+MERGING, COMPARING = "making one file of the vectors", "comparing with exact search"
+"""What progress without a number says."""
 _FACTS = "facts.json"
 _SEED = 20_210
 
@@ -57,6 +69,8 @@ class Embedding(ABC):
     ef_search: int = 256
     nlist: int = 0
     nprobe: int = 64
+    pq: int = 0
+    refine: int = 0
 
     @property
     def layout(self) -> vectors.Layout:
@@ -69,6 +83,8 @@ class Embedding(ABC):
             self.ef_search,
             self.nlist,
             self.nprobe,
+            self.pq,
+            self.refine,
         )
 
     def __post_init__(self) -> None:
@@ -100,7 +116,8 @@ class Embedding(ABC):
         """Facts: documents; of an approximate index its candidate_recall@100.
 
         The recall is against exact search, over the titles, or first words, of sampled documents.
-        Finished shards are kept: after an interruption the next call goes on where this one was.
+        Finished shards are kept, and a trained or finished index: after an interruption the next
+        call goes on there.
         """
         facts = folder / _FACTS
         if not facts.exists():
@@ -108,8 +125,10 @@ class Embedding(ABC):
             with files.written_aside(facts) as file:
                 file.write(json.dumps(about).encode())
         if (folder / vectors.FILE).exists():
-            # The approximate index holds the vectors.
-            (folder / f"{NAME}.npy").unlink(missing_ok=True)
+            (folder / vectors.TRAINED).unlink(missing_ok=True)
+            if not self.refine:
+                # The approximate index holds the vectors.
+                (folder / f"{NAME}.npy").unlink(missing_ok=True)
         return json.loads(facts.read_text("utf-8"))
 
     def piece_documents(self, settings: Settings) -> int:
@@ -134,6 +153,13 @@ class Embedding(ABC):
         progress: Progress,
         span: Span | None = None,
     ) -> int:
+        count = pq.ParquetFile(documents).metadata.num_rows
+
+        def pack(rows: list[Any]) -> dict[str, np.ndarray]:
+            # With the first shard, not when all are encoded.
+            self.layout.fit(count, len(rows[0]), settings.vector_bytes)
+            return {"": np.stack(rows).astype(self.dtype)}
+
         return encoding.in_shards(
             documents,
             folder,
@@ -141,7 +167,7 @@ class Embedding(ABC):
             lambda: self.encoder(settings, "documents"),
             progress,
             join=self.join,
-            pack=lambda rows: {"": np.stack(rows).astype(self.dtype)},
+            pack=pack,
             span=span,
         )
 
@@ -149,12 +175,14 @@ class Embedding(ABC):
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
         total = self._encode(documents, folder, settings, progress)
+        progress(0, 0, MERGING)
         encoding.merge(folder, NAME)
         if self.index_kind == "flat" or not total:
             return {"documents": total}
         stored = encoding.read(folder, NAME)
         if not (folder / vectors.FILE).exists():
-            self.layout.build(folder, stored, settings.threads)
+            self.layout.build(folder, stored, settings.threads, progress)
+        progress(0, 0, COMPARING)
         texts = _beginnings(documents)
         queries = np.stack(self._encoded(texts, settings))
         exact = vectors.nearest(queries, stored, vectors.DEPTH, settings.threads)[1]
@@ -208,9 +236,10 @@ class Embedding(ABC):
 
     def _nearest(self, folder: Path, settings: Settings) -> vectors.Nearest:
         """Scores and places of the best documents, by the index if there is one, or exactly."""
-        if (folder / vectors.FILE).exists():
-            return self.layout.opened(folder, settings.threads)
         stored = encoding.read(folder, NAME)
+        if (folder / vectors.FILE).exists():
+            found = self.layout.opened(folder, settings.threads)
+            return vectors.refined(found, stored[0], self.refine) if self.refine else found
         return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
 
 

@@ -166,15 +166,14 @@ def merge(folder: Path, name: str) -> None:
     target = folder / f"{name}.npy"
     shards = Shards(sorted(folder.glob(f"{name}-*.npy")))
     if not target.exists() and shards:
-        aside = target.with_suffix(".part")
         shape = (sum(len(shard) for shard in shards), *shards[0].shape[1:])
-        whole = np.lib.format.open_memmap(aside, "w+", shards[0].dtype, shape)
-        first = 0
-        for shard in shards:
-            whole[first : first + len(shard)] = shard
-            first += len(shard)
-        whole.flush()
-        aside.replace(target)
+        kind = np.lib.format.dtype_to_descr(shards[0].dtype)
+        # Written, not memory-mapped: those pages would count as this process's memory.
+        with written_aside(target, alone=True) as whole:
+            about = {"descr": kind, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(whole, about)
+            for file in shards.files:
+                np.load(file).tofile(whole)
     for file in shards.files:
         file.unlink()
 

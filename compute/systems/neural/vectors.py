@@ -1,9 +1,11 @@
-"""Search among vectors with FAISS: exact, through a graph (HNSW), or in clusters (IVF).
+"""Search among vectors with FAISS: exact, through a graph (HNSW), or in clusters (IVF, IVF-PQ).
 
-Scores are inner products throughout. Vectors lie in memory-mapped shards (see encoding.py); an
-approximate index holds them itself, so that the shards go once it is built.
+Scores are inner products throughout. Vectors lie in memory-mapped shards (see encoding.py), which
+are read block by block; an approximate index holds them itself, so that the shards go once it is
+built, unless they are to refine what it finds.
 """
 
+import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from compute.base.errors import WrongInput
-from compute.systems.searcher import at_least
+from compute.base.errors import Unavailable, WrongInput
+from compute.systems.searcher import Progress, at_least
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
 """The approximate index, in the folder beside the document ids."""
+TRAINED = "trained.faiss"
+"""The index when it is trained and empty; it stays until FILE is there."""
+TRAINING, ADDING = "training the index", "vectors in the index"
+"""What progress says, without a number and with one."""
 DEPTH = 100
 """Hits that the recall of an approximate index is told for."""
 _BLOCK = 65_536
 """Vectors compared at once: 100 MB of 384 dimensions."""
 _TRAINING = 128
 """Vectors that the clustering of IVF sees for each cluster."""
+_SAMPLE_BYTES = 1 << 30
+"""What the vectors that product quantisation is trained on take at most."""
+_CENTROIDS = 256
+"""Of each part of a vector that product quantisation makes one byte of."""
+_MAPPED = 2 << 30
+"""Bytes of a memory-mapped file that may stay in memory while it is read."""
+_BETWEEN = 16
+"""Queries that are refined before the pages that were read for them go."""
 
 
 Nearest = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
@@ -36,7 +50,10 @@ class Layout:
 
     HNSW: `m` links of each vector, `ef_construction` and `ef_search` candidates while it is built
     and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters, 0 for four times
-    the square root of the number of documents, `nprobe` of them searched.
+    the square root of the number of documents, `nprobe` of them searched. With `pq`, the index has
+    that many bytes of each vector in place of its numbers (product quantisation: Jégou et al., PAMI
+    2011), and with `refine` so many candidates, or all hits where more are asked for, are compared
+    anew by the stored vectors.
     """
 
     kind: str
@@ -46,6 +63,8 @@ class Layout:
     ef_search: int
     nlist: int
     nprobe: int
+    pq: int = 0
+    refine: int = 0
 
     def check(self) -> None:
         """Raises WrongInput for a value out of range."""
@@ -54,8 +73,42 @@ class Layout:
         if self.dtype not in ("float32", "float16"):
             raise WrongInput(f"dtype is {self.dtype!r}; it must be float32 or float16")
         lows = {"m": 2, "ef_construction": 1, "ef_search": 1, "nlist": 0, "nprobe": 1}
-        for name, low in lows.items():
+        for name, low in (lows | {"pq": 0, "refine": 0}).items():
             at_least(self, name, low)
+        if self.pq and self.kind != "ivf":
+            raise WrongInput(f"pq is {self.pq}, but index is {self.kind}: pq needs index=ivf")
+        if self.refine and not self.pq:
+            raise WrongInput(f"refine is {self.refine} without pq: give both, or leave refine out")
+
+    def fit(self, count: int, dimensions: int, memory: int) -> None:
+        """Whether so many vectors can be indexed in so many bytes of memory; 0 is no limit.
+
+        Raises WrongInput where `pq` does not divide the dimensions, Unavailable where the index
+        would need more, by an estimate.
+        """
+        if self.pq and dimensions % self.pq:
+            raise WrongInput(
+                f"pq is {self.pq}, but the vectors have {dimensions} numbers: pq must divide them"
+            )
+        needed = self._memory(count, dimensions)
+        if memory and needed > memory:
+            raise Unavailable(
+                f"an index of {count:,} vectors of {dimensions} needs {needed / 1e9:.1f} GB, more "
+                f"than the setting vector_bytes allows ({memory / 1e9:.1f} GB): take "
+                "index=ivf,pq=48 or dtype=float16, or raise it"
+            )
+
+    def _memory(self, count: int, dimensions: int) -> int:
+        """Bytes that building the index takes, about."""
+        vector = dimensions * np.dtype(self.dtype).itemsize
+        if self.kind == "flat":
+            return 0
+        if self.kind == "hnsw":
+            # A vector has 2m links on the lowest level, and few above it.
+            return count * (vector + 9 * self.m)
+        sample = min(self._training(self._clusters(count), dimensions), count) * dimensions * 4
+        # Lists double when they are full, so half as much again is taken on average.
+        return sample + round(1.5 * count * ((self.pq or vector) + 8))
 
     def stored(self) -> dict[str, Any]:
         """What of it the files of an index depend on; nothing for exact 32-bit vectors."""
@@ -64,29 +117,67 @@ class Layout:
             "hnsw": {"index": "hnsw", "m": self.m, "ef_construction": self.ef_construction},
             "ivf": {"index": "ivf", "nlist": self.nlist},
         }
-        return kind[self.kind] | ({} if self.dtype == "float32" else {"dtype": self.dtype})
+        quantised = {"pq": self.pq, "vectors kept": bool(self.refine)} if self.pq else {}
+        dtype = {} if self.dtype == "float32" else {"dtype": self.dtype}
+        return kind[self.kind] | quantised | dtype
 
     def ranker(self) -> str:
         """How the stored vectors are searched."""
         searched = {
             "flat": "exact inner product",
             "hnsw": f"hnsw inner product, ef_search {self.ef_search}",
-            "ivf": f"ivf inner product, nprobe {self.nprobe}",
+            "ivf": f"ivf{'-pq' if self.pq else ''} inner product, nprobe {self.nprobe}",
         }
-        return searched[self.kind]
+        refined = f", {self.refine} refined" if self.refine else ""
+        return searched[self.kind] + refined
 
-    def build(self, folder: Path, shards: Sequence[np.ndarray], threads: int) -> None:
-        """Write the approximate index of all vectors to `folder`; it appears whole."""
-        faiss = faiss_on(threads)
+    def build(
+        self,
+        folder: Path,
+        shards: Sequence[np.ndarray],
+        threads: int,
+        progress: Progress = lambda *_: None,
+    ) -> None:
+        """Write the approximate index of all vectors to `folder`; it appears whole.
+
+        What an interrupted call has trained is taken up; vectors are added from the first one on.
+        """
+        faiss_on(threads)
+        index = self._trained(folder, shards, progress)
+        count, done = sum(map(len, shards)), 0
+        for block in _blocks(shards):
+            progress(done, count, ADDING)
+            index.add(block)
+            done += len(block)
+        progress(count, count, ADDING)
+        _write(index, folder / FILE)
+
+    def _trained(self, folder: Path, shards: Sequence[np.ndarray], progress: Progress) -> Any:
+        """The index without vectors, from `folder` or, trained now, written there."""
+        import faiss
+
+        if (folder / TRAINED).exists():
+            return faiss.read_index(str(folder / TRAINED))
         count, dimensions = sum(map(len, shards)), shards[0].shape[1]
         index = self._empty(dimensions, count)
         if not index.is_trained:
-            index.train(_sample(shards, count, _TRAINING * index.nlist))
-        for shard in shards:
-            index.add(np.ascontiguousarray(shard, np.float32))
-        aside = folder / (FILE + ".part")
-        faiss.write_index(index, str(aside))
-        aside.replace(folder / FILE)
+            progress(0, 0, TRAINING)
+            sample = _sample(shards, count, self._training(index.nlist, dimensions))
+            if self.pq and len(sample) < _CENTROIDS:
+                # faiss refuses fewer vectors than centroids: some are taken several times.
+                sample = np.resize(sample, (_CENTROIDS, dimensions))
+            index.train(sample)
+            _write(index, folder / TRAINED)
+        return index
+
+    def _clusters(self, count: int) -> int:
+        return min(self.nlist or round(4 * count**0.5), count)
+
+    def _training(self, nlist: int, dimensions: int) -> int:
+        """How many vectors so many clusters are trained on, at most."""
+        # Twice the clusters, since evenly spread vectors may be half as many as asked for.
+        most = max(_SAMPLE_BYTES // (4 * dimensions), 2 * nlist)
+        return min(_TRAINING * nlist, most) if self.pq else _TRAINING * nlist
 
     def _empty(self, dimensions: int, count: int) -> Any:
         import faiss
@@ -99,10 +190,14 @@ class Layout:
             else:
                 index = faiss.IndexHNSWFlat(dimensions, self.m, metric)
             index.hnsw.efConstruction = self.ef_construction
+            _reserve(index, count)
             return index
-        nlist = min(self.nlist or round(4 * count**0.5), count)
+        nlist = self._clusters(count)
         centres: Any = faiss.IndexFlatIP(dimensions)
-        if self.dtype == "float16":
+        if self.pq:
+            index = faiss.IndexIVFPQ(centres, dimensions, nlist, self.pq, 8, metric)
+            index.pq.cp.min_points_per_centroid = 1
+        elif self.dtype == "float16":
             # Of the vectors themselves, not of their distance from the centre: halves as stored.
             index = faiss.IndexIVFScalarQuantizer(centres, dimensions, nlist, half, metric, False)
         else:
@@ -150,6 +245,22 @@ def nearest(
     return scores, places
 
 
+def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
+    """`candidates`, at least so many of them, scored and ordered by the vectors in `stored`."""
+
+    def search(queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+        places = candidates(queries, max(depth, least))[1]
+        scores = np.full(places.shape, -np.inf, np.float32)
+        for row, query in enumerate(np.asarray(queries, np.float32)):
+            hits = places[row] >= 0
+            scores[row, hits] = np.asarray(stored[places[row, hits]], np.float32) @ query
+            if row % _BETWEEN == _BETWEEN - 1:
+                _forget(stored)
+        return _best(scores, places, depth)
+
+    return search
+
+
 def recall(found: np.ndarray, exact: np.ndarray) -> float:
     """Share of the places in each row of `exact` that the same row of `found` has; their mean."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]
@@ -172,17 +283,39 @@ def _best(scores: np.ndarray, places: np.ndarray, depth: int) -> tuple[np.ndarra
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(places, order, axis=1)
 
 
+def _reserve(graph: Any, count: int) -> None:
+    """Make room for so many vectors: those that grow by blocks are copied, and there twice."""
+    import faiss
+
+    codes: Any = faiss.downcast_index(graph.storage)
+    codes.codes.resize(count * codes.sa_code_size())
+    codes.codes.clear()
+
+
 def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
     """32-bit vectors, in order: pieces of large shards, small ones put together."""
     held: list[np.ndarray] = []
-    for shard in shards:
-        for first in range(0, len(shard), _BLOCK):
-            held.append(shard[first : first + _BLOCK])
-            if sum(map(len, held)) >= _BLOCK:
-                yield _together(held)
-                held = []
+    for piece in _pieces(shards):
+        held.append(piece)
+        if sum(map(len, held)) >= _BLOCK:
+            yield _together(held)
+            held = []
     if held:
         yield _together(held)
+
+
+def _pieces(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+    """Rows as they are stored, in order, at most a block at once."""
+    for shard in shards:
+        for first in range(0, len(shard), _BLOCK):
+            yield shard[first : first + _BLOCK]
+            _forget(shard)
+
+
+def _forget(shard: np.ndarray) -> None:
+    """Let the pages of a large memory-mapped file go, which count as this process's memory."""
+    if isinstance(shard.base, mmap.mmap) and shard.nbytes > _MAPPED:
+        shard.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _together(held: list[np.ndarray]) -> np.ndarray:
@@ -193,9 +326,19 @@ def _together(held: list[np.ndarray]) -> np.ndarray:
 def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
     """Vectors spread evenly over the corpus, at most `most`, as 32-bit floats."""
     step = max(1, -(-count // most))
-    wanted, seen, found = np.arange(0, count, step), 0, []
-    for shard in shards:
-        here = wanted[(wanted >= seen) & (wanted < seen + len(shard))] - seen
-        found.append(np.asarray(shard[here], np.float32))
-        seen += len(shard)
-    return np.concatenate(found)
+    sample = np.empty((-(-count // step), shards[0].shape[1]), np.float32)
+    seen = filled = 0
+    for piece in _pieces(shards):
+        wanted = piece[-seen % step :: step]
+        sample[filled : filled + len(wanted)] = wanted
+        seen, filled = seen + len(piece), filled + len(wanted)
+    return sample
+
+
+def _write(index: Any, file: Path) -> None:
+    """A file of the index, which is there whole or not at all."""
+    import faiss
+
+    aside = file.with_name(file.name + ".part")
+    faiss.write_index(index, str(aside))
+    aside.replace(file)

@@ -4,6 +4,9 @@ The real MiniLM, and tiny models in folders, loaded as any other is.
 """
 
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -14,11 +17,13 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.base.errors import WrongInput
-from compute.base.settings import Settings, load
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import PROJECT, Settings, load
 from compute.systems import SYSTEMS, system
 from compute.systems.neural import encoding
 from compute.systems.neural.dense import Dense
+from compute.systems.neural.embedding import COMPARING, MERGING
+from compute.systems.neural.vectors import ADDING, TRAINING
 from compute.systems.searcher import Request
 from tests.support import models
 
@@ -248,6 +253,9 @@ def test_a_model_that_is_not_what_the_row_says_is_refused(
         ("minilm(index=lsh)", "index is 'lsh'; it must be one of: flat, hnsw, ivf"),
         ("minilm(dtype=int8)", "dtype is 'int8'"),
         ("minilm(index=ivf,nprobe=0)", "nprobe is 0; it must be 1 or more"),
+        ("minilm(index=ivf,pq=-1)", "pq is -1; it must be 0 or more"),
+        ("minilm(pq=48)", "pq is 48, but index is flat: pq needs index=ivf"),
+        ("minilm(index=ivf,refine=10)", "refine is 10 without pq"),
         ("dense", "name one model"),
         ("dense(a,b)", "name one model"),
         ("dense(a,model=b)", "stands first in the brackets"),
@@ -276,12 +284,25 @@ def test_what_ships_keeps_its_identity() -> None:
     graph = dense("minilm(index=hnsw,ef_search=64)")
     assert graph.index_identity() == dense("minilm(index=hnsw)").index_identity()
     assert graph.identity() != dense("minilm(index=hnsw)").identity()
+    clusters, quantised = dense("minilm(index=ivf)"), dense("minilm(index=ivf,pq=48)")
+    assert clusters.index_identity() == vectors | {"index": "ivf", "nlist": 0}
+    assert clusters.identity()["ranker"] == "ivf inner product, nprobe 64"
+    assert quantised.index_identity() != clusters.index_identity()
+    # Vectors that refine are kept, however many of them do.
+    refined = dense("minilm(index=ivf,pq=48,refine=500)")
+    assert refined.index_identity() != quantised.index_identity()
+    assert refined.index_identity() == dense("minilm(index=ivf,pq=48,refine=9)").index_identity()
+    assert refined.identity()["ranker"] == "ivf-pq inner product, nprobe 64, 500 refined"
+    assert refined.piece_identity() == minilm().piece_identity()
     other = dense("dpr(query_model=a/b)")
     assert other.index_identity() == dense("dpr").index_identity()
     assert other.identity() != dense("dpr").identity()
 
 
-@pytest.mark.parametrize("options", ["", ",dtype=float16", ",index=hnsw", ",index=ivf"])
+@pytest.mark.parametrize(
+    "options",
+    ["", ",dtype=float16", ",index=hnsw", ",index=ivf", ",index=ivf,pq=8,refine=5"],
+)
 def test_one_query_at_a_time_finds_the_same(
     options: str, world: Path, documents: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -315,6 +336,104 @@ def test_an_approximate_index_tells_its_recall(
     hits = searcher.search(tmp_path, Request(_queries(), 5, settings, _ignore))
     exact = _run(replace(searcher, index_kind="flat"), documents, _new(tmp_path, "flat"), settings)
     assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=2e-3)
+
+
+def test_quantised_vectors_are_refined_by_those_that_are_kept(
+    world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    model = f"dense({world / 'mean-cosine'}"
+    exact = _run(dense(f"{model})"), documents, _new(tmp_path, "flat"), settings)
+    for refine, kept in (("", set()), (",refine=5", {"vectors.npy"})):
+        searcher, folder = dense(f"{model},index=ivf,pq=8{refine})"), _new(tmp_path, f"pq{refine}")
+        hits = _run(searcher, documents, folder, settings)
+        names = {"facts.json", "ids.parquet", "vectors.faiss"} | kept
+        assert {file.name for file in folder.iterdir()} == names
+        # Of seven documents each is a centroid of its own.
+        assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=1e-5)
+        assert searcher.index(documents, folder, settings, _ignore)["candidate_recall@100"] == 1
+
+
+def test_what_cannot_be_indexed_is_refused_with_the_first_shard(
+    world: Path,
+    documents: Path,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(encoding, "SHARD", 2)
+    told: list[int] = []
+    searcher = dense(f"dense({world / 'mean-cosine'},index=ivf,pq=5)")
+    message = "pq is 5, but the vectors have 16 numbers: pq must divide them"
+    with pytest.raises(WrongInput, match=message):
+        searcher.index(documents, tmp_path, settings, lambda done, *_: told.append(done))
+    small = replace(settings, vector_bytes=100)
+    with pytest.raises(Unavailable, match="more than the setting vector_bytes allows"):
+        replace(searcher, pq=4).index(
+            documents, tmp_path, small, lambda done, *_: told.append(done)
+        )
+    assert max(told) <= 2
+    assert not list(tmp_path.glob("vectors*"))
+
+
+KILLED = """
+import os, signal, sys
+from dataclasses import replace
+from pathlib import Path
+from compute.base.settings import load
+from compute.systems import system
+
+def told(done, total, unit):
+    if unit == sys.argv[4] and (done or not total):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+system(sys.argv[1]).search.index(Path(sys.argv[2]), Path(sys.argv[3]), load(), told)
+"""
+
+
+@pytest.mark.parametrize(
+    ("unit", "left", "told"),
+    [
+        (MERGING, {"vectors-000000.npy"}, [MERGING, TRAINING, ADDING, COMPARING]),
+        (TRAINING, {"vectors.npy"}, [MERGING, TRAINING, ADDING, COMPARING]),
+        (ADDING, {"vectors.npy", "trained.faiss"}, [MERGING, ADDING, COMPARING]),
+        (
+            COMPARING,
+            {"vectors.npy", "trained.faiss", "vectors.faiss"},
+            [MERGING, COMPARING],
+        ),
+    ],
+)
+def test_a_killed_build_goes_on_at_its_stage(
+    unit: str,
+    left: set[str],
+    told: list[str],
+    world: Path,
+    documents: Path,
+    settings: Settings,
+    tmp_path: Path,
+) -> None:
+    name = f"dense({world / 'mean-cosine'},index=ivf,pq=8)"
+    command = [sys.executable, "-c", KILLED, name, str(documents), str(tmp_path), unit]
+    environment = os.environ | {"BEIRSCOPE_HOME": str(settings.home), "BEIRSCOPE_THREADS": "2"}
+    killed = subprocess.run(command, cwd=PROJECT, env=environment)
+    assert killed.returncode == -signal.SIGKILL
+    assert {file.name for file in tmp_path.iterdir()} == left | {"ids.parquet"}
+    heard: list[str] = []
+
+    def hear(done: int, total: int, unit: str) -> None:
+        if unit not in heard and unit != "documents":
+            heard.append(unit)
+
+    searcher = dense(name)
+    searcher.index(documents, tmp_path, settings, hear)
+    # No model is loaded again.
+    assert heard == told
+    whole = _new(tmp_path, "whole")
+    searcher.index(documents, whole, settings, _ignore)
+    names = {"facts.json", "ids.parquet", "vectors.faiss"}
+    assert {file.name for file in tmp_path.iterdir() if file.is_file()} == names
+    for file in names:
+        assert (tmp_path / file).read_bytes() == (whole / file).read_bytes()
 
 
 def _new(folder: Path, name: str) -> Path:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pandas import DataFrame
 
+from compute.base.errors import Unavailable
 from compute.base.settings import PROJECT
 from compute.systems.neural import encoding, vectors
 
@@ -179,3 +180,130 @@ def test_recall_is_the_share_of_the_exact_places_found() -> None:
     exact = np.array([[1, 2, 3, 4], [5, 6, 7, 8]])
     found = np.array([[4, 3, 9, -1], [8, 7, 6, 5]])
     assert vectors.recall(found, exact) == 0.75
+
+
+def _clustered(count: int, seed: int, dtype: str = "float32") -> np.ndarray:
+    """Unit vectors of 32 numbers around 50 centres."""
+    generator = np.random.default_rng(seed)
+    centres = np.random.default_rng(0).normal(size=(50, 32))
+    rows = centres[generator.integers(0, 50, count)] + 0.5 * generator.normal(size=(count, 32))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(dtype)
+
+
+def _built(folder: Path, layout: vectors.Layout, shards: list[np.ndarray]) -> bytes:
+    folder.mkdir()
+    layout.build(folder, shards, 2)
+    return (folder / vectors.FILE).read_bytes()
+
+
+def _quantised(pq: int, refine: int = 0) -> vectors.Layout:
+    return vectors.Layout("ivf", "float32", 32, 200, 256, 60, 60, pq, refine)
+
+
+def test_more_bytes_find_more_and_refining_finds_all(tmp_path: Path) -> None:
+    stored, queries = _clustered(4000, 1), _clustered(40, 2)
+    scores, exact = vectors.nearest(queries, [stored], 10, threads=2)
+    found = []
+    for pq in (2, 8, 32):
+        _built(tmp_path / str(pq), _quantised(pq), [stored[:1500], stored[1500:]])
+        opened = _quantised(pq).opened(tmp_path / str(pq), 2)
+        found.append(vectors.recall(opened(queries, 10)[1], exact))
+    assert found[0] < found[1] < found[2]
+    assert found[1] > 0.5 and found[2] > 0.9
+    # All clusters are searched, and the ten nearest are among the 400 candidates.
+    candidates = _quantised(8).opened(tmp_path / "8", 2)
+    again, places = vectors.refined(candidates, stored, 400)(queries, 10)
+    assert (places == exact).all()
+    assert again == pytest.approx(scores, abs=1e-6)
+    # Bytes of codes alone: 30 more of each vector.
+    sizes = [(tmp_path / str(pq) / vectors.FILE).stat().st_size for pq in (2, 32)]
+    assert sizes[1] - sizes[0] == pytest.approx(4000 * 30, rel=0.01)
+
+
+def test_blocks_and_shards_change_no_quantised_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored, queries = _clustered(3000, 1), _clustered(20, 2)
+    whole = _built(tmp_path / "whole", _quantised(8), [stored])
+    monkeypatch.setattr(vectors, "_BLOCK", 700)
+    shards = [stored[:100], stored[100:2500], stored[2500:]]
+    assert _built(tmp_path / "shards", _quantised(8), shards) == whole
+    first, again = (_quantised(8).opened(tmp_path / "whole", 2)(queries, 50) for _ in range(2))
+    assert all((one == other).all() for one, other in zip(first, again, strict=True))
+
+
+def test_fewer_vectors_than_centroids_can_be_quantised(tmp_path: Path) -> None:
+    stored = _clustered(7, 1)
+    layout = vectors.Layout("ivf", "float32", 32, 200, 256, 0, 64, 8)
+    _built(tmp_path / "few", layout, [stored])
+    scores, places = layout.opened(tmp_path / "few", 1)(stored, 10)
+    # Each vector is a centroid itself, so nothing is lost.
+    assert places[:, 0].tolist() == list(range(7))
+    assert scores[:, 0] == pytest.approx(np.ones(7), abs=1e-5)
+
+
+def test_clusters_that_find_too_few_candidates_leave_the_rest_empty(tmp_path: Path) -> None:
+    stored, queries = _clustered(300, 1), _clustered(5, 2)
+    layout = vectors.Layout("ivf", "float32", 32, 200, 256, 30, 1, 8, 200)
+    _built(tmp_path / "few", layout, [stored])
+    candidates = layout.opened(tmp_path / "few", 1)
+    scores, places = vectors.refined(candidates, stored, 200)(queries, 100)
+    for row in range(5):
+        hits = places[row] >= 0
+        assert 0 < hits.sum() < 100
+        # Hits first, best first, each with its own product.
+        assert hits[: hits.sum()].all()
+        assert scores[row, hits] == pytest.approx(stored[places[row, hits]] @ queries[row])
+        assert (np.diff(scores[row, hits]) <= 0).all()
+
+
+def test_the_sample_is_spread_evenly_and_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_BLOCK", 10)
+    stored = np.arange(47, dtype=np.float32)[:, None].repeat(2, axis=1)
+    found = vectors._sample([stored[:35], stored[35:36], stored[36:]], 47, 12)
+    assert found[:, 0].tolist() == list(range(0, 47, 4))
+    # 1 GB of 384 numbers, where 128 vectors of each of 9,295 clusters would be 1.8 GB.
+    assert _quantised(48)._training(9295, 384) == 699_050
+    assert _quantised(0)._training(9295, 384) == 128 * 9295
+
+
+def test_large_memory_mapped_files_do_not_stay_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "vectors.npy"
+    np.save(file, np.ones((60_000, 256), np.float32))
+    monkeypatch.setattr(vectors, "_BLOCK", 1000)
+
+    def held() -> int:
+        """Bytes of files in the memory of this process."""
+        status = Path("/proc/self/status").read_text("utf-8")
+        return int(status.partition("RssFile:")[2].split()[0]) * 1024
+
+    def most() -> int:
+        shards, before = [np.load(file, mmap_mode="r")], held()
+        return max(held() - before for block in vectors._blocks(shards) if block.sum())
+
+    assert most() > 50_000_000
+    monkeypatch.setattr(vectors, "_MAPPED", 10_000_000)
+    assert most() < 20_000_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "pq", "gigabytes"),
+    [
+        ("flat", "float32", 0, 0),
+        ("hnsw", "float32", 0, 9.8),
+        ("hnsw", "float16", 0, 5.7),
+        ("ivf", "float32", 0, 14.3),
+        ("ivf", "float32", 48, 1.5),
+    ],
+)
+def test_an_index_that_needs_more_memory_than_the_setting_is_refused(
+    kind: str, dtype: str, pq: int, gigabytes: float
+) -> None:
+    layout = vectors.Layout(kind, dtype, 32, 200, 256, 0, 64, pq)
+    layout.fit(5_400_000, 384, 0)
+    layout.fit(5_400_000, 384, int((gigabytes + 0.1) * 1e9))
+    if gigabytes:
+        with pytest.raises(Unavailable, match=f"needs {gigabytes} GB, more than the setting"):
+            layout.fit(5_400_000, 384, int((gigabytes - 0.1) * 1e9))

@@ -9,8 +9,8 @@ from pandas import DataFrame
 from compute.base.errors import Missing
 from compute.base.printable import printable
 from compute.base.words import counted, near
-from compute.commands.bench import named, open_bench, say
 from compute.commands.common import done
+from compute.commands.opening import named, open_bench, say
 from compute.corpora import lengths, overlap
 from compute.datasets import dataset, published
 from compute.intake import clustering

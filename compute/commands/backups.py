@@ -5,7 +5,7 @@ from argparse import Namespace
 
 from compute.base import printable, settings
 from compute.base.words import counted, sized
-from compute.commands.bench import end_bar, open_bench
+from compute.commands.opening import end_bar, open_bench
 from compute.jobs import backups
 from compute.store import damage
 from compute.store.backups import Outcome

@@ -9,7 +9,7 @@ from pathlib import Path
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.words import counted, sized
-from compute.commands.bench import open_bench
+from compute.commands.opening import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known

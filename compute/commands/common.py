@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from compute.base import disk_refusals, printable
 from compute.base.errors import Unavailable
 from compute.base.words import counted
-from compute.commands.bench import say
+from compute.commands.opening import say
 from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import parse

@@ -16,9 +16,9 @@ from compute.base.permissions import usual
 from compute.base.printable import printable
 from compute.base.settings import PROJECT
 from compute.base.words import near
-from compute.commands.bench import open_bench
 from compute.commands.choices import ADDED, EXPORTS
 from compute.commands.common import scored_by
+from compute.commands.opening import open_bench
 from compute.evaluate import scored_measures
 from compute.exports import named, runs, site
 from compute.exports.formats import ONE, check

@@ -8,8 +8,8 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted, sized
-from compute.commands.bench import end_bar, open_bench, say
 from compute.commands.common import done
+from compute.commands.opening import end_bar, open_bench, say
 from compute.datasets import dataset
 from compute.intake.fetch import irds, offers
 from compute.store.loading import Bench

@@ -8,15 +8,15 @@ from pandas import DataFrame, MultiIndex
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
-from compute.commands.bench import open_bench
 from compute.commands.common import scored_by
+from compute.commands.opening import open_bench
 from compute.datasets import Dataset, dataset
 from compute.evaluate.measures import parse
 from compute.evaluate.non_inferiority import decide
 from compute.evaluate.power import LARGEST
 from compute.exports import verdicts
 from compute.exports.verdicts import Report
-from compute.intake import given_runs
+from compute.intake import gate_runs
 from compute.reading import database
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -55,15 +55,13 @@ def gate(arguments: Namespace) -> int:
 def _decided(bench: Bench, arguments: Namespace) -> Report:
     measure, own = parse(arguments.measure), own_datasets(bench.store)
     rows = [dataset(name, own) for name in dict.fromkeys(arguments.dataset)]
-    two = [
-        given_runs.given(bench.store, word) for word in (arguments.baseline, arguments.candidate)
-    ]
+    two = [gate_runs.given(bench.store, word) for word in (arguments.baseline, arguments.candidate)]
     groups, remarks = {}, list[str]()
     for row in rows:
         for one in two:
             if one.path is None and (lacking := scored_by(bench, str(measure), row.name, one.name)):
                 raise Missing(lacking[0])
-        found, told = given_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
+        found, told = gate_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
         groups[row.name] = found
         groups |= kinds(bench, row, found, arguments.slice) if arguments.slice else {}
         remarks += told

@@ -10,10 +10,10 @@ from compute import commands
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted
-from compute.commands.bench import open_bench
 from compute.commands.common import done, tell, tell_version
+from compute.commands.opening import open_bench
 from compute.datasets import dataset
-from compute.intake import doctor, grades, imports, query_labels, tags, texts
+from compute.intake import doctor, imports, machine_grade_import, query_labels, tags, texts
 from compute.jobs import removing
 from compute.store import run_versions
 from compute.store.loading import Bench
@@ -108,11 +108,13 @@ def import_grades(arguments: Namespace) -> int:
         raise WrongInput("--thresholds and --quantiles are for the scores of --run: leave them out")
     how = {"replace": arguments.replace}
     if arguments.file:
-        taken = grades.import_file(bench, arguments.file, row, arguments.machine, **how)
+        taken = machine_grade_import.import_file(
+            bench, arguments.file, row, arguments.machine, **how
+        )
     else:
         how |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
-        taken = grades.from_run(bench, row, arguments.run, arguments.machine, **how)
-    sys.stdout.write(printable.printable(grades.said(taken)) + "\n")
+        taken = machine_grade_import.from_run(bench, row, arguments.run, arguments.machine, **how)
+    sys.stdout.write(printable.printable(machine_grade_import.said(taken)) + "\n")
     return done(bench)
 
 

@@ -12,8 +12,8 @@ from pandas import DataFrame
 from compute import jobs
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
-from compute.commands.bench import open_bench
 from compute.commands.choices import KINDS
+from compute.commands.opening import open_bench
 from compute.jobs import worker
 from compute.store.loading import Bench
 

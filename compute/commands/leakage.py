@@ -7,8 +7,8 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
-from compute.commands.bench import open_bench, say
 from compute.commands.common import done, scored_by
+from compute.commands.opening import open_bench, say
 from compute.commands.show.stored import tell_stale
 from compute.datasets import dataset
 from compute.intake import leakage

@@ -10,8 +10,8 @@ from compute.base import printable, settings
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.bench import named, open_bench, say, tell_damage
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
+from compute.commands.opening import named, open_bench, say, tell_damage
 from compute.datasets import Dataset, dataset
 from compute.evaluate import scored_measures
 from compute.exports import shipping

@@ -5,7 +5,7 @@ from argparse import Namespace
 
 from compute.base import printable
 from compute.base.words import counted
-from compute.commands.bench import open_bench
+from compute.commands.opening import open_bench
 from compute.judgements.tasks import samples, sampling_on, tasks
 from compute.reading import database
 from compute.views.annotate import select as annotate_select

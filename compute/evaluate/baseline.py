@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame
 
-from compute.evaluate.quantiles import normal_chance
+from compute.evaluate.distributions import normal_chance
 from compute.evaluate.sign_flips import Signs, on_one_thread
 from compute.evaluate.significance import NEAR, PERMUTATIONS, SEED, Values
 from compute.evaluate.tolerance import equal

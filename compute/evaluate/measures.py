@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from compute.base.errors import WrongInput
 from compute.base.scratch_database import scratch
 from compute.base.words import shown
-from compute.evaluate import gains
+from compute.evaluate import hole_gains
 from compute.evaluate import query_values as values
 from compute.evaluate import rank_terms as terms
-from compute.evaluate.gains import Gain
+from compute.evaluate.hole_gains import Gain
 from compute.evaluate.query_values import Held, Places, Values
 from compute.evaluate.rank_terms import Terms
 from compute.evaluate.subtopics import diversity
@@ -99,14 +99,14 @@ class Formula:
 
 
 _TABLE = (
-    Formula("nDCG", values.ndcg, "nDCG@{k}", whole=True, terms=terms.NDCG, gain=gains.NDCG),
-    Formula("R", values.recall, "Recall@{k}", terms=terms.RECALL, gain=gains.RECALL),
+    Formula("nDCG", values.ndcg, "nDCG@{k}", whole=True, terms=terms.NDCG, gain=hole_gains.NDCG),
+    Formula("R", values.recall, "Recall@{k}", terms=terms.RECALL, gain=hole_gains.RECALL),
     Formula(
         "R_cap",
         values.capped_recall,
         "Capped recall@{k}",
         terms=terms.CAPPED_RECALL,
-        gain=gains.CAPPED_RECALL,
+        gain=hole_gains.CAPPED_RECALL,
     ),
     Formula("R_full", values.full_recall, "Full recall@{k} (every relevant one in the top {k})"),
     Formula(
@@ -115,7 +115,7 @@ _TABLE = (
         "Average precision@{k}",
         whole=True,
         terms=terms.AVERAGE_PRECISION,
-        gain=gains.AVERAGE_PRECISION,
+        gain=hole_gains.AVERAGE_PRECISION,
     ),
     Formula(
         "RR",
@@ -123,15 +123,17 @@ _TABLE = (
         "Reciprocal rank@{k}",
         whole=True,
         terms=terms.RECIPROCAL_RANK,
-        gain=gains.RECIPROCAL_RANK,
+        gain=hole_gains.RECIPROCAL_RANK,
     ),
-    Formula("P", values.precision, "Precision@{k}", terms=terms.PRECISION, gain=gains.PRECISION),
+    Formula(
+        "P", values.precision, "Precision@{k}", terms=terms.PRECISION, gain=hole_gains.PRECISION
+    ),
     Formula(
         "Success",
         values.success,
         "Success@{k} (any relevant in the top {k})",
         terms=terms.SUCCESS,
-        gain=gains.SUCCESS,
+        gain=hole_gains.SUCCESS,
     ),
     Formula(
         "RBP",

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from pandas import DataFrame
 
-from compute.evaluate.gains import Gain
+from compute.evaluate.hole_gains import Gain
 from compute.evaluate.holes.bounds import measured
 from compute.evaluate.tolerance import order, ranks
 from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values

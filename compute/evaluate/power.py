@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 from scipy import special
 
-from compute.evaluate.quantiles import t_chance
+from compute.evaluate.distributions import t_chance
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
 

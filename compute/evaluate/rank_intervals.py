@@ -16,7 +16,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
-from compute.evaluate.quantiles import normal_chance, normal_reach, t_reach
+from compute.evaluate.distributions import normal_chance, normal_reach, t_reach
 from compute.evaluate.sign_flips import LEVEL, on_one_thread
 from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.evaluate.tolerance import TOLERANCE, above, equal

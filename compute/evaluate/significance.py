@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.evaluate.quantiles import normal_reach, t_chance, t_reach
+from compute.evaluate.distributions import normal_reach, t_chance, t_reach
 from compute.evaluate.sign_flips import FEW, LEVEL, MANY, Signs, flipped, on_one_thread
 from compute.evaluate.tolerance import equal, levels
 

@@ -14,7 +14,7 @@ from compute.datasets import DATASETS, Dataset
 from compute.datasets.reading import source
 from compute.evaluate import scored_measures
 from compute.jobs import records
-from compute.recompute import targets as pairs
+from compute.recompute import pairs as pairs
 from compute.store import loading
 from compute.store.own_datasets import of_parts
 from compute.store.store import Part, Store

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.intake import judging
+from compute.intake import machine_judging
 from compute.jobs import logs, records, tables
 from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
@@ -108,10 +108,10 @@ def start(
 
 
 def start_judging(
-    store: Store, plan: judging.Plan, *, again: bool = False, person: str = ""
+    store: Store, plan: machine_judging.Plan, *, again: bool = False, person: str = ""
 ) -> Started:
     """Queue a judging by a machine. Raises what `start` does, and Conflict without consent."""
-    judging.check(store, plan)
+    machine_judging.check(store, plan)
     options = {"again": again, "drop_equal_ids": False, "judging": plan.record()}
     target = sets.of_machine(plan.machine), plan.dataset
     return _start(store, KINDS["judge"], [target], options, person)

@@ -25,10 +25,10 @@ from compute.base.errors import BeirscopeError
 from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
-from compute.intake import judging
+from compute.intake import machine_judging
 from compute.jobs.kinds import KINDS
 from compute.reading import database
-from compute.recompute import run, shards, targets, training
+from compute.recompute import pairs, run, shards, training
 from compute.store import damage, loading
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -134,8 +134,8 @@ def _fetch(bench: Bench, order: Order) -> bool:
 
 
 def _judge(bench: Bench, order: Order) -> bool:
-    plan = judging.of_record(order["options"]["judging"])
-    return judging.judge(bench, plan, again=order["options"]["again"]).new
+    plan = machine_judging.of_record(order["options"]["judging"])
+    return machine_judging.judge(bench, plan, again=order["options"]["again"]).new
 
 
 def _tidy(bench: Bench, order: Order) -> bool:
@@ -164,10 +164,10 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
 """Each finds what is done already, and tells whether it had to do anything."""
 
 
-def _pair(bench: Bench, order: Order) -> targets.Pair:
+def _pair(bench: Bench, order: Order) -> pairs.Pair:
     drop = order["options"]["drop_equal_ids"]
     row = system(order["system"])
-    return targets.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
+    return pairs.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:

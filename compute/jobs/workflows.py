@@ -29,7 +29,7 @@ from compute.base.settings import Settings
 from compute.jobs import logs, queue, records
 from compute.jobs.child_process import Child, Crew, StepFailed, Stopped
 from compute.jobs.kinds import KINDS
-from compute.jobs.watching import Watch
+from compute.jobs.reporting import Watch
 from compute.store.store import shard_path
 
 Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 from pandas import DataFrame
 
+from compute.evaluate.distributions import t_reach
 from compute.evaluate.estimates.frames import Flags, Values
-from compute.evaluate.quantiles import t_reach
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements.agreement import DRAWS, SEED, WEIGHTS, kappa_of
 

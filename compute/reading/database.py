@@ -24,7 +24,7 @@ from compute.base.errors import BeirscopeError, Conflict, WrongInput
 from compute.base.locks import locked
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
-from compute.reading import means, user_database, views
+from compute.reading import means, part_views, user_database
 from compute.store import damage, freshness, provenance, run_versions, state
 from compute.store.kinds import NAMED_OTHERWISE
 from compute.store.own_datasets import of_parts
@@ -250,7 +250,7 @@ def _fill(
             columns = instead.get(kind, []) + [_NAME] * (bool(given) and "system" in schema.names)
             relation.project(f"* replace ({', '.join(columns)})" if columns else "*").create(kind)
         else:
-            views.create(connection, kind, files[kind])
+            part_views.create(connection, kind, files[kind])
     parts = [replace(part, system=given.get(part.system, part.system)) for part in parts]
     records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))

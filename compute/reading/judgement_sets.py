@@ -13,7 +13,7 @@ from pandas import DataFrame
 from compute.base.errors import Missing
 from compute.base.words import near
 from compute.judgements import Choice, sets
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.reading import means
 from compute.reading.database import Reading
 from compute.reading.overlay import rescoring

@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.base.files import make_folder
 from compute.base.locks import locked
-from compute.reading import views
+from compute.reading import part_views
 from compute.store.parts import KINDS
 from compute.store.store import Part
 
@@ -150,7 +150,7 @@ def _counted(
         cursor.execute("create schema unseen; use unseen")
         for kind, of in given.items():
             if of:
-                views.create(cursor, kind, _by_dataset(of))
+                part_views.create(cursor, kind, _by_dataset(of))
             else:
                 cursor.from_arrow(KINDS[kind].empty_table()).create(kind)
         names = ("id", "kind", "dataset", "system")

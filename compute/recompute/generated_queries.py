@@ -21,7 +21,7 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Part
 from compute.systems.lexical import doc2query
 from compute.systems.lexical.doc2query import Generator
-from compute.systems.training.unjudged import sampled
+from compute.systems.training.from_documents import sampled
 
 _BATCH = 1_000
 

@@ -19,7 +19,7 @@ from pandas import DataFrame
 
 from compute.base import bug_reports, disk_refusals
 from compute.base.errors import BeirscopeError, Unavailable
-from compute.recompute.targets import Pair, catalogued, pair, stored_hits
+from compute.recompute.pairs import Pair, catalogued, pair, stored_hits
 from compute.store import caches
 from compute.store.loading import Bench
 from compute.store.store import Part

@@ -25,7 +25,7 @@ from compute.datasets import Dataset
 from compute.evaluate import runs, scored_measures
 from compute.evaluate.measures import MEASURES, evaluate, parse
 from compute.recompute import efficiency, generated_queries, latency, shards, unpublished_hits
-from compute.recompute.targets import (
+from compute.recompute.pairs import (
     EQUAL_IDS_DROPPED,
     Pair,
     catalogued,

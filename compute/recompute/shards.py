@@ -21,9 +21,9 @@ from compute.base.errors import Conflict
 from compute.base.files import make_folder, untar, written_aside
 from compute.base.result_identity import fingerprint
 from compute.corpora import overlap
-from compute.recompute import efficiency, targets
+from compute.recompute import efficiency, pairs
 from compute.recompute.generated_queries import Expanding
-from compute.recompute.targets import Pair
+from compute.recompute.pairs import Pair
 from compute.store import caches, provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Part, shard_path
@@ -86,10 +86,10 @@ def plan(bench: Bench, pair: Pair) -> list[Shard]:
 
 
 def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
-    dataset, row = pair.loaded.dataset, targets.catalogued(name)
+    dataset, row = pair.loaded.dataset, pairs.catalogued(name)
     if row is None or row.search is None or pair.loaded.documents is None:
         return []
-    made = targets.pair(bench, row, dataset)
+    made = pairs.pair(bench, row, dataset)
     stored = bench.store.done("hits", dataset.name, name, made.names.hits)
     return [] if stored else plan(bench, made)
 

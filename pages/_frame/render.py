@@ -21,7 +21,7 @@ from compute.base.settings import PROJECT
 from compute.exports import figures, tables
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
-from compute.exports.views import Shown
+from compute.exports.page_archive import Shown
 from pages._shared.page_files import PAGES
 
 SECONDS = 600

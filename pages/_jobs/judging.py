@@ -8,7 +8,7 @@ import streamlit as st
 
 from compute import jobs
 from compute.base.errors import BeirscopeError
-from compute.intake import judging
+from compute.intake import machine_judging
 from compute.jobs import Job
 from compute.judgements.asking import journal
 from compute.judgements.tasks import tasks
@@ -21,13 +21,13 @@ _POOL = ""
 
 def start(store: Store) -> None:
     """A form that says what a judging would take, asks for consent and limits, and starts it."""
-    datasets = judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
+    datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
     with st.expander("Have a machine judge", icon=":material/smart_toy:"):
         try:
-            empty = judging.Plan(dataset="", machine="")
-            plan = judging.planned(store.settings, empty)
+            empty = machine_judging.Plan(dataset="", machine="")
+            plan = machine_judging.planned(store.settings, empty)
         except BeirscopeError as error:
             drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return
@@ -76,7 +76,7 @@ def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str,
     return {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
 
 
-def _form(store: Store, plan: judging.Plan) -> None:
+def _form(store: Store, plan: machine_judging.Plan) -> None:
     """What it takes, once all is named; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
         drawing.caption("Name the machine and choose documents: what it takes is said here first.")
@@ -100,17 +100,17 @@ def _limit(label: str, key: str) -> int:
     return int(st.number_input(label, min_value=1, value=None, key=key, width=180) or 0)
 
 
-def _estimate(store: Store, plan: judging.Plan, *, again: bool) -> judging.Estimate:
+def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machine_judging.Estimate:
     """What it would take, looked up once for each version and journal: it reads documents."""
     asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:
-        kept = asked, judging.estimate(judging.prepared(store, plan), again=again)
+        kept = asked, machine_judging.estimate(machine_judging.prepared(store, plan), again=again)
         st.session_state["_judge_estimate"] = kept
     return kept[1]
 
 
-def _consent(store: Store, plan: judging.Plan) -> None:
+def _consent(store: Store, plan: machine_judging.Plan) -> None:
     key = f"_judge_consent {plan.dataset} {plan.address}"
     st.session_state[key] = journal.allowed(store, plan.dataset, plan.address)
     st.checkbox(
@@ -121,15 +121,15 @@ def _consent(store: Store, plan: judging.Plan) -> None:
     )
 
 
-def _consented(store: Store, plan: judging.Plan, key: str) -> None:
+def _consented(store: Store, plan: machine_judging.Plan, key: str) -> None:
     sign_in.require(sign_in.OPERATOR)
     if st.session_state[key]:
-        judging.allow(store, plan.dataset, plan.address, sign_in.name())
+        machine_judging.allow(store, plan.dataset, plan.address, sign_in.name())
     else:
-        judging.forbid(store, plan.dataset, plan.address)
+        machine_judging.forbid(store, plan.dataset, plan.address)
 
 
-def _start(store: Store, plan: judging.Plan, *, again: bool) -> None:
+def _start(store: Store, plan: machine_judging.Plan, *, again: bool) -> None:
     sign_in.require(sign_in.OPERATOR)
     try:
         started = jobs.start_judging(store, plan, again=again, person=sign_in.name())
@@ -143,5 +143,5 @@ def _start(store: Store, plan: judging.Plan, *, again: bool) -> None:
 def told(store: Store, job: Job) -> None:
     """What a judging has asked for, and how many documents have no grade, by reason."""
     if job.kind == "judge" and job.options:
-        plan = judging.of_record(job.options["judging"])
-        drawing.caption(judging.said(store, plan, f"{job.id}.0000", active=job.active))
+        plan = machine_judging.of_record(job.options["judging"])
+        drawing.caption(machine_judging.said(store, plan, f"{job.id}.0000", active=job.active))

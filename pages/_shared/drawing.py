@@ -15,7 +15,7 @@ from compute.exports import browser
 from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.shared import ranked
+from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
 from pages._shared import colours, export
@@ -80,7 +80,7 @@ def _saved(figure: go.Figure, key: str, alt: str, said: Legend | str | None) -> 
 
 
 @st.fragment
-def _ranked(told: ranked.Lists, key: str) -> None:
+def _ranked(told: narrow_lists.Lists, key: str) -> None:
     """One of a matrix's lists, and above it a picker where there are several."""
     chosen, titles = 0, [one.title for one in told.lists]
     if len(titles) > 1:
@@ -88,7 +88,7 @@ def _ranked(told: ranked.Lists, key: str) -> None:
         chosen = st.selectbox(told.of, places, format_func=titles.__getitem__, key=f"_list_{key}")
     else:
         st.markdown(f"**{text(titles[0])}**")
-    st.html(ranked.as_html(told.lists[chosen]))
+    st.html(narrow_lists.as_html(told.lists[chosen]))
 
 
 def table(

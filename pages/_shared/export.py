@@ -10,12 +10,21 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, file_names, fonts, formats, named, tables, views
+from compute.exports import (
+    browser,
+    figures,
+    file_names,
+    fonts,
+    formats,
+    named,
+    page_archive,
+    tables,
+)
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
 from compute.exports.heading import Legend
+from compute.exports.page_archive import Shown
 from compute.exports.tables import Printed, Scores, Table
-from compute.exports.views import Shown
 from compute.views.shared.drawing import behind, numbers
 from pages._shared import sign_in
 
@@ -66,7 +75,7 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     def made() -> bytes:
         # Not those of the run alone: a part of the page may have drawn itself again since.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
-        return views.archive(views.View(title, where, shown, provenance()))
+        return page_archive.archive(page_archive.View(title, where, shown, provenance()))
 
     st.session_state["_save"] = made
     sign_in.download_button(
@@ -189,7 +198,7 @@ def _figure_buttons(shown: Figure) -> None:
         data = Table(shown.key, shown.title, next(iter(frames.values())))
         _button(shown.key, shown.name, "csv", partial(tables.csv, data), "Its data as CSV")
     elif frames:
-        make = partial(views.data, shown)
+        make = partial(page_archive.data, shown)
         _button(shown.key, shown.name, "zip", make, "Its data as CSV files")
 
 

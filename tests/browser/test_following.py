@@ -12,7 +12,7 @@ from pandas import DataFrame
 from playwright.sync_api import Browser, BrowserContext, Page, TimeoutError, expect
 
 from compute.evaluate.estimates.frames import Frame
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.judgements.tasks import queue
 from compute.judgements.tasks.queue import Annotator
 from compute.judgements.tasks.tasks import Task

@@ -15,7 +15,16 @@ from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import PROJECT
-from compute.exports import browser, captions, figures, file_names, fonts, heading, named, views
+from compute.exports import (
+    browser,
+    captions,
+    figures,
+    file_names,
+    fonts,
+    heading,
+    named,
+    page_archive,
+)
 from compute.exports.figures import Figure
 from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper
 from compute.exports.tables import Table
@@ -352,8 +361,10 @@ def test_a_view_is_a_zip_that_says_what_is_what(without_chromium: None) -> None:
         Figure("../evil", "The same data", again),
         Table("a/b c", HOSTILE, PAIRS),
     ]
-    view = views.View("Lengths", "http://127.0.0.1/lengths?k=10", shown, {"runs": [{"k": 1}]})
-    with zipfile.ZipFile(io.BytesIO(views.archive(view))) as packed:
+    view = page_archive.View(
+        "Lengths", "http://127.0.0.1/lengths?k=10", shown, {"runs": [{"k": 1}]}
+    )
+    with zipfile.ZipFile(io.BytesIO(page_archive.archive(view))) as packed:
         names = set(packed.namelist())
         assert names == {
             "figures/gaps.html",

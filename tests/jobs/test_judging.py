@@ -11,7 +11,7 @@ from compute.base.errors import Conflict
 from compute.jobs import removing
 from compute.judgements.asking import journal
 from compute.judgements.asking.journal import INTERRUPTED
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.recompute.run import read
 from compute.store.loading import Bench
 from tests.support.judged_by_machine import KEY, allowed, home, planned

@@ -21,7 +21,7 @@ from compute.intake import imports
 from compute.jobs import records, tables
 from compute.jobs.kinds import KINDS, kinds
 from compute.jobs.matrix import known_datasets
-from compute.recompute import run, targets
+from compute.recompute import pairs, run
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
@@ -165,7 +165,7 @@ def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path)
 def test_a_full_disk_ends_in_a_sentence_and_the_job_can_be_retried(store: Store) -> None:
     settings = store.settings
     tiny = known_datasets(store.parts())["tiny"]
-    pair = targets.pair(Bench(store, settings), system("bm25"), tiny)
+    pair = pairs.pair(Bench(store, settings), system("bm25"), tiny)
     full = settings.home / "caches" / f"{pair.names.index}.aside" / "built.json"
     full.parent.mkdir(parents=True)
     full.symlink_to("/dev/full")

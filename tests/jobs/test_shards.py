@@ -17,7 +17,7 @@ from compute.corpora import overlap
 from compute.intake import imports
 from compute.jobs import records
 from compute.jobs.matrix import known_datasets
-from compute.recompute import efficiency, run, shards, targets
+from compute.recompute import efficiency, pairs, run, shards
 from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Part, Store, shard_path
@@ -73,7 +73,7 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
     bench, row = home(tmp_path, DOCUMENTS), system(f"dense({model}/dense)")
-    pair = targets.pair(bench, row, known_datasets(bench.store.parts())["many"])
+    pair = pairs.pair(bench, row, known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)
     spans = [(0, 2048), (2048, 4096), (4096, 4500)]
     assert [(shard.first, shard.last) for shard in planned] == spans
@@ -108,12 +108,12 @@ def test_a_shard_that_another_machine_made_comes_from_the_bucket(
         for name, value in s3.environment(address).items():
             monkeypatch.setenv(name, value)
         bench = home(tmp_path, TWO, postgres, f"s3://{s3.BUCKET}/shards")
-        pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
+        pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
         planned = shards.plan(bench, pair)
         assert [shards.make(bench, pair, shard) for shard in planned] == [True, True]
         now = replace(bench.settings, home=tmp_path / "other")
         other = Bench(Store(now, shipped=tmp_path / "nothing"), now)
-        there = targets.pair(other, pair.system, known_datasets(other.store.parts())["many"])
+        there = pairs.pair(other, pair.system, known_datasets(other.store.parts())["many"])
         assert len(shards.gather(other, there, scratch_folder(now))) == 2
         assert not shards.make(other, there, planned[0])
 
@@ -136,7 +136,7 @@ def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
 
 
 def divided_equals_undivided(bench: Bench, name: str) -> None:
-    pair = targets.pair(bench, system(name), known_datasets(bench.store.parts())["many"])
+    pair = pairs.pair(bench, system(name), known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)
     assert len(planned) == 3
     # The first is missing.
@@ -185,11 +185,11 @@ def counts(bench: Bench, kind: str) -> Part:
 
 def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     bench = home(tmp_path)
-    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)[0]
     with pytest.raises(Conflict, match="changed meanwhile"):
         shards.make(bench, shards.of_index(pair), replace(planned, last=7))
-    fused = targets.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
+    fused = pairs.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
     # Both inputs search one index.
     assert [shard.name for shard in shards.plan(bench, fused)] == [
         shard.name for shard in shards.plan(bench, pair)
@@ -202,7 +202,7 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
 
 def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
     bench = home(tmp_path, TWO)
-    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
     used, unused = (bench.store.home / shard_path(shard.name) for shard in shards.plan(bench, pair))
     used.parent.mkdir()
     yesterday = time.time() - 25 * 3600

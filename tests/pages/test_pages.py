@@ -15,7 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
-from compute.exports.views import Figure
+from compute.exports.page_archive import Figure
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store

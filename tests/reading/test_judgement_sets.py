@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing
 from compute.judgements import IMPORT, PERSON, Choice
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.reading import judgement_sets
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays

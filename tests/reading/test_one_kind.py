@@ -24,7 +24,7 @@ from compute.views.dataset import select_systems
 from compute.views.holes import select as holes_select
 from compute.views.lengths import select as lengths_select
 from compute.views.shared import matrices
-from compute.views.shared.lists import held
+from compute.views.shared.held_lists import held
 from tests.support.holes import EVIL, fill, judge
 from tests.support.storage import hits, open_store, publish_run, scores
 

@@ -15,7 +15,7 @@ from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
 from compute.recompute import efficiency, latency, run
-from compute.recompute.targets import pair
+from compute.recompute.pairs import pair
 from compute.store.loading import Bench, quiet
 from compute.store.store import Store
 from compute.systems import system

@@ -10,7 +10,7 @@ from compute.base.locks import locked
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
-from compute.recompute import run, targets
+from compute.recompute import pairs, run
 from compute.recompute.run import Bench
 from compute.store.run_versions import Version
 from compute.store.store import Part
@@ -160,7 +160,7 @@ def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_p
     ) -> str:
         chosen = system(title)
         assert chosen.search is not None
-        found = targets.names(
+        found = pairs.names(
             chosen, chosen.search, queries, corpus, depth=depth, drop_self=drop_self
         )
         return found.hits

@@ -5,8 +5,8 @@ import pytest
 
 from compute.datasets import Dataset
 from compute.evaluate.runs import Run
+from compute.recompute import pairs, unpublished_hits
 from compute.recompute import run as recompute
-from compute.recompute import targets, unpublished_hits
 from compute.recompute.unpublished_hits import Draft
 from compute.store.loading import Bench
 from compute.systems import system
@@ -68,7 +68,7 @@ def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> 
 def test_what_was_searched_is_published_without_searching_again(
     bench: Bench, tiny: Dataset
 ) -> None:
-    pair = targets.pair(bench, system("bm25"), tiny)
+    pair = pairs.pair(bench, system("bm25"), tiny)
     with recompute.index(bench, pair) as (_, built):
         assert built
     with recompute.index(bench, pair) as (_, built):

@@ -6,8 +6,8 @@ from typing import Any
 
 from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.intake import imports, judging
-from compute.intake.judging import Plan
+from compute.intake import imports, machine_judging
+from compute.intake.machine_judging import Plan
 from compute.judgements.asking import journal
 from compute.store.loading import Bench
 from compute.store.store import Store
@@ -50,7 +50,7 @@ def planned(bench: Bench, **more: Any) -> Plan:
     about: dict[str, Any] = {"dataset": "tiny", "machine": "gpt"}
     about |= {"systems": ("all",), "depth": 100}
     about |= {"requests": 1000, "tokens": 10**7}
-    return judging.planned(bench.settings, Plan(**{**about, **more}))
+    return machine_judging.planned(bench.settings, Plan(**{**about, **more}))
 
 
 def allowed(bench: Bench) -> None:

@@ -16,7 +16,7 @@ from compute.commands.rows.options import (
 COMMANDS = {
     "judgements": Command(
         "write added judgements to a file, take a file's in as added ones, or take those back",
-        "judging.judgements",
+        "judgement_files.judgements",
         (
             option("what", choices=("export", "import", "withdraw")),
             option(

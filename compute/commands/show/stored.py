@@ -13,9 +13,9 @@ from compute import commands
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
-from compute.commands.bench import open_bench, tell_damage
 from compute.commands.choices import ADDED, OFFICIAL, SHOWN
 from compute.commands.common import scored_by
+from compute.commands.opening import open_bench, tell_damage
 from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.judgements import Choice

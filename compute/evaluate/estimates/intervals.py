@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.evaluate import tolerance
+from compute.evaluate.distributions import normal_chance, t_reach
 from compute.evaluate.estimates.corrected import Corrected
 from compute.evaluate.estimates.frames import Frame, Values
 from compute.evaluate.estimates.linearised import Kind, Linear, linear
-from compute.evaluate.quantiles import normal_chance, t_reach
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student

@@ -38,7 +38,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.evaluate.gains import Ends, Gain
+from compute.evaluate.hole_gains import Ends, Gain
 from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 

@@ -7,7 +7,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
-from compute.evaluate.gains import Sum
+from compute.evaluate.hole_gains import Sum
 from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from compute.base.settings import load
-from compute.evaluate.gains import Gain, Sides
+from compute.evaluate.hole_gains import Gain, Sides
 from compute.evaluate.holes.bounds import (
     NOTHING,
     Outside,

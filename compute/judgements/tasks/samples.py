@@ -17,10 +17,10 @@ from sqlalchemy import insert as into
 
 from compute.base.bounded_cache import Kept
 from compute.base.errors import Missing, WrongInput
+from compute.evaluate.distributions import normal_reach
 from compute.evaluate.estimates import corrected, prediction
 from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
 from compute.evaluate.estimates.linearised import kind
-from compute.evaluate.quantiles import normal_reach
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import sampling
 from compute.judgements.tasks import tables

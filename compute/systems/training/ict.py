@@ -17,9 +17,9 @@ from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
 from compute.systems.searcher import at_least, between
 from compute.systems.training import biencoder
+from compute.systems.training.from_documents import Unjudged, read_documents
 from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
-from compute.systems.training.unjudged import Unjudged, read_documents
 
 Cloze = tuple[str, list[str]]
 """The title of a document, and its sentences."""

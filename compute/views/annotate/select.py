@@ -10,7 +10,7 @@ from compute.evaluate.estimates.frames import Frame, of_lists
 from compute.judgements import orders
 from compute.reading import top_ranks
 from compute.reading.questions import question
-from compute.views.shared import lists as shared_lists
+from compute.views.shared import held_lists as shared_lists
 from compute.views.shared.part_files import files
 
 BLOCK = 500_000

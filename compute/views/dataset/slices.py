@@ -9,7 +9,7 @@ from compute.evaluate.measures import better
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, BETWEEN = 26, 90

@@ -13,7 +13,7 @@ from compute.evaluate.tolerance import equal
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24

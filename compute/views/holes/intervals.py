@@ -16,7 +16,7 @@ from compute.evaluate.tolerance import above, order, ranks
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, Ranked, ranked
+from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30

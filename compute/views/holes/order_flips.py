@@ -14,7 +14,7 @@ from compute.views.holes.intervals import RANGES, ranges
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Entry, Palette
 
 MOST_WITH_NUMBERS = 16

@@ -11,7 +11,7 @@ from compute.views.holes.intervals import styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30

@@ -19,7 +19,7 @@ from compute.views.holes.intervals import spanning, styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette
 
 _ROW = 30

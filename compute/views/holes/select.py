@@ -16,7 +16,7 @@ from compute.reading import judgement_sets
 from compute.reading.questions import question
 from compute.views.annotate import select_added
 from compute.views.holes import select_unjudged
-from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
+from compute.views.shared.held_lists import ADDED, OFFICIAL, held, judged
 
 Cursor = DuckDBPyConnection
 

@@ -15,7 +15,7 @@ from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
 from compute.evaluate.top_lists import Numbers
 from compute.reading.questions import question
-from compute.views.shared.lists import added, counted, digest, ids
+from compute.views.shared.held_lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
 """Documents of a collection whose size is not known: more than any has."""

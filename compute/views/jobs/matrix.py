@@ -14,7 +14,7 @@ from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
 from compute.jobs.queue import NAMES, Names, called
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING, of_failed
-from compute.views.shared import axes, ranked, traces
+from compute.views.shared import axes, narrow_lists, traces
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.theme import Palette, colorscale, escape, ink, palette, template
 
@@ -107,16 +107,16 @@ def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
 
 def _lists(
     cells: DataFrame, *, titles: Mapping[str, str] = MappingProxyType({}), **_: object
-) -> ranked.Lists:
+) -> narrow_lists.Lists:
     """The systems of each dataset and their states, in the matrix's order: states have no rank."""
-    return ranked.Lists(
+    return narrow_lists.Lists(
         "Dataset",
         "System",
         [
-            ranked.Ranked(
+            narrow_lists.Ranked(
                 titles.get(str(dataset), str(dataset)),
                 [
-                    ranked.Row(None, titles.get(system, system), state)
+                    narrow_lists.Row(None, titles.get(system, system), state)
                     for system, state in zip(own["system"], own["state"], strict=True)
                 ],
             )

@@ -19,7 +19,7 @@ from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import DIFFERENCE
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import (
     Palette,
     colorscale,

@@ -13,7 +13,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.select_order import COLUMNS
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, Ranked, Row
+from compute.views.shared.narrow_lists import Lists, Ranked, Row
 from compute.views.shared.theme import Palette, between, escape, palette, plain, precise, template
 
 MOST_ROWS = 40

@@ -12,7 +12,7 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette, escape, palette, precise, signed, template
 
 LANE, LOW_LANE = 45, 26

@@ -15,7 +15,7 @@ from compute.views.lengths.violins import RELEVANT, words
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW = 28
 """Height of a dataset in pixels."""

@@ -18,7 +18,7 @@ from compute.base.words import counted
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW, NARROW, MANY = 58, 40, 12
 """Height of a group in pixels, its density above and its quantiles below; above MANY groups."""

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.evaluate.quantiles import normal_reach
+from compute.evaluate.distributions import normal_reach
 from compute.evaluate.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"

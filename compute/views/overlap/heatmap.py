@@ -15,7 +15,7 @@ from compute.datasets import DATASETS, published
 from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, Ranked, ranked
+from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 
 WIDTH = 768
 """Pixels: fits a screen 800 wide."""

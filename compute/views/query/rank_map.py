@@ -18,7 +18,7 @@ from compute.views.shared import axes as shared_axes
 from compute.views.shared import theme as looks
 from compute.views.shared import traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, Ranked, Row
+from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 22
 """Height of a query in the list, in pixels."""

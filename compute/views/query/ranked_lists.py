@@ -14,7 +14,7 @@ from compute.views.query.words import judgement, name_of, said
 from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.ranked import Lists, Ranked, Row
+from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 36
 """Height of a rank in pixels; a box fills 30 of them."""

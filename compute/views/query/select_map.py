@@ -7,7 +7,7 @@ from pandas import DataFrame, Index
 from compute.reading import top_ranks
 from compute.reading.questions import question
 from compute.views.query.rank_map_cells import EMPTY, HOLE
-from compute.views.shared.lists import counted
+from compute.views.shared.held_lists import counted
 from compute.views.shared.part_files import files
 
 _IDS = """

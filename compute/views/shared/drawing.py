@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
-from compute.views.shared import ranked
-from compute.views.shared.ranked import Lists
+from compute.views.shared import narrow_lists
+from compute.views.shared.narrow_lists import Lists
 
 P = ParamSpec("P")
 COLUMN = 386
@@ -71,7 +71,7 @@ def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
     """A figure's numbers as tables to read: a matrix's lists, or else the frames behind it."""
     told = lists(figure)
-    return {told.name: ranked.table(told)} if told else behind(figure)
+    return {told.name: narrow_lists.table(told)} if told else behind(figure)
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.evaluate.significance import Aligned, Values, by_part
 from compute.reading import one_kind, score_arrays
 from compute.reading.score_arrays import Scores
-from compute.views.shared.lists import counts_added, set_of
+from compute.views.shared.held_lists import counts_added, set_of
 
 _PARTS = """
 select name, case when len(parts) > 0 then parts else [name] end

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute import jobs
-from compute.intake import judging
+from compute.intake import machine_judging
 from compute.judgements.asking import journal
 from compute.store.loading import Bench
 from tests.support.judged_by_machine import KEY, home, planned
@@ -73,7 +73,7 @@ def test_estimate_consent_limits_start_and_what_it_came_to(
     assert "1 queued as judge-" in words_of(app)
     (job,) = jobs.listed(bench.settings)
     assert job.options is not None
-    plan = judging.of_record(job.options["judging"])
+    plan = machine_judging.of_record(job.options["judging"])
     assert (plan.requests, plan.tokens, plan.systems) == (10, 50_000, ("all",))
     assert (job.title, server.asked) == ("machine:gpt on tiny", [])
     assert KEY not in words_of(app) + str(job)
@@ -106,7 +106,7 @@ def test_a_running_job_says_nothing_of_what_is_under_way_and_the_estimate_follow
     journal.allow(bench.store, "tiny", plan.address, "ada")
     app = filled()
     assert "3 pairs: 3 requests" in words_of(app)
-    identity = judging.prepared(bench.store, plan).identity
+    identity = machine_judging.prepared(bench.store, plan).identity
     job = jobs.start_judging(bench.store, plan).job
     own = journal.Journal(bench.store, "tiny", "gpt", f"{job}.0000", identity, plan.address)
     own.begin(("q1", "e1"), 500, plan.limits)

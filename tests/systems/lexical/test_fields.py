@@ -12,7 +12,7 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings, load
 from compute.corpora.word_pieces import word_pieces
 from compute.intake import imports
-from compute.recompute import targets
+from compute.recompute import pairs
 from compute.store.loading import Bench
 from compute.systems import system
 from compute.systems.lexical.bm25 import BestFields, Bm25, Multifield, Rm3, WordPiece
@@ -185,7 +185,7 @@ def test_a_polish_dataset_is_searched_in_polish(bench: Bench, tmp_path: Path) ->
     """Documents and queries are the same here, the index and the run are not."""
     folder = write_tiny(tmp_path / "tiny")
     english, polish = (
-        targets.pair(
+        pairs.pair(
             bench,
             system("bm25"),
             imports.import_dataset(

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, PERSON
 from compute.judgements.agreement import disagreements
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.store.store import Store
 from compute.views.holes import agreement as figures
 from tests.support.holes import captions, fill, opened

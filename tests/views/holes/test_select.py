@@ -16,7 +16,7 @@ from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
 from compute.views.holes import select_unjudged
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.shared.lists import held
+from compute.views.shared.held_lists import held
 from tests.support.holes import (
     ASKED,
     BEST_OF_Q1,

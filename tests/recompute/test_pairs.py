@@ -9,7 +9,7 @@ from compute.base.errors import Missing
 from compute.datasets import Dataset
 from compute.intake import imports
 from compute.jobs.matrix import cells, estimate
-from compute.recompute import run, targets
+from compute.recompute import pairs, run
 from compute.recompute.run import Bench
 from compute.store import freshness
 from compute.systems import system
@@ -91,7 +91,7 @@ def test_runs_fuse_on_a_collection_without_documents(bench: Bench, tmp_path: Pat
 def test_an_obstacle_of_an_input_is_said_before_a_job(bench: Bench, tiny: Dataset) -> None:
     run.run(bench, system(FUSED), tiny)
     wanted = ("rrf(bm25,gone)", "tiny")
-    assert targets.catalogued("gone") is None
+    assert pairs.catalogued("gone") is None
     run.run(bench, system("bm25"), tiny)
     assert cells(bench.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
     cell = cells(bench.store, [wanted])[wanted]

@@ -9,7 +9,7 @@ from compute.judgements import PERSON, Choice
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.store.store import Store, top
-from compute.views.shared.lists import held
+from compute.views.shared.held_lists import held
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2))

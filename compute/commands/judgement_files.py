@@ -12,8 +12,8 @@ from compute.base import printable, settings
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.bench import open_bench
 from compute.commands.common import done
+from compute.commands.opening import open_bench
 from compute.datasets import Dataset, dataset, trec, unpacked_size
 from compute.datasets.qrels import read_qrels
 from compute.datasets.reading import open_path

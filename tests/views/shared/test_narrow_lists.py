@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.views.shared import drawing, ranked
-from compute.views.shared.ranked import Lists, Ranked, Row
+from compute.views.shared import drawing, narrow_lists
+from compute.views.shared.narrow_lists import Lists, Ranked, Row
 from tests.support.tiny import HOSTILE
 
 
 def _lists(rows: DataFrame, names: Sequence[str], **_: object) -> Lists:
     entries = [(name, value, f"{value:.1f}") for name, value in zip(names, rows["v"], strict=True)]
-    return Lists("Dataset", "System", [ranked.ranked("one", entries)])
+    return Lists("Dataset", "System", [narrow_lists.ranked("one", entries)])
 
 
 @drawing.in_lists(_lists)
@@ -35,7 +35,7 @@ def bars(rows: DataFrame, *, theme: str) -> go.Figure:
 
 def test_the_best_stands_first_equal_ones_share_a_rank_and_absent_ones_have_none() -> None:
     entries = [("a", 0.2, ".2"), ("b", math.nan, "–"), ("c", 0.5, ".5"), ("d", 0.5, ".5")]
-    found = ranked.ranked("nfcorpus", [*entries, ("e", 0.1, ".1")])
+    found = narrow_lists.ranked("nfcorpus", [*entries, ("e", 0.1, ".1")])
     assert [(row.rank, row.name) for row in found.rows] == [
         (1, "c"),
         (1, "d"),
@@ -43,31 +43,31 @@ def test_the_best_stands_first_equal_ones_share_a_rank_and_absent_ones_have_none
         (4, "e"),
         (None, "b"),
     ]
-    backwards = ranked.ranked("nfcorpus", entries, descending=False)
+    backwards = narrow_lists.ranked("nfcorpus", entries, descending=False)
     assert [row.name for row in backwards.rows] == ["a", "c", "d", "b"]
 
 
 def test_a_table_of_several_lists_says_which() -> None:
     one, other = Ranked("x", [Row(1, "a", ".5")]), Ranked("y", [Row(None, "b", "–")])
-    both = ranked.table(Lists("Dataset", "System", [one, other]))
+    both = narrow_lists.table(Lists("Dataset", "System", [one, other]))
     assert both.columns.tolist() == ["Dataset", "Rank", "System", "Value"]
     assert both["Dataset"].tolist() == ["x", "y"]
     assert both["Rank"].isna().tolist() == [False, True]
-    assert "Dataset" not in ranked.table(Lists("Dataset", "System", [one]))
+    assert "Dataset" not in narrow_lists.table(Lists("Dataset", "System", [one]))
 
 
 def test_names_from_outside_stay_letters_and_long_lists_end_with_how_many_more() -> None:
-    shown = ranked.as_html(Ranked(HOSTILE, [Row(1, HOSTILE, HOSTILE)]))
+    shown = narrow_lists.as_html(Ranked(HOSTILE, [Row(1, HOSTILE, HOSTILE)]))
     assert "<script" not in shown and "<b>" not in shown and "<img" not in shown
-    many = [Row(n + 1, f"s{n}", "") for n in range(ranked.MOST_ROWS + 3)]
-    shown = ranked.as_html(Ranked("all", many))
-    assert shown.count("<li") == ranked.MOST_ROWS
+    many = [Row(n + 1, f"s{n}", "") for n in range(narrow_lists.MOST_ROWS + 3)]
+    shown = narrow_lists.as_html(Ranked("all", many))
+    assert shown.count("<li") == narrow_lists.MOST_ROWS
     assert "and 3 more" in shown
 
 
 def test_only_lists_with_ranks_keep_room_for_them() -> None:
-    with_rank = ranked.as_html(Ranked("t", [Row(1, "a", "x"), Row(None, "b", "y")]))
-    without = ranked.as_html(Ranked("t", [Row(None, "b", "y")]))
+    with_rank = narrow_lists.as_html(Ranked("t", [Row(1, "a", "x"), Row(None, "b", "y")]))
+    without = narrow_lists.as_html(Ranked("t", [Row(None, "b", "y")]))
     assert with_rank.count("<span") == 6 and "1." in with_rank
     assert without.count("<span") == 2
 

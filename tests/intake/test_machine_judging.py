@@ -9,11 +9,11 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
-from compute.intake import judging
+from compute.intake import machine_judging
 from compute.judgements import orders
 from compute.judgements.asking import journal
 from compute.judgements.asking.journal import INTERRUPTED
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.judgements.tasks import tasks
 from compute.recompute.run import read
 from compute.store.loading import Bench
@@ -33,7 +33,7 @@ def server():
 
 def judged(bench: Bench, **more: object) -> dict[str, int]:
     """The grades of a judging by document."""
-    taken = judging.judge(bench, planned(bench, **more))
+    taken = machine_judging.judge(bench, planned(bench, **more))
     rows = read(taken.part)
     assert set(rows["query_id"]) == {"q1"}
     return dict(zip(rows["doc_id"], rows["relevance"], strict=True))
@@ -65,11 +65,11 @@ def test_each_unjudged_document_is_asked_for_once_and_alone(
 def test_without_consent_no_request_is_made(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, *SHIPS)
     with pytest.raises(Conflict, match="no text of tiny may go to http://127"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     journal.allow(bench.store, "tiny", "http://elsewhere/v1", "ada")
     journal.allow(bench.store, "other", planned(bench).address, "ada")
     with pytest.raises(Conflict, match="no text of tiny"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert server.asked == []
 
 
@@ -84,7 +84,7 @@ def test_a_consent_that_is_taken_back_ends_a_judging(tmp_path: Path, server: Mac
 
     server.answers = answers
     with pytest.raises(Conflict, match="no text of tiny may go to"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert len(server.asked) == 3
     assert len(stored(bench)) == 3
 
@@ -125,14 +125,14 @@ def test_talk_is_asked_once_more_and_then_no_grade(tmp_path: Path, server: Machi
     again = [one for one in server.asked if one.document == SHIPS[0]]
     assert "without any other word" in again[1].content
     assert "Sure!" not in again[1].content
-    said = judging.said(bench.store, planned(bench), bench.job)
+    said = machine_judging.said(bench.store, planned(bench), bench.job)
     assert said == "15 requests, 1,500 tokens; 1 without a grade: its answer was no grade"
     # What gave no grade is asked again on demand alone.
     later = replace(bench, job="judge-000000000001")
     server.answers = grade
-    judging.judge(later, planned(bench))
+    machine_judging.judge(later, planned(bench))
     assert len(server.asked) == 15
-    judging.judge(later, planned(bench), again=True)
+    machine_judging.judge(later, planned(bench), again=True)
     assert len(server.asked) == 16
     assert len(stored(bench)) == 13
 
@@ -184,7 +184,7 @@ def test_what_never_works_ends_the_judging_in_one_sentence(
     allowed(bench)
     server.answers = lambda asked, _: grade(asked) if len(server.asked) < 4 else fault
     with pytest.raises(Unavailable, match=said) as error:
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert "what is graded stays" in str(error.value)
     assert len(stored(bench)) == 3
     server.answers = grade
@@ -196,13 +196,13 @@ def test_a_machine_that_never_grades_is_not_asked_on(tmp_path: Path, server: Mac
     allowed(bench)
     server.answers = lambda *_: Answer(status=400)
     with pytest.raises(Unavailable, match="none of the first 10 answers was a grade"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert 10 <= len(server.asked) < 10 + bench.settings.judge_at_once
-    assert "refused with status 400" in judging.said(bench.store, planned(bench), bench.job)
+    assert "refused with status 400" in machine_judging.said(bench.store, planned(bench), bench.job)
     # Another model, which takes the requests, is asked for all of them.
     server.answers = grade
     mended = replace(bench, settings=replace(bench.settings, judge_model="n"))
-    taken = judging.judge(mended, planned(mended))
+    taken = machine_judging.judge(mended, planned(mended))
     assert (taken.part.rows, taken.n_failed) == (41, 0)
 
 
@@ -215,11 +215,11 @@ def test_the_limit_of_requests_holds(tmp_path: Path, server: Machine, at_once: i
         grade(asked) if before or asked.document != SHIPS[0] else Answer(status=500, headers=SOON)
     )
     with pytest.raises(Unavailable, match="stopped at the limit of 5 requests; what is graded"):
-        judging.judge(bench, planned(bench, requests=5))
+        machine_judging.judge(bench, planned(bench, requests=5))
     assert len(server.asked) == 5
     assert len(stored(bench)) == 4
     # Another start has a limit of its own, and goes on with the rest.
-    judging.judge(replace(bench, job="judge-000000000001"), planned(bench, requests=10))
+    machine_judging.judge(replace(bench, job="judge-000000000001"), planned(bench, requests=10))
     assert len(stored(bench)) == 13
     assert len(server.asked) == 14
 
@@ -231,7 +231,7 @@ def test_the_limit_of_tokens_holds(tmp_path: Path, server: Machine, usage: bool)
     allowed(bench)
     server.answers = lambda asked, _: replace(grade(asked), usage=usage)
     with pytest.raises(Unavailable, match="stopped before the limit of 4,000 tokens"):
-        judging.judge(bench, planned(bench, tokens=4000))
+        machine_judging.judge(bench, planned(bench, tokens=4000))
     told = journal.spent(bench.store, bench.job)
     assert told.tokens <= 4000
     assert told.requests == len(server.asked) == len(stored(bench))
@@ -245,14 +245,14 @@ def test_what_was_under_way_when_a_process_ended_is_not_asked_again(
     bench = home(tmp_path, server, *SHIPS)
     allowed(bench)
     plan = planned(bench)
-    ready = judging.prepared(bench.store, plan)
+    ready = machine_judging.prepared(bench.store, plan)
     about = bench.store, "tiny", "gpt", bench.job, ready.identity, plan.address
     journal.Journal(*about).begin(("q1", "e1"), 500, plan.limits)
     assert "e1" not in judged(bench)
     assert server.counts["ships in the harbour", SHIPS[0]] == 0
-    said = judging.said(bench.store, plan, bench.job)
+    said = machine_judging.said(bench.store, plan, bench.job)
     assert said == f"13 requests, 1,700 tokens; 1 without a grade: {INTERRUPTED}"
-    judging.judge(replace(bench, job="judge-000000000001"), plan, again=True)
+    machine_judging.judge(replace(bench, job="judge-000000000001"), plan, again=True)
     assert server.counts["ships in the harbour", SHIPS[0]] == 1
 
 
@@ -294,7 +294,7 @@ def test_a_tasks_pairs_are_judged_by_its_grades_and_nobodys_grade_is_told(
 def test_a_document_without_text_is_not_asked_for(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, "", "ship")
     allowed(bench)
-    found = judging.estimate(judging.prepared(bench.store, planned(bench)))
+    found = machine_judging.estimate(machine_judging.prepared(bench.store, planned(bench)))
     assert (found.pairs, found.to_ask, found.without_text) == (3, 2, 1)
     assert found.sentence.endswith("; 1 without text here")
     assert "e1" not in judged(bench)
@@ -304,10 +304,10 @@ def test_a_document_without_text_is_not_asked_for(tmp_path: Path, server: Machin
 def test_the_estimate_covers_what_is_spent(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, *SHIPS, "ż" * 9000)
     allowed(bench)
-    found = judging.estimate(judging.prepared(bench.store, planned(bench)))
+    found = machine_judging.estimate(machine_judging.prepared(bench.store, planned(bench)))
     server.answers = lambda asked, _: replace(Answer("no grade"), usage=False)
     with pytest.raises(Unavailable):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert 0 < journal.spent(bench.store, bench.job).tokens <= found.most_tokens
 
 
@@ -318,13 +318,16 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
     with pytest.raises(
         Conflict, match="gpt has grades of tiny from a file or a run, or by another"
     ):
-        judging.judge(bench, planned(bench, guideline="Another one."))
+        machine_judging.judge(bench, planned(bench, guideline="Another one."))
     (tmp_path / "g.csv").write_text("query_id,doc_id,grade\nq1,d4,1\n", "utf-8")
-    judging.taking.import_file(
-        bench, tmp_path / "g.csv", judging.dataset("tiny", judging.own_datasets(bench.store)), "f"
+    machine_judging.taking.import_file(
+        bench,
+        tmp_path / "g.csv",
+        machine_judging.dataset("tiny", machine_judging.own_datasets(bench.store)),
+        "f",
     )
     with pytest.raises(Conflict, match="f has grades"):
-        judging.judge(bench, planned(bench, machine="f"))
+        machine_judging.judge(bench, planned(bench, machine="f"))
 
 
 @pytest.mark.parametrize(
@@ -345,7 +348,7 @@ def test_plans_that_cannot_be_followed(
     bench = home(tmp_path, server, *SHIPS)
     allowed(bench)
     with pytest.raises(error, match=said):
-        judging.judge(bench, planned(bench, **more))
+        machine_judging.judge(bench, planned(bench, **more))
     assert server.asked == []
 
 
@@ -365,7 +368,7 @@ def test_one_document_that_the_server_fails_at_ends_no_judging(
     assert "e6" not in found
     # The next start does not ask for it by itself.
     n_asked = len(server.asked)
-    judging.judge(replace(bench, job="judge-000000000001"), planned(bench))
+    machine_judging.judge(replace(bench, job="judge-000000000001"), planned(bench))
     assert len(server.asked) == n_asked
 
 
@@ -376,7 +379,7 @@ def test_a_key_that_is_refused_from_the_start_stops_at_once(
     allowed(bench)
     server.answers = lambda *_: Answer(status=403)
     with pytest.raises(Unavailable, match="does not accept the key, or forbids"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert len(server.asked) == 1
 
 
@@ -397,7 +400,7 @@ def test_errors_that_may_have_cost_tokens_count_as_the_most(
     allowed(bench)
     server.answers = lambda *_: fault
     with pytest.raises(Unavailable):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     told = journal.spent(bench.store, bench.job)
     assert (told.tokens > 500 * told.requests) == counts
     assert counts or told.tokens == 0
@@ -411,7 +414,7 @@ def test_an_answer_that_nothing_can_read_leaves_no_request_open(
     # What a number of 5,000 digits does in whatever reads it as text.
     server.answers = lambda *_: Answer(body=b'{"choices": [{"message": ' + b"9" * 5000 + b"}]}")
     with pytest.raises(Unavailable, match="not as OpenAI's chat interface does"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert journal.asked(bench.store, "tiny", "gpt")["outcome"].notna().all()
 
 
@@ -421,18 +424,18 @@ def test_grades_that_took_the_name_meanwhile_are_not_replaced(
     bench = home(tmp_path, server, *SHIPS, judge_at_once=1)
     allowed(bench)
     (tmp_path / "g.csv").write_text("query_id,doc_id,grade\nq1,d4,1\n", "utf-8")
-    tiny = judging.dataset("tiny", judging.own_datasets(bench.store))
+    tiny = machine_judging.dataset("tiny", machine_judging.own_datasets(bench.store))
 
     def answers(asked: Asked, _: int) -> Answer:
         if len(server.asked) == 3:
             again = Store(bench.settings)
             other = Bench(again, bench.settings, job="import")
-            judging.taking.import_file(other, tmp_path / "g.csv", tiny, "gpt")
+            machine_judging.taking.import_file(other, tmp_path / "g.csv", tiny, "gpt")
         return grade(asked)
 
     server.answers = answers
     with pytest.raises(Conflict, match="got other grades of tiny during the judging"):
-        judging.judge(bench, planned(bench))
+        machine_judging.judge(bench, planned(bench))
     assert len(stored(bench)) == 1
     assert len(journal.grades(journal.asked(bench.store, "tiny", "gpt"))) == 13
 
@@ -447,7 +450,7 @@ def test_one_model_at_two_addresses_is_two_machines(tmp_path: Path, server: Mach
     elsewhere = replace(bench.settings, judge_address="http://elsewhere/v1")
     other = replace(bench, settings=elsewhere)
     with pytest.raises(Conflict, match="or by another model, server"):
-        judging.prepared(bench.store, planned(other))
+        machine_judging.prepared(bench.store, planned(other))
 
 
 def test_texts_that_are_forbidden_go_by_no_dataset_that_shares_them(
@@ -456,15 +459,15 @@ def test_texts_that_are_forbidden_go_by_no_dataset_that_shares_them(
     bench = home(tmp_path, server)
     store, to = bench.store, server.address
     with pytest.raises(WrongInput, match="cqadupstack has parts: name one of them"):
-        judging.allow(store, "cqadupstack", to)
+        machine_judging.allow(store, "cqadupstack", to)
     names = ["cqadupstack/android", "msmarco", "msmarco/test", "scifact"]
     for name in names:
-        judging.allow(store, name, to)
-        judging.allow(store, name, "http://elsewhere")
-    judging.forbid(store, "cqadupstack")
+        machine_judging.allow(store, name, to)
+        machine_judging.allow(store, name, "http://elsewhere")
+    machine_judging.forbid(store, "cqadupstack")
     assert not journal.allowed(store, "cqadupstack/android", to)
-    judging.forbid(store, "msmarco", to)
-    shared = [name for name in names if judging.DATASETS[name].collection == "msmarco"]
+    machine_judging.forbid(store, "msmarco", to)
+    shared = [name for name in names if machine_judging.DATASETS[name].collection == "msmarco"]
     assert len(shared) > 1
     assert not any(journal.allowed(store, name, to) for name in shared)
     assert all(journal.allowed(store, name, "http://elsewhere") for name in shared)
@@ -480,8 +483,10 @@ def test_a_job_tells_of_its_own_requests_and_not_of_those_under_way(
     for job in ("judge-1", "judge-2"):
         about = bench.store, "tiny", "gpt", job, "1-x", plan.address
         journal.Journal(*about).begin(("q1", "e1"), 500, plan.limits)
-    assert judging.said(bench.store, plan, "judge-1", active=True) == "1 request, 500 tokens"
-    ended = judging.said(bench.store, plan, "judge-1")
+    assert (
+        machine_judging.said(bench.store, plan, "judge-1", active=True) == "1 request, 500 tokens"
+    )
+    ended = machine_judging.said(bench.store, plan, "judge-1")
     assert ended == f"1 request, 500 tokens; 1 without a grade: {INTERRUPTED}"
 
 
@@ -502,7 +507,7 @@ def test_the_key_is_nowhere(
     told = io.StringIO()
     for each in (bench, refused):
         with pytest.raises(BeirscopeError) as error:
-            judging.judge(each, planned(bench, machine="other"))
+            machine_judging.judge(each, planned(bench, machine="other"))
         told.write(f"{error.value} {error.value!r}")
     told.write(repr(bench.settings))
     told.write("".join(record.getMessage() for record in caplog.records))

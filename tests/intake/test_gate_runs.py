@@ -10,7 +10,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.datasets import Dataset
 from compute.evaluate.measures import parse
 from compute.intake import imports
-from compute.intake.given_runs import Given, compared, file_for, given
+from compute.intake.gate_runs import Given, compared, file_for, given
 from compute.recompute.run import Bench
 
 NDCG = parse("nDCG@10")

@@ -1,7 +1,7 @@
 """A machine judges documents of a dataset: what it will be asked, the asking, and its grades.
 
-Its grades are a part like those of a file (`grades`); every request is a row of the journal
-(`compute.judgements.asking.journal`), from which a killed judging goes on.
+Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
+journal (`compute.judgements.asking.journal`), from which a killed judging goes on.
 """
 
 import threading
@@ -21,8 +21,8 @@ from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.base.words import counted, near
 from compute.datasets import DATASETS, Dataset, dataset
-from compute.intake import grades as taking
-from compute.intake.grades import Taken
+from compute.intake import machine_grade_import as taking
+from compute.intake.machine_grade_import import Taken
 from compute.judgements import orders
 from compute.judgements.asking import endpoint, journal
 from compute.judgements.asking.endpoint import Busy, Endpoint, Forbidden, Refused, Strange
@@ -36,7 +36,7 @@ from compute.judgements.asking.journal import (
     Spent,
 )
 from compute.judgements.asking.prompt import LONGEST, Prompt, most_tokens, usual_tokens
-from compute.judgements.machines import KIND
+from compute.judgements.machine_grades import KIND
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks import tasks
 from compute.recompute import run as recompute

@@ -9,10 +9,10 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.intake import grades, imports
-from compute.intake.grades import Taken
+from compute.intake import imports, machine_grade_import
+from compute.intake.machine_grade_import import Taken
 from compute.jobs import removing
-from compute.judgements import machines
+from compute.judgements import machine_grades
 from compute.recompute.run import read
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -38,7 +38,7 @@ def bench(tmp_path: Path) -> Bench:
 def take(bench: Bench, content: str, machine: str = "gpt", *, replace: bool = False) -> Taken:
     file = bench.settings.home / "grades"
     file.write_text(content, "utf-8")
-    return grades.import_file(bench, file, tiny(bench), machine, replace=replace)
+    return machine_grade_import.import_file(bench, file, tiny(bench), machine, replace=replace)
 
 
 def tiny(bench: Bench) -> Dataset:
@@ -102,7 +102,7 @@ def test_the_same_grades_come_once_and_others_only_when_told(bench: Bench) -> No
         take(bench, CSV.replace("d1,q1,2", "d1,q1,1"))
     replaced = take(bench, CSV.replace("d1,q1,2", "d1,q1,1"), replace=True)
     assert pairs(replaced)[0] == ("q1", "d1", 1)
-    assert len(bench.store.parts(machines.KIND)) == 1
+    assert len(bench.store.parts(machine_grades.KIND)) == 1
 
 
 def test_grades_touch_no_judgement_and_no_score(bench: Bench) -> None:
@@ -113,7 +113,9 @@ def test_grades_touch_no_judgement_and_no_score(bench: Bench) -> None:
 
 
 def test_scores_are_grades_by_thresholds(bench: Bench) -> None:
-    taken = grades.from_run(bench, tiny(bench), "bm", "bm-rule", thresholds=[2.0, 3.5])
+    taken = machine_grade_import.from_run(
+        bench, tiny(bench), "bm", "bm-rule", thresholds=[2.0, 3.5]
+    )
     assert pairs(taken) == [("q1", "d1", 2), ("q1", "d2", 1), ("q2", "d3", 1), ("q3", "d6", 0)]
     about = taken.part.provenance
     assert (about["run"], about["thresholds"]) == ("bm", [2.0, 3.5])
@@ -121,7 +123,7 @@ def test_scores_are_grades_by_thresholds(bench: Bench) -> None:
 
 def test_scores_are_grades_by_quantiles(bench: Bench) -> None:
     # Of 1, 2, 3, 4 the half below and the half above part at 2.5.
-    taken = grades.from_run(bench, tiny(bench), "bm", "bm-half", quantiles=[0.5])
+    taken = machine_grade_import.from_run(bench, tiny(bench), "bm", "bm-half", quantiles=[0.5])
     assert [grade for *_, grade in pairs(taken)] == [1, 1, 0, 0]
     assert taken.part.provenance["thresholds"] == [2.5]
 
@@ -140,18 +142,20 @@ def test_wrong_thresholds(
     bench: Bench, thresholds: list[float], quantiles: list[float], sentence: str
 ) -> None:
     with pytest.raises(WrongInput, match=sentence):
-        grades.from_run(bench, tiny(bench), "bm", "m", thresholds=thresholds, quantiles=quantiles)
+        machine_grade_import.from_run(
+            bench, tiny(bench), "bm", "m", thresholds=thresholds, quantiles=quantiles
+        )
 
 
 def test_two_shares_on_one_score_are_no_two_grades() -> None:
     hits = DataFrame({"score": [1.0, 1.0, 1.0, 2.0]})
     with pytest.raises(WrongInput, match=r"quantiles 0\.1 and 0\.2 fall on one score, 1: choose"):
-        machines.at_quantiles(hits, [0.1, 0.2])
+        machine_grades.at_quantiles(hits, [0.1, 0.2])
 
 
 def test_a_run_that_is_not_stored(bench: Bench) -> None:
     with pytest.raises(Missing, match="no run of bn on tiny is stored: did you mean bm"):
-        grades.from_run(bench, tiny(bench), "bn", "m", thresholds=[1.0])
+        machine_grade_import.from_run(bench, tiny(bench), "bn", "m", thresholds=[1.0])
 
 
 HEADER = "query_id,doc_id,grade\n"
@@ -218,7 +222,7 @@ def test_wrong_files_are_named_with_their_line(bench: Bench, content: str, sente
         take(bench, content)
     file = str(bench.settings.home / "grades")
     assert str(error.value).replace(file, "FILE") == sentence
-    assert not bench.store.parts(machines.KIND)
+    assert not bench.store.parts(machine_grades.KIND)
 
 
 def test_a_name_with_a_blank_is_no_machine(bench: Bench) -> None:
@@ -229,11 +233,11 @@ def test_a_name_with_a_blank_is_no_machine(bench: Bench) -> None:
 def test_a_machine_called_as_a_run_goes_alone(bench: Bench) -> None:
     take(bench, CSV, "bm")
     found = removing.planned(bench.store, "tiny", "bm")
-    assert machines.KIND not in {part.kind for part in found}
+    assert machine_grades.KIND not in {part.kind for part in found}
     (gone,) = removing.remove(bench.store, "tiny", machine="bm")
-    assert gone.kind == machines.KIND
+    assert gone.kind == machine_grades.KIND
     assert removing.said(bench.store, [gone], "tiny").startswith("3 machine grades (")
-    assert bench.store.part("hits", "tiny", "bm") and not bench.store.parts(machines.KIND)
+    assert bench.store.part("hits", "tiny", "bm") and not bench.store.parts(machine_grades.KIND)
     with pytest.raises(Missing, match="no grades of bm on tiny is stored"):
         removing.planned(bench.store, "tiny", machine="bm")
 

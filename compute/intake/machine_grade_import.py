@@ -18,8 +18,8 @@ from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, unpacked_size
 from compute.datasets.fingerprints import judgements_fingerprint
 from compute.intake.imports import refuse_strange_documents
-from compute.judgements import machines
-from compute.judgements.machines import KIND
+from compute.judgements import machine_grades
+from compute.judgements.machine_grades import KIND
 from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench, Loaded
@@ -62,7 +62,7 @@ class Taken:
 def import_file(
     bench: Bench, file: Path, dataset: Dataset, machine: str, *, replace: bool = False
 ) -> Taken:
-    """Take in the grades of a file (`machines.read`) as those of a machine, all or none.
+    """Take in the grades of a file (`machine_grades.read`) as those of a machine, all or none.
 
     Records without ids are found by their texts: the grade of a text holds for every document
     that has it. Raises WrongInput with file and line, or for grades on another collection;
@@ -71,11 +71,11 @@ def import_file(
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
-    found = machines.read(file)
+    found = machine_grades.read(file)
     rows = found.rows
     if len(found.of_texts):
         by_text = _by_text(found.of_texts, loaded, file)
-        rows = machines.once(DataFrame([*_records(rows), *_records(by_text)]), file)
+        rows = machine_grades.once(DataFrame([*_records(rows), *_records(by_text)]), file)
     if rows.empty:
         raise WrongInput(f"{file}: no grade in it, give a file with some")
     kept = rows[rows["query_id"].isin(_queries(loaded))]
@@ -121,8 +121,8 @@ def from_run(
             "scores are no grades: say --thresholds or --quantiles, one number for each grade"
         )
     hits = recompute.read(part)
-    at = list(thresholds) or machines.at_quantiles(hits, quantiles)
-    rows = machines.from_scores(hits, at)
+    at = list(thresholds) or machine_grades.at_quantiles(hits, quantiles)
+    rows = machine_grades.from_scores(hits, at)
     given = ["--quantiles", *map(str, quantiles)] if quantiles else ["--thresholds", *map(str, at)]
     words = ["import-grades", "--run", system, "--dataset", dataset.name, "--machine", machine]
     about: dict[str, Any] = {"run": system, "hits": part.fingerprint, "thresholds": at}

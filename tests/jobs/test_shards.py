@@ -110,12 +110,22 @@ def test_a_shard_that_another_machine_made_comes_from_the_bucket(
         bench = home(tmp_path, TWO, postgres, f"s3://{s3.BUCKET}/shards")
         pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
         planned = shards.plan(bench, pair)
-        assert [shards.make(bench, pair, shard) for shard in planned] == [True, True]
+        work = shards.of_index(pair)
+        assert [shards.make(bench, work, shard) for shard in planned] == [True, True]
         now = replace(bench.settings, home=tmp_path / "other")
         other = Bench(Store(now, shipped=tmp_path / "nothing"), now)
         there = pairs.pair(other, pair.system, known_datasets(other.store.parts())["many"])
-        assert len(shards.gather(other, there, scratch_folder(now))) == 2
-        assert not shards.make(other, there, planned[0])
+        index = shards.of_index(there)
+        assert len(shards.gather(other, index, scratch_folder(now))) == 2
+        assert not shards.make(other, index, planned[0])
+        # So do the words that one has counted.
+        with shards.counts(other, there.loaded) as pieces:
+            assert pieces is None
+        words = shards.of_counts(pair.loaded)
+        for shard in shards.divided(bench, words):
+            assert shards.make(bench, words, shard)
+        with shards.counts(other, there.loaded) as pieces:
+            assert pieces is not None and pieces.number == 2
 
 
 def scratch_folder(now: Settings) -> Path:

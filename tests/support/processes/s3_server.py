@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
@@ -187,7 +187,7 @@ class _Answer(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
 
-def _chunks(source: BinaryIO) -> Iterator[bytes]:
+def _chunks(source: io.BufferedIOBase) -> Iterator[bytes]:
     """What was sent in chunks, HTTP's or Amazon's. Raises ValueError where it breaks off."""
     while size := int(source.readline().partition(b";")[0], 16):
         chunk = source.read(size)

@@ -97,6 +97,10 @@ class Formula:
     gain: Gain | None = None
     """What holes add where they are relevant, where that is known: how its ranges are found."""
 
+    def written(self, cut: str) -> str:
+        """A measure of the row, as names are written: with a `cut` such as `@10`, if it has one."""
+        return f"{self.name}{'(p=0.8)' * self.persistent}{cut * self.cut}"
+
 
 _TABLE = (
     Formula("nDCG", values.ndcg, "nDCG@{k}", whole=True, terms=terms.NDCG, gain=hole_gains.NDCG),
@@ -265,9 +269,7 @@ def _meant(measure: str) -> str:
 
 def known() -> str:
     """Every measure there is and how it is written, in words."""
-    names = [
-        f"{name}{'(p=0.8)' * row.persistent}{'@k' * row.cut}" for name, row in FORMULAS.items()
-    ]
+    names = [row.written("@k") for row in FORMULAS.values()]
     whole = ", ".join(name for name, row in FORMULAS.items() if row.whole)
     return (
         f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"

@@ -10,6 +10,7 @@ from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.datasets import published
+from compute.evaluate.holes.bounds import GAINS
 from compute.views.annotate import select_added
 from compute.views.dataset import select as dataset_select
 from compute.views.holes import intervals as figures
@@ -20,11 +21,9 @@ from pages._frame import added_switch
 from pages._shared import colours, drawing, escaping, navigation, reading
 from pages._shared.reading import read
 
-MEASURES = (
-    *(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R")),
-    "AP@10",
-    "RR@10",
-)
+_FIRST = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
+MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FIRST))
+"""Every measure whose ranges are known."""
 MOST_HITS = 1_000_000
 """Hits whose documents are told apart while a page waits: about a second."""
 

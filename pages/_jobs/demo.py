@@ -15,7 +15,7 @@ def section(store: Store) -> None:
     with st.expander("Compute the demo anew", icon=":material/replay:"):
         drawing.caption(
             f"{len(demo.pairs())} runs came with Beirscope: {len(demo.SYSTEMS)} systems on the"
-            " documentation of five libraries.",
+            f" documentation of {len(demo.LIBRARIES)} libraries.",
             "Computed here, they show whether this machine gets the same numbers.",
         )
         if st.button("Compute the demo anew", icon=":material/play_arrow:"):

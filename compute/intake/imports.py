@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from compute.base import parquet_files
 from compute.base.errors import Conflict, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
@@ -111,9 +111,8 @@ def alike(loaded: Loaded) -> str:
     twins, path = doctor.Twins(), loaded.lengths.path
 
     def ids() -> Iterator[str]:
-        with pq.ParquetFile(path) as parts:
-            for batch in parts.iter_batches(columns=["doc_id"]):
-                yield from batch["doc_id"].to_pylist()
+        for batch in parquet_files.batches(path, ["doc_id"]):
+            yield from batch["doc_id"].to_pylist()
 
     for name in ids():
         twins.see(name)
@@ -279,9 +278,8 @@ def refuse_strange_documents(
 def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
     """Whether one of the documents is in the corpus."""
     found = doc_ids.unique().cast(pa.string())
-    with pq.ParquetFile(corpus) as parts:
-        batches = parts.iter_batches(columns=["doc_id"])
-        return any(_are_in(batch["doc_id"], found).any() for batch in batches)
+    batches = parquet_files.batches(corpus, ["doc_id"])
+    return any(_are_in(batch["doc_id"], found).any() for batch in batches)
 
 
 def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool_]:

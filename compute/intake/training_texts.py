@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyarrow.parquet as pq
-
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 from compute.datasets import compressed
 from compute.datasets.records import lines, refuse
@@ -72,11 +71,10 @@ def documents(loaded: Loaded, wanted: set[str]) -> Iterator[tuple[str, str, str]
     """doc_id, title and text of these documents of a stored dataset; none without its texts."""
     if loaded.documents is None:
         return
-    with pq.ParquetFile(loaded.documents.path) as part:
-        for batch in part.iter_batches(columns=["doc_id", "title", "text"]):
-            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                if row[0] in wanted and row[2] is not None:
-                    yield row[0], row[1] or "", row[2]
+    for batch in parquet_files.batches(loaded.documents.path, ["doc_id", "title", "text"]):
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            if row[0] in wanted and row[2] is not None:
+                yield row[0], row[1] or "", row[2]
 
 
 def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compute.base import scratch
+from compute.base import parquet_files, scratch
 from compute.base.errors import WrongInput
 from compute.base.result_identity import fingerprint
 from compute.store import caches, freshness, provenance
@@ -89,7 +89,7 @@ def _sample(documents: Path, most: int, folder: Path) -> Path:
     """A file of the sampled documents."""
     target = folder / "sample.parquet"
     columns = ["doc_id", "title", "text"]
-    file = pq.ParquetFile(documents)
+    file = parquet_files.opened(documents)
     places, first = sampled(file.metadata.num_rows, most), 0
     with pq.ParquetWriter(target, file.schema_arrow.empty_table().select(columns).schema) as writer:
         for batch in file.iter_batches(_BATCH, columns=columns):
@@ -132,10 +132,10 @@ def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
 
 
 def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, str]]:
-    for batch in pq.ParquetFile(file).iter_batches(_BATCH, columns=columns):
+    for batch in parquet_files.batches(file, columns, _BATCH):
         yield from batch.to_pylist()
 
 
 def _batches(files: list[Path]) -> Iterator[pa.RecordBatch]:
     for file in files:
-        yield from pq.ParquetFile(file).iter_batches(_BATCH)
+        yield from parquet_files.batches(file, rows=_BATCH)

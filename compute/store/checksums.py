@@ -107,10 +107,11 @@ def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
 def _is_readable(path: Path) -> bool:
     # Imported late: PyArrow loads for a file of an old home alone, whose SHA-256 nobody knows.
     import pyarrow as pa
-    import pyarrow.parquet as pq
+
+    from compute.base import parquet_files
 
     try:
-        with pq.ParquetFile(path) as file:
+        with parquet_files.opened(path) as file:
             return sum(batch.num_rows for batch in file.iter_batches()) == file.metadata.num_rows
     except (pa.ArrowException, OSError):
         return False

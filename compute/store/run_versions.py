@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base import parquet_files
 from compute.base.errors import Conflict, WrongInput
 from compute.store import damage
 from compute.store.kinds import COLUMNS
@@ -200,5 +201,4 @@ def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -
 def _rows(part: Part) -> Iterator[pa.RecordBatch]:
     given = constants(part.kind, part.dataset, part.system)
     columns = [column for column, _ in COLUMNS[part.kind] if column not in given]
-    with pq.ParquetFile(part.path) as file:
-        yield from file.iter_batches(ROW_GROUP, columns=columns)
+    return parquet_files.batches(part.path, columns, ROW_GROUP)

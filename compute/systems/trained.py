@@ -13,9 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from compute.base import settings
+from compute.base import parquet_files, settings
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.store import caches
@@ -103,7 +102,7 @@ def packed(folder: Path) -> Iterator[pa.RecordBatch]:
 
 def unpack(part: Part, folder: Path) -> None:
     """Write the files of a model into a folder. Raises WrongInput where its content changed."""
-    for batch in pq.ParquetFile(part.path).iter_batches(1, columns=_SCHEMA.names):
+    for batch in parquet_files.batches(part.path, _SCHEMA.names, 1):
         row = batch.to_pylist()[0]
         name = PurePosixPath(row["file"])
         if name.is_absolute() or ".." in name.parts:

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 from compute.systems.augmented import vectors
 from compute.systems.augmented.vectors import Documents
@@ -116,7 +117,7 @@ def _judged(table: Mapping[str, DataFrame]) -> Iterator[str]:
 
 
 def _kept(documents: Path, judged: Sequence[str], hits: DataFrame) -> set[str] | None:
-    if pq.ParquetFile(documents).metadata.num_rows <= WHOLE:
+    if parquet_files.opened(documents).metadata.num_rows <= WHOLE:
         return None
     return set(judged) | set(hits["doc_id"])
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from scipy import sparse
 
+from compute.base import parquet_files
 from compute.corpora import word_pieces
 from compute.systems.neural import encoding
 from compute.systems.searcher import Progress
@@ -65,7 +66,7 @@ def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> D
 
     Statistics are over the whole file. Documents without a piece are no documents, as in Lucene.
     """
-    file = pq.ParquetFile(documents)
+    file = parquet_files.opened(documents)
     size = word_pieces.word_pieces().get_vocab_size()
     frequencies = np.zeros(size, np.int64)
     ids: list[str] = []

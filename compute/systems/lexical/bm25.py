@@ -11,8 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import pyarrow.parquet as pq
-
+from compute.base import parquet_files
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
@@ -118,7 +117,7 @@ class Bm25:
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
         """The index of the pieces that are there, and of those that are not."""
-        total = len(lucene.serials(pq.ParquetFile(documents), folder))
+        total = len(lucene.serials(parquet_files.opened(documents), folder))
         for span in lucene.gaps(folder, total):
             self.make_piece(documents, span, folder, settings, progress)
         return lucene.merge(folder, settings)

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 from compute.base.files import written_aside
 from compute.base.settings import Settings
@@ -81,7 +82,7 @@ class Generator:
 
         Finished shards are kept: after an interruption the next call goes on where this one was.
         """
-        file = pq.ParquetFile(documents)
+        file = parquet_files.opened(documents)
         ids = file.read(columns=["doc_id"])["doc_id"].to_pylist()
         texts = (encoding.joined(*record) for record in encoding.records(file))
         ask = None

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow.parquet as pq
 
+from compute.base import parquet_files
 from compute.base.files import written_aside
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
@@ -177,7 +177,7 @@ def _encode(
 
     Of a `span`, which begins with a shard, only its own shards, named as those of the whole.
     """
-    file, collection = pq.ParquetFile(documents), folder / _WEIGHTS
+    file, collection = parquet_files.opened(documents), folder / _WEIGHTS
     serials = lucene.serials(file, None if span else folder)
     start, end = span or (0, len(serials))
     texts = (encoding.joined(*record) for record in encoding.records(file, start))
@@ -194,12 +194,13 @@ def _encode(
                 progress(before + more, total, "documents")
 
             rows = encoding.by_length(encode, shard, [len(text) for text in shard], report)
-            _write(target, serials[first:last], rows)
+            _write(target, serials[first:last].tolist(), rows)
         progress(last - start, total, "documents")
     return total
 
 
-def _write(target: Path, serials: list[str], rows: list[Mapping[str, int]]) -> None:
+def _write(target: Path, serials: list[int], rows: list[Mapping[str, int]]) -> None:
     with written_aside(target, alone=True) as lines:
-        for serial, weights in zip(serials, rows, strict=True):
-            lines.write(json.dumps({"id": serial, "vector": weights}).encode() + b"\n")
+        for number, weights in zip(serials, rows, strict=True):
+            line = {"id": lucene.serial(number), "vector": weights}
+            lines.write(json.dumps(line).encode() + b"\n")

@@ -19,9 +19,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 from pyarrow import csv
 
-from compute.base import scratch
+from compute.base import parquet_files, scratch
 from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.systems.lexical import anserini
@@ -47,8 +48,8 @@ _TERM = re.compile(
 """At least as many matches as terms."""
 
 
-def serials(file: pq.ParquetFile, folder: Path | None) -> list[str]:
-    """The serial number of each document of the file.
+def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
+    """The serial number of each document of the file; `serial` is how it is written.
 
     Writes `ids.parquet`, the id of each number, to `folder`, if there is one.
     """
@@ -58,7 +59,12 @@ def serials(file: pq.ParquetFile, folder: Path | None) -> list[str]:
         pq.write_table(pa.table({"doc_id": ids.take(order)}), folder / "ids.parquet")
     numbers = np.empty(len(ids), np.int64)
     numbers[order.to_numpy()] = np.arange(len(ids))
-    return [f"{number:012}" for number in numbers.tolist()]
+    return numbers
+
+
+def serial(number: int) -> str:
+    """A serial number as Anserini is given it."""
+    return f"{number:012}"
 
 
 def write_collection(
@@ -73,7 +79,7 @@ def write_collection(
 
     Writes `ids.parquet` to `folder`, if there is one: the document id of each serial number.
     """
-    file = pq.ParquetFile(documents)
+    file = parquet_files.opened(documents)
     numbers = serials(file, folder)
     start, end = span or (0, len(numbers))
     texts = zip(numbers[start:end], encoding.records(file, start), strict=False)
@@ -82,7 +88,7 @@ def write_collection(
     for number in range(-(-(end - start) // _FILE)):
         with (collection / f"{number:06}.jsonl").open("w", encoding="utf-8") as lines:
             for own, (title, text) in islice(texts, _FILE):
-                lines.write(json.dumps({"id": own} | dict(record(title, text))) + "\n")
+                lines.write(json.dumps({"id": serial(own)} | dict(record(title, text))) + "\n")
                 done += 1
         progress(done, end - start, "documents written")
     return done

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from compute.base import files
+from compute.base import files, parquet_files
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
@@ -153,7 +152,7 @@ class Embedding(ABC):
         progress: Progress,
         span: Span | None = None,
     ) -> int:
-        count = pq.ParquetFile(documents).metadata.num_rows
+        count = parquet_files.opened(documents).metadata.num_rows
 
         def pack(rows: list[Any]) -> dict[str, np.ndarray]:
             # With the first shard, not when all are encoded.
@@ -245,7 +244,7 @@ class Embedding(ABC):
 
 def _beginnings(documents: Path) -> list[str]:
     """The titles, else the first ten words, of sampled documents."""
-    file = pq.ParquetFile(documents)
+    file = parquet_files.opened(documents)
     total = file.metadata.num_rows
     chosen = np.random.default_rng(_SEED).permutation(total)[:SAMPLE]
     wanted = set(chosen.tolist())

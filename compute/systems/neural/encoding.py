@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base import parquet_files
 from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
 
@@ -70,7 +71,7 @@ def in_shards(
     nothing is left to do. Of a `span`, which begins with a shard, only its own shards are written,
     named as those of the whole, and no ids.
     """
-    file = pq.ParquetFile(documents)
+    file = parquet_files.opened(documents)
     if span is None:
         _write_ids(file, folder)
     start, end = span or (0, file.metadata.num_rows)

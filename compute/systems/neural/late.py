@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from compute.base import parquet_files
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
@@ -288,7 +288,7 @@ def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
     size = min(_SAMPLE, len(filled))
     places = np.sort(np.random.default_rng(0).choice(filled, size, replace=False))
     texts, seen = [], 0
-    for batch in pq.ParquetFile(documents).iter_batches(columns=["title", "text"]):
+    for batch in parquet_files.batches(documents, ["title", "text"]):
         own = places[(places >= seen) & (places < seen + len(batch))] - seen
         records = batch.take(pa.array(own)).to_pylist()
         texts += [record["title"] or record["text"] or "" for record in records]

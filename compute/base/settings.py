@@ -118,7 +118,7 @@ class Settings:
 SECRET = ("judge_key", "metrics_token")
 """Settings that nothing shows."""
 _TOKEN = re.compile(r"[!-~]{16,}")
-_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/[\w.-]+)*/?")
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/(?!\.+(/|$))[\w.-]+)*/?")
 _AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
 _AT_MOST = {"judge_at_once": 64, "judge_seconds": 3600}
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}

@@ -50,7 +50,7 @@ def _check_store(arguments: Namespace) -> int:
         records = [
             {
                 **{name: getattr(part, name) for name in ("kind", "dataset", "system", "damage")},
-                "file": str(part.path),
+                "file": str(part.file),
                 "command": damage.mend(part),
             }
             for part in damaged
@@ -58,7 +58,7 @@ def _check_store(arguments: Namespace) -> int:
         whole = {"parts": len(parts), "taken_as_found": found, "damaged": records}
         sys.stdout.write(json.dumps(whole, indent=1) + "\n")
     else:
-        lines = [f"{damage.said(part)} ({part.path})" for part in damaged]
+        lines = [f"{damage.said(part)} ({part.file})" for part in damaged]
         sys.stdout.writelines(f"{printable.printable(line)}\n" for line in lines)
         size = sized(sum(part.bytes for part in parts))
         as_found = f", {found:,} taken as found" if found else ""

@@ -145,6 +145,7 @@ def write_database(store: Store) -> Path:
     """
     file = store.home / "beirscope.duckdb"
     if store.bucket:
+        file.unlink(missing_ok=True)
         return file
     with locked(store.home / "locks" / "database.lock"):
         _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)

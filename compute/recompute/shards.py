@@ -6,7 +6,9 @@ those that are there, and makes what is missing: that there are shards changes n
 """
 
 import contextlib
+import hashlib
 import json
+import logging
 import os
 import shutil
 import tarfile
@@ -14,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from compute.base import scratch
 from compute.base.errors import Conflict
@@ -26,12 +28,17 @@ from compute.recompute.generated_queries import Expanding
 from compute.recompute.pairs import Pair
 from compute.store import caches, provenance
 from compute.store.loading import Bench, Loaded
+from compute.store.parts import Summed
 from compute.store.store import Part, shard_path
 from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
 
 _COST = "shard.json"
 """In a shard: what making it took."""
+_SHA256 = 64
+"""Bytes at the end of a shard, behind the tar."""
+_BLOCK = 1024**2
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -124,9 +131,7 @@ def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
         (folder / _COST).write_text(json.dumps(record), encoding="utf-8")
         _pack(folder, target)
     if there := bench.store.bucket:
-        # Under its name it is whole.
-        there.put(target, f"shards/{target.name}.tmp")
-        there.move(f"shards/{target.name}.tmp", f"shards/{target.name}")
+        there.put(target, f"shards/{target.name}")
     return True
 
 
@@ -165,7 +170,7 @@ def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]
     costs = []
     for shard in divided(bench, work):
         note = _note(folder, shard)
-        if not note.exists() and _taken(bench, shard):
+        if not note.exists() and _taken(bench, shard) and _is_whole(_file(bench, shard)):
             _unpack(_file(bench, shard), folder, shard.name)
         if note.exists():
             costs.append(json.loads(note.read_text("utf-8")))
@@ -196,17 +201,33 @@ def _taken(bench: Bench, shard: Shard) -> bool:
     if there is None:
         return False
     there.claim()
-    return not there.get(f"shards/{file.name}", file)
+    return not there.get(f"shards/{file.name}", file) and _is_whole(file)
+
+
+def _is_whole(file: Path) -> bool:
+    """Whether a shard ends in the SHA-256 of what stands before it; else it goes."""
+    found, rest = hashlib.sha256(), file.stat().st_size - _SHA256
+    with file.open("rb") as stream:
+        while block := stream.read(min(_BLOCK, max(rest, 0))):
+            found.update(block)
+            rest -= len(block)
+        if stream.read() == found.hexdigest().encode():
+            return True
+    log.warning("%s is damaged: it is made anew", file)
+    file.unlink(missing_ok=True)
+    return False
 
 
 def _pack(folder: Path, target: Path) -> None:
     make_folder(target.parent)
     with written_aside(target) as file:
-        _write(folder, file)
+        summed = Summed(file)
+        _write(folder, summed)
+        file.write(summed.sha256.encode())
 
 
-def _write(folder: Path, file: BinaryIO) -> None:
-    with tarfile.open(fileobj=file, mode="w") as tar:
+def _write(folder: Path, file: Summed) -> None:
+    with tarfile.open(fileobj=file, mode="w") as tar:  # pyrefly: ignore
         for path in _files(folder):
             tar.add(path, str(path.relative_to(folder)))
 

@@ -9,11 +9,10 @@ import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from typing import Any, NamedTuple
 
 from compute.base.errors import Conflict, Unavailable
 from compute.base.files import make_folder, written_aside
@@ -25,11 +24,23 @@ _MARK = "identity"
 _BLOCK = 8 * 1024**2
 _TIMES = {"connect_timeout": 10, "request_timeout": 60}
 """Seconds without a byte after which an answer is given up, and asked for again twice."""
-_WHY = re.compile(r"AWS Error (\w+).*? during (\w+)")
+_WHY = re.compile(r"AWS Error (?:\[(code \d+)\]|(\w+)).*? during (\w+)")
+_SERVER = re.compile(r"(https?)://([\w.-]+(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?)/?")
+_OWN = re.compile(
+    r"(trash/[\d-]{10}/)?([a-z_]+/[\da-f]{32}\.parquet|shards/[\da-f]{64}\.tar(\.tmp)?)"
+)
+"""The names that this module gives: what else lies there is somebody's."""
 
 
 class _Different(Exception):
     """The content is not what was written."""
+
+
+class Object(NamedTuple):
+    """What lies under a name."""
+
+    bytes: int
+    came: datetime
 
 
 class Bucket:
@@ -39,29 +50,38 @@ class Bucket:
         self.address = address
         self._identity = identity
         self._root = address.removeprefix("s3://").rstrip("/")
-        self._claimed = False
 
     @cached_property
     def _client(self) -> Any:
         """PyArrow's: region and credentials are those of the environment, a profile or machine."""
         from pyarrow.fs import S3FileSystem
 
-        server = urlsplit(os.environ.get("AWS_ENDPOINT_URL", ""))
-        own = {"scheme": server.scheme, "endpoint_override": server.netloc} if server.netloc else {}
-        return S3FileSystem(**own, **_TIMES)
+        own: dict[str, Any] = {}
+        if server := os.environ.get("AWS_ENDPOINT_URL", ""):
+            # PyArrow would ask Amazon, with the key of another service, or drop what it cannot use.
+            if not (found := _SERVER.fullmatch(server)):
+                raise Unavailable(
+                    "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: mend or unset it"
+                )
+            own = {"scheme": found[1], "endpoint_override": found[2]}
+        # In the background it would take a file into memory as fast as the disk gives it.
+        return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
-        """Mark the place as the state's. Raises Conflict where it is another's."""
-        if self._claimed:
-            return
-        if not self._mark():
+        """Mark the place as the state's. Raises Conflict where it is another's.
+
+        Of two states that find it free at the same time one has it in the end, so each looks again
+        before all that it does.
+        """
+        found = self._mark()
+        if not found:
             self._send(_MARK, [self._identity.encode()])
-        if self._mark() != self._identity:
+            found = self._mark()
+        if found != self._identity:
             raise Conflict(
                 f"{self.address} holds the parts of another state: name another place by the"
                 f" setting `parts_at`, or remove the object `{_MARK}` there to take it over"
             )
-        self._claimed = True
 
     def put(self, file: Path, name: str) -> None:
         """Bring a file there, whole. Raises Unavailable where it does not arrive so."""
@@ -95,29 +115,31 @@ class Bucket:
             return "damaged: its content is not what was written"
         return ""
 
-    def lying(self) -> dict[str, datetime]:
-        """All objects, by name, and when each came there; what was thrown away is in `trash/`."""
+    def lying(self) -> dict[str, Object]:
+        """The parts and shards there, by name; what was thrown away is in `trash/`."""
         from pyarrow.fs import FileSelector
 
         with self._explained():
             found = self._client.get_file_info(FileSelector(self._root, recursive=True))
         start, now = len(self._root) + 1, datetime.now(UTC)
-        return {info.path[start:]: info.mtime or now for info in found if info.is_file}
+        every = {info.path[start:]: Object(info.size, info.mtime or now) for info in found}
+        return {name: lies for name, lies in every.items() if _OWN.fullmatch(name)}
 
     def move(self, name: str, to: str) -> None:
         """Give an object another name."""
         with self._explained():
             self._client.move(f"{self._root}/{name}", f"{self._root}/{to}")
 
-    def tidy(self, lying: Mapping[str, datetime], listed: Collection[str], at: datetime) -> None:
+    def tidy(self, lying: Mapping[str, Object], listed: Collection[str], at: datetime) -> None:
         """Move what was `lying` there, is old enough and not `listed` (ids) to the trash, and
         delete what came to the trash 30 days ago. What cannot be moved stays."""
-        for name, came in lying.items():
-            folder, _, rest = name.partition("/")
+        for name, lies in lying.items():
+            folder, rest = name.split("/", 1)
             if folder == "trash":
-                if date.fromisoformat(rest[:10]) < (at - trash.STAYS).date():
+                day = trash.day(rest[:10])
+                if day and day < (at - trash.STAYS).date():
                     self._remove(name)
-            elif rest and Path(rest).stem not in listed and came < at - UNLISTED_STAYS:
+            elif Path(rest).stem not in listed and lies.came < at - UNLISTED_STAYS:
                 # Another machine tidies too, or it is larger than S3 copies.
                 with suppress(FileNotFoundError, Unavailable):
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
@@ -126,30 +148,43 @@ class Bucket:
         """The identity of the state whose parts are here; empty where there are none."""
         try:
             return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
-        except FileNotFoundError:
+        except (FileNotFoundError, _Different):
             return ""
 
     def _send(self, name: str, blocks: Iterable[bytes]) -> None:
         with self._explained():
-            target = self._client.open_output_stream(f"{self._root}/{name}")
+            target = None
             try:
+                target = self._client.open_output_stream(f"{self._root}/{name}")
                 for block in blocks:
                     target.write(block)
                 target.close()
             except BaseException:
-                # PyArrow ends what is left behind as if it were whole.
-                with suppress(OSError):
-                    target.close()
+                # PyArrow ends what is left behind as if it were whole. Where this is cut off, too,
+                # housekeeping sees that the size is another.
+                if target is not None:
+                    with suppress(OSError):
+                        target.close()
                 self._remove(name)
                 raise
 
     def _blocks(self, name: str) -> Iterator[bytes]:
         with self._explained(), self._client.open_input_file(f"{self._root}/{name}") as source:
             if not source.size():
-                # So it looks where the answer breaks off in its head; nothing here is empty.
-                raise OSError
+                # So it looks where the answer breaks off in its head, too.
+                raise _Different if self._is_empty(name) else OSError
             while block := source.read(_BLOCK):
                 yield block
+
+    def _is_empty(self, name: str) -> bool:
+        """Whether an object has no bytes, as it has where its upload was cut off; none should."""
+        from pyarrow.fs import FileSelector
+
+        path = f"{self._root}/{name}"
+        found = self._client.get_file_info(
+            FileSelector(path.rpartition("/")[0], allow_not_found=True)
+        )
+        return any(info.path == path and not info.size for info in found)
 
     def _remove(self, name: str) -> None:
         # What stays is in no manifest: housekeeping takes it.
@@ -165,7 +200,7 @@ class Bucket:
             if error.errno is not None:
                 raise
             found = _WHY.search(str(error))
-            why = f"{found[1]} during {found[2]}" if found else "no answer"
+            why = f"{found[1] or found[2]} during {found[3]}" if found else "no answer"
             raise Unavailable(
                 f"{self.address} cannot be used ({why}): see the setting `parts_at` and the"
                 " variables AWS_… of the environment, then try again"

@@ -40,7 +40,7 @@ class Written(NamedTuple):
     sha256: str
 
 
-class _Summed(io.RawIOBase):
+class Summed(io.RawIOBase):
     """Hands on what is written to a file, and computes its SHA-256 meanwhile."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -77,7 +77,7 @@ def write_part(
     """
     make_folder(path.parent)
     with written_aside(path) as file:
-        summed = _Summed(file)
+        summed = Summed(file)
         rows = _write(summed, schema, content, constants, compression_level)
     return Written(rows, summed.sha256)
 

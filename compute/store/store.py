@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import re
+import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -40,6 +41,8 @@ SUPERSEDED_STAYS = timedelta(hours=1)
 """A replaced part stays this long for those who still read an older version."""
 UNLISTED_STAYS = timedelta(hours=24)
 """A file outside the manifest may belong to a job that is still at work."""
+ASKED_AGAIN = 60.0
+"""Seconds after which what did not come from the bucket is asked for again."""
 log = logging.getLogger(__name__)
 
 
@@ -178,8 +181,8 @@ class Store:
         """Parts by id, as they were read: a part never changes."""
         self._checksums = Checksums(self.home)
         self._damage: dict[str, str] = {}
-        self._away: dict[str, str] = {}
-        """By id, what is wrong with parts that did not come from the bucket."""
+        self._away: dict[str, tuple[str, float]] = {}
+        """By id, what is wrong with parts that did not come from the bucket, and when."""
         self.noticed = 0
         """How often this process has found a part damaged, or whole again."""
 
@@ -240,13 +243,14 @@ class Store:
     def fetch(self, parts: Iterable[Part]) -> bool:
         """Have files come from the bucket that are not here, or damaged; whether any was asked for.
 
-        One that did not come is not asked for again before it is verified.
+        One that did not come is asked for again a minute later, or when it is verified.
         """
         lacking = [p for p in parts if p.bucket and (p.damage or not p.file.exists())]
-        lacking = [part for part in lacking if part.id not in self._away]
+        lacking = [part for part in lacking if not self._away_lately(part)]
         with ThreadPoolExecutor() as pool:
             found = list(zip(lacking, pool.map(Part.fetch, lacking), strict=True))
-        self._away |= {part.id: damage for part, damage in found if damage}
+        now = time.monotonic()
+        self._away |= {part.id: (damage, now) for part, damage in found if damage}
         self._remember(part for part, damage in found if not damage and part.sha256)
         return bool(found)
 
@@ -278,6 +282,12 @@ class Store:
         """
         self._away.pop(part.id, None)
         self.fetch([part])
+        looked_at = self._read(part, anew)
+        # What is damaged here alone comes anew.
+        comes = bool(looked_at.damage) and self.fetch([looked_at])
+        return self._read(part, False) if comes else looked_at
+
+    def _read(self, part: Part, anew: bool) -> Part:
         at = checksums.stamp(part.file)
         if at and (anew or not self._checksums.known(part.id, at)):
             try:
@@ -397,9 +407,11 @@ class Store:
             # Before the manifest is read: what comes later is new.
             lying = self.bucket.lying()
             thrown = {name[17:]: name for name in lying if name.startswith("trash/")}
-            lost = [p for p in self.parts(picked=None) if p.bucket and p.name not in lying]
-            for part in lost:
-                if name := thrown.get(part.name):
+            sizes = {name: lies.bytes for name, lies in lying.items()}
+            live = [part for part in self.parts(picked=None) if part.bucket]
+            for part in (part for part in live if sizes.get(part.name) != part.bytes):
+                name = thrown.get(part.name, "")
+                if sizes.get(name) == part.bytes:
                     self.bucket.move(name, part.name)
                 elif part.file.exists() and not self.verify(part).damage:
                     self.bucket.put(part.file, part.name)
@@ -437,7 +449,7 @@ class Store:
     def _damage_of(self, part: Part) -> str:
         at = checksums.stamp(part.file)
         if at is None:
-            return self._away.get(part.id, "") if part.bucket else "lost"
+            return self._away_lately(part) if part.bucket else "lost"
         if at.size != part.bytes:
             return f"damaged: {at.size:,} bytes, {part.bytes:,} were written"
         sha256 = self._checksums.known(part.id, at)
@@ -446,6 +458,11 @@ class Store:
         if sha256 and part.sha256 and sha256 != part.sha256:
             return f"damaged: its content is not what was {part.sha256_as}"
         return ""
+
+    def _away_lately(self, part: Part) -> str:
+        """What was wrong with a part that did not come from the bucket within the last minute."""
+        damage, at = self._away.get(part.id, ("", 0.0))
+        return damage if time.monotonic() - at < ASKED_AGAIN else ""
 
     def _were_tidied(self, parts: Sequence[Part]) -> bool:
         """Whether files are away because another process has tidied their parts away meanwhile."""

@@ -34,9 +34,9 @@ def folder(home: Path) -> Path:
 
 def put(home: Path, going: Iterable[Path], at: datetime) -> None:
     """Move parts into the trash, under the day it is; what cannot be moved stays."""
-    day = folder(home) / at.date().isoformat()
+    today = folder(home) / at.date().isoformat()
     for file in going:
-        target = day / file.parent.name / file.name
+        target = today / file.parent.name / file.name
         try:
             if file.exists():
                 make_folder(target.parent)
@@ -67,7 +67,7 @@ def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
     `wanted` is the number of bytes to make free (default: what the disk has too little).
     """
     lying = _lying(home)
-    old = [file for day, file in lying if day < (at - STAYS).date()]
+    old = [file for came, file in lying if came < (at - STAYS).date()]
     if not lying:
         return
     wanted = _lacking(folder(home)) if wanted is None else wanted
@@ -96,13 +96,15 @@ def said(home: Path) -> str:
 
 def _lying(home: Path) -> list[tuple[date, Path]]:
     """The files in the trash with the day that they came, the oldest first."""
-    days = {day: place for place in folder(home).glob("*") if (day := _day(place))}
-    return [(day, file) for day in sorted(days) for file in days[day].rglob("*") if file.is_file()]
+    days = {came: place for place in folder(home).glob("*") if (came := day(place.name))}
+    found = [(came, file) for came in sorted(days) for file in days[came].rglob("*")]
+    return [(came, file) for came, file in found if file.is_file()]
 
 
-def _day(place: Path) -> date | None:
+def day(name: str) -> date | None:
+    """The day that a folder of the trash is named by; None for another name."""
     try:
-        return date.fromisoformat(place.name)
+        return date.fromisoformat(name)
     except ValueError:
         return None
 

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +127,39 @@ def test_a_shard_that_another_machine_made_comes_from_the_bucket(
             assert shards.make(bench, words, shard)
         with shards.counts(other, there.loaded) as pieces:
             assert pieces is not None and pieces.number == 2
+        # One whose content changed there is made anew.
+        lies = other.store.home / shard_path(shards.divided(other, words)[0].name)
+        spoilt = bytearray(lies.read_bytes())
+        spoilt[len(spoilt) // 3] ^= 1
+        name = f"{s3.BUCKET}/shards/shards/{lies.name}"
+        with s3.client(address).open_output_stream(name) as file:
+            file.write(spoilt)
+        lies.unlink()
+        assert shards.make(other, words, shards.divided(other, words)[0])
+        lies.unlink()
+        assert not shards.make(other, words, shards.divided(other, words)[0])
+
+
+@pytest.mark.parametrize(
+    "spoil", [lambda whole: whole[: len(whole) // 2], lambda whole: b"", bytes.swapcase]
+)
+def test_a_shard_that_was_spoilt_is_made_anew(
+    tmp_path: Path, spoil: Callable[[bytes], bytes]
+) -> None:
+    bench = home(tmp_path, TWO)
+    loaded = loading.load(bench, known_datasets(bench.store.parts())["many"])
+    work = shards.of_counts(loaded)
+    planned = shards.divided(bench, work)
+    for shard in planned:
+        assert shards.make(bench, work, shard)
+    lies = bench.store.home / shard_path(planned[0].name)
+    lies.write_bytes(spoil(lies.read_bytes()))
+    assert overlap.count(bench, loaded)
+    alone = counts(bench, "ngrams").path.read_bytes()
+    with shards.counts(bench, loaded) as pieces:
+        assert pieces is not None and not lies.exists()
+        assert overlap.count(bench, loaded, again=True, pieces=pieces)
+    assert counts(bench, "ngrams").path.read_bytes() == alone
 
 
 def scratch_folder(now: Settings) -> Path:

@@ -17,10 +17,12 @@ import pandas as pd
 import pytest
 from pyarrow.fs import FileSelector, S3FileSystem
 
+from compute.__main__ import main
 from compute.base.errors import Conflict, Unavailable
 from compute.base.settings import PROJECT, Settings
 from compute.reading.database import open_version, write_database
 from compute.store import backups, damage
+from compute.store import store as store_module
 from compute.store.store import Store
 from tests.support.processes import s3
 from tests.support.storage import hits, open_store, publish_run, scores
@@ -314,3 +316,144 @@ def test_a_backup_takes_from_there_and_what_is_restored_comes_there(
     restored.tidy()
     assert lying(there, anew.parts_at) == lying(there, place)
     assert count(restored) == 2
+
+
+def write(there: S3FileSystem, place: str, name: str, content: bytes = b"") -> None:
+    """Put an object there past the project; PyArrow makes one of no bytes as it ends an upload."""
+    with there.open_output_stream(f"{place.removeprefix('s3://')}/{name}") as file:
+        file.write(content)
+
+
+def test_an_object_whose_upload_was_cut_off_is_damage_and_is_put_again(
+    place: str, there: S3FileSystem, tmp_path: Path, emptied: Callable[[Store], Store]
+) -> None:
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    (run,), (scored,) = store.parts("hits"), store.parts("scores")
+    kept = run.path.read_bytes()
+    write(there, place, run.name)
+    write(there, place, scored.name, b"cut")
+    store = emptied(store)
+    assert count(store) == 0
+    found = {part.kind: part.damage for part in store.parts()}
+    assert found["hits"].startswith("damaged") and found["scores"].startswith("damaged")
+    # Who has it whole brings it there; the other one is what it was.
+    run.file.write_bytes(kept)
+    store.tidy()
+    assert count(emptied(store)) == 2
+    info = there.get_file_info(f"{place.removeprefix('s3://')}/{scored.name}")
+    assert info.size == 3
+
+
+def test_a_mark_that_was_cut_off_is_made_anew(
+    place: str, there: S3FileSystem, tmp_path: Path
+) -> None:
+    write(there, place, "identity")
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    assert count(store) == 2
+
+
+def test_of_two_states_that_find_a_place_free_one_has_it(
+    place: str, there: S3FileSystem, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    write(there, place, "identity", b"of-another-state-that-looked-at-the-same-time")
+    with pytest.raises(Conflict, match="holds the parts of another state"):
+        publish_run(store, "d", "s", RUN, SCORES, "after")
+    assert {part.fingerprint for part in store.parts()} != {"after"}
+
+
+def test_what_is_not_beirscopes_stays_where_it_is(
+    place: str, there: S3FileSystem, tmp_path: Path
+) -> None:
+    theirs = {
+        *("reports/2025/q1.csv", "trash/notes.txt", "trash/2025-99-99/q1.csv", "two/identity"),
+        f"two/hits/{'0' * 32}.parquet",
+    }
+    for name in theirs:
+        write(there, place, name, b"somebody's")
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    for days in (9, 50):
+        store.tidy(datetime.now(UTC) + days * DAY)
+    assert lying(there, place) == theirs | {part.name for part in store.parts()}
+
+
+def test_content_that_changed_here_comes_anew_before_it_is_called_damaged(
+    place: str, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    store.close()
+    (part,) = store.parts("hits")
+    turned = bytearray(part.path.read_bytes())
+    turned[10] ^= 0xFF
+    part.file.write_bytes(turned)
+    store = open_store(store.home, parts_at=place)
+    assert damage.wanted(store, "hits", "d", "s").path.read_bytes() != turned
+    part.file.write_bytes(turned)
+    outcome = backups.back_up(store, tmp_path / "backup", lambda _: None)
+    assert (len(outcome.parts), outcome.left_out) == (3, [])
+
+
+def test_what_was_lost_for_a_while_is_there_again(
+    place: str,
+    there: S3FileSystem,
+    tmp_path: Path,
+    emptied: Callable[[Store], Store],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    store = emptied(store)
+    root, name = place.removeprefix("s3://"), store.parts("hits")[0].name
+    there.move(f"{root}/{name}", f"{root}/elsewhere")
+    assert count(store) == 0
+    there.move(f"{root}/elsewhere", f"{root}/{name}")
+    assert count(store) == 0 and store.parts("hits")[0].damage == "lost"
+    # A minute later.
+    monkeypatch.setattr(store_module, "ASKED_AGAIN", 0.0)
+    assert count(store) == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "minio.example:9000",
+        "htp://minio:9000",
+        "http://[::1",
+        "http://a:b@minio",
+        "http://minio/way",
+    ],
+)
+def test_an_address_of_a_server_that_is_none_is_refused(
+    monkeypatch: pytest.MonkeyPatch, place: str, tmp_path: Path, address: str
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", address)
+    store = open_store(tmp_path / "home", parts_at=place)
+    with pytest.raises(Unavailable, match=r"^AWS_ENDPOINT_URL is not as http://host:9000") as told:
+        publish_run(store, "d", "s", RUN, SCORES)
+    assert address not in str(told.value)
+    assert store.parts() == []
+
+
+def test_the_check_names_every_part_that_is_lost(
+    place: str,
+    there: S3FileSystem,
+    tmp_path: Path,
+    emptied: Callable[[Store], Store],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store = open_store(tmp_path / "home", parts_at=place)
+    publish_run(store, "d", "s", RUN, SCORES)
+    for part in store.parts()[:2]:
+        there.delete_file(f"{place.removeprefix('s3://')}/{part.name}")
+    emptied(store).close()
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    monkeypatch.setenv("BEIRSCOPE_PARTS_AT", place)
+    assert main(["check", "--store"]) == 2
+    said = capsys.readouterr().out
+    assert said.count("lost") == 2 and "3 parts" in said and "2 damaged" in said

@@ -52,7 +52,7 @@ class Settings:
     recently used are deleted."""
     vector_bytes: int = 8 * 1024**3
     """Memory that building an approximate index of vectors may take, by an estimate; what would
-    take more is refused before its documents are encoded. 0 sets no limit."""
+    take more is refused when the first 2,048 documents are encoded. 0 sets no limit."""
     latency_queries: int = 50
     """Queries of a run that are timed one at a time, for its latency; 0 times none."""
     address: str = "127.0.0.1"

@@ -7,7 +7,6 @@ measured afterwards, by `latency`.
 
 import contextlib
 import json
-import math
 import os
 import threading
 import time
@@ -25,6 +24,8 @@ from compute.base.result_identity import fingerprint
 from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
 
+RECALL = "candidate_recall@100"
+"""Of a run, not of its index: it depends on how that is searched."""
 MEASURED: Mapping[str, str] = {
     "index_seconds": "seconds to index the documents, encoding them included",
     "index_bytes": "size of the index on the disk",
@@ -34,7 +35,7 @@ MEASURED: Mapping[str, str] = {
     "latency_p50_ms": "milliseconds that half of the queries take at most, one at a time",
     "latency_p95_ms": "milliseconds that 95% of the queries take at most, one at a time",
     "peak_memory_bytes": "most memory held at once, by all processes of the run",
-    "candidate_recall@100": "share of the exact first 100 that the approximate index finds",
+    RECALL: "share of the exact first 100 that the approximate index finds",
 }
 """What the part `efficiency` holds, and what each measure means."""
 
@@ -138,10 +139,6 @@ def of_index(folder: Path, documents: int) -> dict[str, float]:
     """The measures of an index of so many documents; times only if measured on this machine."""
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
-    told = record.get("facts", {})
-    numbers = {name: told[name] for name in MEASURED.keys() & told.keys()}
-    # A share of nothing is no number.
-    found |= {name: n for name, n in numbers.items() if n is not None and math.isfinite(n)}
     here = dict(provenance.hardware())
     if record.get("hardware", here) == here and not record.get("resumed"):
         seconds, peak = record.get("seconds"), record.get("peak_bytes")

@@ -39,7 +39,7 @@ from compute.store.parts import ROW_GROUP
 from compute.store.store import Part, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
 from compute.systems import trained as models
-from compute.systems.searcher import Request, Rewriting
+from compute.systems.searcher import Approximate, Request, Rewriting
 
 NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
@@ -139,7 +139,10 @@ def _searched(bench: Bench, pair: Pair) -> Found:
         with efficiency.watched() as cost:
             found = searcher.search(folder, Request(queries, depth, settings, bench.progress))
         documents = pair.documents.rows if pair.documents else 0
-        indexes = {pair.names.index: efficiency.of_index(folder, documents)}
+        measured = efficiency.of_index(folder, documents)
+        share = searcher.recall(folder, settings) if isinstance(searcher, Approximate) else None
+        measured |= {} if share is None else {efficiency.RECALL: share}
+        indexes = {pair.names.index: measured}
     costs = efficiency.of_run(cost, len(queries), indexes=indexes)
     return found, {"index_seconds": seconds, "search_seconds": cost.seconds}, costs
 

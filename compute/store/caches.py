@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from compute.base import disk_refusals
+from compute.base.errors import Unavailable
 from compute.base.files import make_folder, sync_folder
 from compute.base.locks import locked
 from compute.base.settings import Settings
@@ -82,9 +84,11 @@ def _build(finished: Path, build: Callable[[Path], object]) -> None:
     try:
         build(aside)
         _sync(aside)
-    except Exception:
-        # What failed is not built upon; what was only interrupted is.
-        shutil.rmtree(aside, ignore_errors=True)
+    except Exception as error:
+        # What failed is not built upon; what was interrupted, or had no room, is.
+        refused = isinstance(error, Unavailable) or disk_refusals.refusal(error, finished.parent)
+        if not refused:
+            shutil.rmtree(aside, ignore_errors=True)
         raise
     aside.rename(finished)
     sync_folder(finished.parent)

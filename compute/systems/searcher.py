@@ -125,6 +125,19 @@ class Divisible(Protocol):
 
 
 @runtime_checkable
+class Approximate(Protocol):
+    """A searcher whose index may miss some of the best documents."""
+
+    def recall(self, folder: Path, settings: Settings) -> float | None:
+        """The share of the exact first 100 that it finds, mean over queries made up of documents.
+
+        It depends on how the index is searched, not on the index alone. None where the search is
+        exact, or the index is one of an earlier version.
+        """
+        ...
+
+
+@runtime_checkable
 class Multilingual(Protocol):
     """A searcher that analyses texts by the language of the dataset."""
 

@@ -117,7 +117,7 @@ def test_made_up_vectors_are_indexed_and_searched_by_stages(
     told = [*vectors.measured(searcher, 300, 10, 100, tmp_path)]
     # All four clusters are searched, and all 300 documents are candidates.
     assert told == [
-        "{'documents': 300, 'candidate_recall@100': 1.0}",
+        "{'documents': 300}, candidate_recall@100 1.0000",
         "1,000 hits",
         "recall@10 1.0000",
         "recall@100 1.0000",

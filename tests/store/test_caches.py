@@ -1,5 +1,6 @@
 """Folders of indexes: built once, whole or not at all, the least used go first."""
 
+import errno
 import os
 import shutil
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from compute.base.errors import Unavailable
 from compute.base.result_identity import fingerprint
 from compute.base.settings import PROJECT, Settings
 from compute.store import caches
@@ -134,3 +136,23 @@ def test_what_dead_builders_left_goes_after_a_day(settings: Settings) -> None:
 def test_only_a_fingerprint_names_a_folder(settings: Settings) -> None:
     with pytest.raises(ValueError, match="no fingerprint"), caches.folder(settings, "../x", build):
         pass
+
+
+def test_what_had_no_room_is_gone_on_with_and_what_failed_is_not(settings: Settings) -> None:
+    found: list[bool] = []
+
+    def fails(error: Exception) -> None:
+        def attempt(folder: Path) -> None:
+            found.append((folder / "encoded").exists())
+            (folder / "encoded").write_bytes(b"hours")
+            raise error
+
+        with pytest.raises(type(error)), caches.folder(settings, name(1), attempt):
+            pass
+
+    fails(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    fails(Unavailable("more than the setting allows"))
+    fails(RuntimeError("No space left on device"))
+    fails(ValueError("a bug"))
+    fails(ValueError("a bug"))
+    assert found == [False, True, True, True, False]

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from compute.base import files, parquet_files
+from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
@@ -112,11 +113,11 @@ class Embedding(ABC):
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """Facts: documents; of an approximate index its candidate_recall@100.
+        """Facts: documents.
 
-        The recall is against exact search, over the titles, or first words, of sampled documents.
-        Finished shards are kept, and a trained or finished index: after an interruption the next
-        call goes on there.
+        Beside an approximate index lies what its recall is told by: the titles, or first words, of
+        sampled documents, and what exact search finds for them. Finished shards are kept, and a
+        trained or finished index: after an interruption the next call goes on there.
         """
         facts = folder / _FACTS
         if not facts.exists():
@@ -157,7 +158,7 @@ class Embedding(ABC):
         def pack(rows: list[Any]) -> dict[str, np.ndarray]:
             # With the first shard, not when all are encoded.
             self.layout.fit(count, len(rows[0]), settings.vector_bytes)
-            return {"": np.stack(rows).astype(self.dtype)}
+            return {"": self._finite(np.stack(rows), "a document")}
 
         return encoding.in_shards(
             documents,
@@ -180,13 +181,34 @@ class Embedding(ABC):
             return {"documents": total}
         stored = encoding.read(folder, NAME)
         if not (folder / vectors.FILE).exists():
+            # Shards that others made were not looked at yet.
+            self.layout.fit(total, stored[0].shape[1], settings.vector_bytes)
             self.layout.build(folder, stored, settings.threads, progress)
         progress(0, 0, COMPARING)
         texts = _beginnings(documents)
         queries = np.stack(self._encoded(texts, settings))
         exact = vectors.nearest(queries, stored, vectors.DEPTH, settings.threads)[1]
+        vectors.keep_compared(folder, list(queries[:, None]), exact)
+        return {"documents": total}
+
+    def recall(self, folder: Path, settings: Settings) -> float | None:
+        """The share of the exact first 100 that the index finds, searched as it is here."""
+        kept = vectors.compared(folder)
+        if kept is None:
+            return None
+        queries, exact = np.concatenate(kept[0]), kept[1]
         found = self._nearest(folder, settings)(queries, vectors.DEPTH)[1]
-        return {"documents": total, "candidate_recall@100": vectors.recall(found, exact)}
+        return vectors.recall(found, exact) if exact.size else None
+
+    def _finite(self, rows: np.ndarray, of: str) -> np.ndarray:
+        """The rows as they are stored. Raises WrongInput where one has no number to compare by."""
+        if not np.isfinite(rows).all():
+            raise WrongInput(f"the vector of {of} is not of finite numbers: try another model")
+        with np.errstate(over="ignore"):
+            stored = rows.astype(self.dtype)
+        if not np.isfinite(stored).all():
+            raise WrongInput(f"the vector of {of} has numbers too large for dtype=float16")
+        return stored
 
     def _encoded(
         self, texts: list[str], settings: Settings, report: Callable[[int], None] = _unheard
@@ -194,12 +216,16 @@ class Embedding(ABC):
         """The vectors of queries, in their order."""
         encode = self.encoder(settings, "queries")
         stripped = [text.strip() for text in texts]
-        return encoding.by_length(encode, stripped, list(map(len, stripped)), report)
+        rows = encoding.by_length(encode, stripped, list(map(len, stripped)), report)
+        if not all(np.isfinite(row).all() for row in rows):
+            raise WrongInput("the vector of a query is not of finite numbers: try another model")
+        return rows
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the inner product.
 
-        Every query has `depth` hits, if there are many documents; of clusters perhaps fewer.
+        Every query has `depth` hits, if there are many documents; of clusters or a graph perhaps
+        fewer.
         """
         texts, settings = request.texts, request.settings
         if not texts:
@@ -235,11 +261,24 @@ class Embedding(ABC):
 
     def _nearest(self, folder: Path, settings: Settings) -> vectors.Nearest:
         """Scores and places of the best documents, by the index if there is one, or exactly."""
+        self._require(folder)
         stored = encoding.read(folder, NAME)
         if (folder / vectors.FILE).exists():
             found = self.layout.opened(folder, settings.threads)
             return vectors.refined(found, stored[0], self.refine) if self.refine else found
         return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
+
+    def _require(self, folder: Path) -> None:
+        """Raises Unavailable where a file of the index is lost: less would be found, or nothing."""
+        facts = folder / _FACTS
+        if not facts.exists() or not json.loads(facts.read_text("utf-8"))["documents"]:
+            return
+        is_flat = self.index_kind == "flat"
+        wanted = [] if is_flat else [vectors.FILE]
+        wanted += [f"{NAME}.npy"] if is_flat or self.refine else []
+        for name in wanted:
+            if not (folder / name).exists():
+                raise Unavailable(f"{folder / name} is lost: remove {folder}, then run it again")
 
 
 def _beginnings(documents: Path) -> list[str]:

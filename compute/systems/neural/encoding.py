@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -174,7 +174,7 @@ def merge(folder: Path, name: str) -> None:
             about = {"descr": kind, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(whole, about)
             for file in shards.files:
-                np.load(file).tofile(whole)
+                whole.write(np.load(file).data)
     for file in shards.files:
         file.unlink()
 
@@ -201,4 +201,11 @@ def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]
     # The one without a name last: where it is, the shard is whole.
     for array in sorted(arrays, reverse=True):
         with written_aside(_file(folder, name, array, number), alone=True) as file:
-            np.save(file, arrays[array])
+            _put(file, arrays[array])
+
+
+def _put(file: BinaryIO, array: np.ndarray) -> None:
+    """Write an array as np.save does, whose own error on a full disk does not say that it is."""
+    whole = np.ascontiguousarray(array)
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
+    file.write(whole.data)

@@ -15,19 +15,27 @@ from typing import Any
 import numpy as np
 
 from compute.base.errors import Unavailable, WrongInput
-from compute.systems.searcher import Progress, at_least
+from compute.base.files import written_aside
+from compute.base.words import sized
+from compute.systems.searcher import Progress, at_least, between
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
 """The approximate index, in the folder beside the document ids."""
 TRAINED = "trained.faiss"
 """The index when it is trained and empty; it stays until FILE is there."""
+COMPARED = "compared.npz"
+"""Queries and what exact search finds for them, in the folder of an approximate index."""
 TRAINING, ADDING = "training the index", "vectors in the index"
 """What progress says, without a number and with one."""
 DEPTH = 100
 """Hits that the recall of an approximate index is told for."""
 _BLOCK = 65_536
 """Vectors compared at once: 100 MB of 384 dimensions."""
+_CODED = 2048
+"""Vectors added at once with `pq`: for each, and each of its bytes, faiss takes 1 kB meanwhile."""
+_MOST = 2**31 - 1
+"""The largest whole number that faiss takes for a parameter."""
 _TRAINING = 128
 """Vectors that the clustering of IVF sees for each cluster."""
 _SAMPLE_BYTES = 1 << 30
@@ -75,6 +83,7 @@ class Layout:
         lows = {"m": 2, "ef_construction": 1, "ef_search": 1, "nlist": 0, "nprobe": 1}
         for name, low in (lows | {"pq": 0, "refine": 0}).items():
             at_least(self, name, low)
+            between(self, name, low, _MOST)
         if self.pq and self.kind != "ivf":
             raise WrongInput(f"pq is {self.pq}, but index is {self.kind}: pq needs index=ivf")
         if self.refine and not self.pq:
@@ -92,10 +101,11 @@ class Layout:
             )
         needed = self._memory(count, dimensions)
         if memory and needed > memory:
+            smaller = "a smaller pq" if self.pq else "index=ivf with pq"
             raise Unavailable(
-                f"an index of {count:,} vectors of {dimensions} needs {needed / 1e9:.1f} GB, more "
-                f"than the setting vector_bytes allows ({memory / 1e9:.1f} GB): take "
-                "index=ivf,pq=48 or dtype=float16, or raise it"
+                f"an index of {count:,} vectors of {dimensions} numbers needs {sized(needed)}, more"
+                f" than the setting vector_bytes allows ({sized(memory)}): take {smaller}, or raise"
+                " the setting"
             )
 
     def _memory(self, count: int, dimensions: int) -> int:
@@ -103,12 +113,15 @@ class Layout:
         vector = dimensions * np.dtype(self.dtype).itemsize
         if self.kind == "flat":
             return 0
+        block = min(count, _BLOCK) * dimensions * 4
         if self.kind == "hnsw":
-            # A vector has 2m links on the lowest level, and few above it.
-            return count * (vector + 9 * self.m)
+            # A vector has 2m links of 4 bytes on the lowest level, and few above it; they are in a
+            # list that doubles when it is full.
+            return block + count * (vector + 16 * self.m)
         sample = min(self._training(self._clusters(count), dimensions), count) * dimensions * 4
+        coding = min(count, _CODED) * self.pq * _CENTROIDS * 4
         # Lists double when they are full, so half as much again is taken on average.
-        return sample + round(1.5 * count * ((self.pq or vector) + 8))
+        return block + sample + coding + round(1.5 * count * ((self.pq or vector) + 8))
 
     def stored(self) -> dict[str, Any]:
         """What of it the files of an index depend on; nothing for exact 32-bit vectors."""
@@ -145,9 +158,11 @@ class Layout:
         faiss_on(threads)
         index = self._trained(folder, shards, progress)
         count, done = sum(map(len, shards)), 0
+        step = _CODED if self.pq else _BLOCK
         for block in _blocks(shards):
             progress(done, count, ADDING)
-            index.add(block)
+            for first in range(0, len(block), step):
+                index.add(block[first : first + step])
             done += len(block)
         progress(count, count, ADDING)
         _write(index, folder / FILE)
@@ -239,7 +254,7 @@ def nearest(
         k = min(depth, len(block))
         found, where = faiss.knn(queries, block, k, metric=faiss.METRIC_INNER_PRODUCT)
         scores = np.concatenate([scores, found], axis=1)
-        places = np.concatenate([places, where + seen], axis=1)
+        places = np.concatenate([places, np.where(where < 0, -1, where + seen)], axis=1)
         scores, places = _best(scores, places, depth)
         seen += len(block)
     return scores, places
@@ -253,7 +268,9 @@ def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
         scores = np.full(places.shape, -np.inf, np.float32)
         for row, query in enumerate(np.asarray(queries, np.float32)):
             hits = places[row] >= 0
-            scores[row, hits] = np.asarray(stored[places[row, hits]], np.float32) @ query
+            # BLAS rounds by the place of a row: equal vectors would score unequally.
+            rows = np.asarray(stored[places[row, hits]], np.float32)
+            scores[row, hits] = np.einsum("ij,j->i", rows, query)
             if row % _BETWEEN == _BETWEEN - 1:
                 _forget(stored)
         return _best(scores, places, depth)
@@ -261,7 +278,22 @@ def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
     return search
 
 
-def recall(found: np.ndarray, exact: np.ndarray) -> float:
+def keep_compared(folder: Path, queries: Sequence[np.ndarray], exact: np.ndarray) -> None:
+    """Write queries, some vectors each, and the places that exact search has first for them."""
+    rows, counts = np.concatenate(queries), [len(query) for query in queries]
+    with written_aside(folder / COMPARED, alone=True) as file:
+        np.savez(file, rows=rows, counts=counts, exact=exact)
+
+
+def compared(folder: Path) -> tuple[list[np.ndarray], np.ndarray] | None:
+    """What `keep_compared` wrote; None where it wrote nothing, as of an exact index."""
+    if not (folder / COMPARED).exists():
+        return None
+    with np.load(folder / COMPARED) as kept:
+        return np.split(kept["rows"], np.cumsum(kept["counts"])[:-1]), kept["exact"]
+
+
+def recall(found: Iterable[np.ndarray], exact: np.ndarray) -> float:
     """Share of the places in each row of `exact` that the same row of `found` has; their mean."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]
     return float(np.mean(shares)) if shares else 1.0

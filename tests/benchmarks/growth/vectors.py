@@ -162,7 +162,9 @@ def measured(
     _world()
     watch = Watch(index, kill)
     facts = searcher.index(file, index, settings, watch)
-    yield str(facts)
+    watch.enter("")
+    share = searcher.recall(index, settings)
+    yield str(facts) if share is None else f"{facts}, candidate_recall@100 {share:.4f}"
     chosen = np.random.default_rng(5).integers(0, count, n_queries)
     texts = [f"{number:08}" for number in chosen]
     queries = DataFrame({"query_id": [f"q{place}" for place in range(n_queries)], "text": texts})

@@ -326,9 +326,11 @@ def test_an_approximate_index_tells_its_recall(
 ) -> None:
     searcher = dense(f"dense({world / 'mean-cosine'},index={kind},dtype=float16)")
     facts = searcher.index(documents, tmp_path, settings, _ignore)
-    assert facts == {"documents": 7, "candidate_recall@100": 1.0}
+    assert facts == {"documents": 7}
+    assert searcher.recall(tmp_path, settings) == 1
     # The index has the vectors; nothing is kept twice.
     assert {file.name for file in tmp_path.iterdir()} == {
+        "compared.npz",
         "facts.json",
         "ids.parquet",
         "vectors.faiss",
@@ -346,11 +348,11 @@ def test_quantised_vectors_are_refined_by_those_that_are_kept(
     for refine, kept in (("", set()), (",refine=5", {"vectors.npy"})):
         searcher, folder = dense(f"{model},index=ivf,pq=8{refine})"), _new(tmp_path, f"pq{refine}")
         hits = _run(searcher, documents, folder, settings)
-        names = {"facts.json", "ids.parquet", "vectors.faiss"} | kept
+        names = {"compared.npz", "facts.json", "ids.parquet", "vectors.faiss"} | kept
         assert {file.name for file in folder.iterdir()} == names
         # Of seven documents each is a centroid of its own.
         assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=1e-5)
-        assert searcher.index(documents, folder, settings, _ignore)["candidate_recall@100"] == 1
+        assert searcher.recall(folder, settings) == 1
 
 
 def test_what_cannot_be_indexed_is_refused_with_the_first_shard(
@@ -430,7 +432,7 @@ def test_a_killed_build_goes_on_at_its_stage(
     assert heard == told
     whole = _new(tmp_path, "whole")
     searcher.index(documents, whole, settings, _ignore)
-    names = {"facts.json", "ids.parquet", "vectors.faiss"}
+    names = {"compared.npz", "facts.json", "ids.parquet", "vectors.faiss"}
     assert {file.name for file in tmp_path.iterdir() if file.is_file()} == names
     for file in names:
         assert (tmp_path / file).read_bytes() == (whole / file).read_bytes()

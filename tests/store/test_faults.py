@@ -1,6 +1,6 @@
 """Faults of many kinds while something is stored: nothing acknowledged is lost, nothing half shown.
 
-`BEIRSCOPE_FAULTS` says how many trials (4; `make soak` 216): each deed meets each fault in turn.
+`BEIRSCOPE_FAULTS` says how many trials (6; `make soak` 216): each deed meets each fault in turn.
 What a trial leaves must be whole once the fault is over, and the same deed must work then.
 """
 
@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,6 +23,8 @@ from compute.judgements.labels import resolve
 from compute.reading.database import open_version
 from compute.store import damage
 from compute.store.loading import Bench
+from compute.store.migrations import STEPS
+from compute.store.state import open_state
 from compute.store.store import Store
 from tests.support import disks
 from tests.support.processes import prepared
@@ -30,9 +32,11 @@ from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
 
-TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "4"))
+TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "6"))
 FAULTS = ("kill", "full disk", "flipped bit", "missing file", "foreign state", "clock ahead")
 RUN = "q1 Q0 d1 1 2.0 {0}\nq1 Q0 d2 2 1.0 {0}\nq2 Q0 d3 1 1.0 {0}\n"
+FORMAT = 3
+"""Of the older homes that are migrated."""
 KINDS = ["hits", "length_counts", "scores", "top"]
 """What an imported run of this collection is stored as."""
 
@@ -128,23 +132,27 @@ def _exchange(home: Path, foreign: Path) -> None:
 
 def _older(home: Path) -> None:
     """Take the home back to the format before states had an identity."""
-    with sqlite3.connect(home / "state.sqlite") as connection:
-        for statement in OLDER:
-            connection.execute(statement)
-    connection.close()
-    (home / "home.json").write_text('{"format": 3}', "utf-8")
+    old = home.with_name(f"{home.name}-older")
+    (old / "parts").mkdir(parents=True)
+    open_state(Settings(home=old), STEPS[:FORMAT]).dispose()
+    now, then = (folder / "state.sqlite" for folder in (home, old))
+    with closing(sqlite3.connect(then)) as connection, connection:
+        connection.execute("attach ? as now", [str(now)])
+        tables = "select name from main.sqlite_master where type = 'table' and name != 'steps'"
+        for (table,) in connection.execute(tables).fetchall():
+            names = [row[1] for row in connection.execute(f"pragma main.table_info({table})")]
+            columns = ", ".join(f'"{name}"' for name in names)
+            connection.execute(f"delete from main.{table}")
+            connection.execute(
+                f"insert into main.{table} ({columns}) select {columns} from now.{table}"
+            )
+    for file in home.glob("state.sqlite*"):
+        file.unlink()
+    # Closed by its last user, it has no file beside it.
+    then.replace(now)
+    shutil.rmtree(old)
+    (home / "home.json").write_text(f'{{"format": {FORMAT}}}', "utf-8")
     (home / "parts" / "identity.json").unlink()
-
-
-OLDER = (
-    "drop table identity",
-    "alter table added_judgements drop column imported",
-    "alter table added_judgements drop column takes_back",
-    "alter table annotation_turns drop column number",
-    "alter table parts drop column sha256",
-    "alter table parts drop column sha256_as",
-    "delete from steps where format > 3",
-)
 
 
 def _whole(home: Path, deed: str, marks: list[str], before: int, damaged: str) -> None:

@@ -350,7 +350,7 @@ def _randomised(
     """
     centred = weights * (values - values.mean(axis=0))
     scale = family.scale[:, None]
-    observed = np.abs(family.mean)[:, None] * scale * (1 - NEAR)
+    observed = _least(np.abs(family.mean)[:, None] * scale)
     counts = np.zeros(len(observed), np.int64)
     highest = []
     starts = np.searchsorted(family.a, np.arange(len(values)))
@@ -387,7 +387,13 @@ def _carrying(parts: Values) -> float:
 
 def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
     """How many of the drawn are at least as large as each observed one, equal but for rounding."""
-    return len(drawn) - np.searchsorted(np.sort(drawn), observed * (1 - NEAR), side="left")
+    return len(drawn) - np.searchsorted(np.sort(drawn), _least(observed), side="left")
+
+
+def _least(observed: Values) -> Values:
+    """From where on a studentised statistic counts as at least as large: a zero that rounding
+    made larger is still none."""
+    return np.where(observed > NEAR, observed * (1 - NEAR), 0.0)
 
 
 def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:

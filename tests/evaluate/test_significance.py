@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pandas import DataFrame
@@ -112,6 +112,8 @@ def test_randomisation_counts_every_sign_pattern_of_eight_queries() -> None:
 
 @FEWER
 @given(few())
+# The differences sum to zero, which sevenths of them do but for rounding.
+@example(np.array([[0, 1, 2, 2, 0, 1, 2], [0, 0, 0, 0, 2, 2, 4]]) / 4)
 def test_max_t_is_the_highest_t_of_all_pairs_under_the_same_signs(values: np.ndarray) -> None:
     n = values.shape[1]
     found = pairs(values, resamples=0)

@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 from compute.evaluate.distributions import normal_chance
 from compute.evaluate.sign_flips import Signs, on_one_thread
-from compute.evaluate.significance import NEAR, PERMUTATIONS, SEED, Values
+from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
 from compute.evaluate.tolerance import equal
 
 NORMAL = 100
@@ -82,8 +82,9 @@ def _p(shares: Values) -> Values:
 def _drawn(shares: Values) -> Values:
     differing = shares[:, shares.any(axis=0)]
     of_queries = differing.T.copy()
-    least = np.abs(differing.sum(axis=1)) * (1 - NEAR)
+    spread = np.sqrt((differing**2).sum(axis=1))
+    seen = least(np.abs(differing.sum(axis=1)) / spread) * spread
     signs, counts = Signs(len(of_queries), PERMUTATIONS, SEED), np.zeros(len(shares), np.int64)
     for block in signs.blocks():
-        counts += np.count_nonzero(np.abs(block @ of_queries) >= least, axis=0)
+        counts += np.count_nonzero(np.abs(block @ of_queries) >= seen, axis=0)
     return signs.p(counts)

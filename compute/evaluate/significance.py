@@ -327,7 +327,7 @@ def _tested(
         drawn.check(len(family.mean), correction)
         p, highest = _randomised(values, weights, family, drawn)
         if correction == "maxT":
-            adjusted = drawn.p(_at_least(highest, np.abs(family.mean) * family.scale))
+            adjusted = drawn.p(_atleast(highest, np.abs(family.mean) * family.scale))
             return p, adjusted, family.not_rejected(drawn.critical(highest))
     else:
         p = family.t_test() if test == "t" else _wilcoxon(values, weights, family)
@@ -350,7 +350,7 @@ def _randomised(
     """
     centred = weights * (values - values.mean(axis=0))
     scale = family.scale[:, None]
-    observed = _least(np.abs(family.mean)[:, None] * scale)
+    observed = least(np.abs(family.mean)[:, None] * scale)
     counts = np.zeros(len(observed), np.int64)
     highest = []
     starts = np.searchsorted(family.a, np.arange(len(values)))
@@ -385,12 +385,12 @@ def _carrying(parts: Values) -> float:
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else 0.0
 
 
-def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
+def _atleast(drawn: Values, observed: Values) -> NDArray[np.int64]:
     """How many of the drawn are at least as large as each observed one, equal but for rounding."""
-    return len(drawn) - np.searchsorted(np.sort(drawn), _least(observed), side="left")
+    return len(drawn) - np.searchsorted(np.sort(drawn), least(observed), side="left")
 
 
-def _least(observed: Values) -> Values:
+def least(observed: Values) -> Values:
     """From where on a studentised statistic counts as at least as large: a zero that rounding
     made larger is still none."""
     return np.where(observed > NEAR, observed * (1 - NEAR), 0.0)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
-from compute.evaluate.significance import NEAR, student
+from compute.evaluate.significance import NEAR, least, student
 
 Values = NDArray[np.float64]
 FEWEST = 5
@@ -58,7 +58,7 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
     found.loc[sizes == len(of), "contrast"] = np.nan
     found["p"] = found["p_adjusted"] = np.nan
     if some.any():
-        seen = _seen(of, sizes)[some] * (1 - NEAR)
+        seen = least(_seen(of, sizes)[some])
         drawn = _dealt(of, sizes, seed)[:, some]
         found.loc[some, "p"] = _share(drawn >= seen)
         found.loc[some, "p_adjusted"] = _share(drawn.max(axis=1)[:, None] >= seen)

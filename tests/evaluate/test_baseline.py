@@ -80,3 +80,9 @@ def test_differences_are_those_that_are_tested() -> None:
     parts = [FORTY[:, :7], FORTY[:, 7:]]
     tested = baseline.against(parts, 2)
     assert baseline.differences(parts, 2).equals(tested.drop(columns="p"))
+
+
+def test_a_difference_of_zero_is_one_where_rounding_made_it_larger() -> None:
+    """Sevenths of differences that sum to zero sum to zero but for rounding."""
+    gaps = np.array([[0, -1, -2, -2, 2, 1, 2]]) / 4
+    assert baseline._p(gaps / 7).tolist() == [1]

@@ -99,6 +99,8 @@ class Augmented(OfCheckpoint):
 
         The pieces of the query stand first, in its order and with those of weight 0.
         """
+        from pandas import DataFrame
+
         asked = self._augment(queries["text"].fillna("").tolist(), settings)
         rows = [
             (query_id, *row)

@@ -13,14 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+from pandas import DataFrame
+from pandas.testing import assert_frame_equal
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import PROJECT, Settings
 from compute.corpora import word_pieces
 from compute.store.store import Part
-from compute.systems.augmented import examples, model, training
+from compute.systems.augmented import examples, model, training, vectors
 from compute.systems.augmented.examples import Examples
 from compute.systems.augmented.recipe import Augmentation
+from compute.systems.augmented.search import COLUMNS, Augmented
 from compute.systems.checkpoints import from_text
 from compute.systems.training.recipes import MODEL, Material
 from tests.support import models
@@ -142,9 +145,15 @@ def test_training_lowers_the_loss_and_leaves_a_model(
     assert facts["steps"] == len(told) == 12
     assert [file.name for file in tmp_path.iterdir()] == [MODEL]
     loaded = model.load(tmp_path / MODEL)
-    (query,) = model.weights(loaded, loaded.batch([_examples(material).train.pieces[0]]))
+    pieces = _examples(material).train.pieces[0]
+    weighed = model.weights(loaded, loaded.batch([pieces]))[0]
+    query = [(vectors.names()[piece], mine, weight) for piece, mine, weight in weighed]
     own = [weight for _, mine, weight in query if mine]
     assert len(own) == 4
+    asked = DataFrame({"query_id": ["q1", "none"], "text": [QUERIES[0]["text"], None]})
+    rows = Augmented(from_text(str(tmp_path / MODEL))).queries(asked, Settings(threads=1))
+    whole = DataFrame([("q1", *piece) for piece in query], columns=COLUMNS)
+    assert_frame_equal(rows, whole, rtol=1e-5)
     if ablation.get("weights") == "none":
         assert min(own) >= 1
     assert loaded.shape.bm25 == ("vectors" not in ablation)

@@ -37,7 +37,7 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
     no other system has in its top k); value and value_without; place and place_without among all
     systems, every one scored by the fewer judgements. The queries stay the same: one that loses
-    its last relevant document scores 0. Raises WrongInput as `holes.measured`.
+    its last relevant document scores 0. Raises WrongInput as `bounds.measured`.
     """
     top, gain = measured(lists, measure)
     own = alone(top, top.filled & ~top.holes)
@@ -59,7 +59,7 @@ def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
     Both lists hold the same systems; `added` sees official + added judgements. system; n_added
     and n_added_relevant (pairs of its top k that only these judge); n_added_alone (relevant ones
     that no other system has there); value and value_added, each over the queries that have a
-    judgement then. Raises WrongInput as `holes.measured`.
+    judgement then. Raises WrongInput as `bounds.measured`.
     """
     (before, gain), (after, _) = measured(official, measure), measured(added, measure)
     fresh = after.beside(before)

@@ -33,7 +33,7 @@ Row = Mapping[Hashable, Any]
 def panel(
     rows: DataFrame, cost: str, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """Systems by a cost of `tradeoff.COSTS` and by quality; those without that cost are left out.
+    """Systems by a cost of `pareto.COSTS` and by quality; those without that cost are left out.
 
     `rows` are those of `pareto.points` with title and family. Marks of every machine but the
     first are open; each machine has its own front.

@@ -1,5 +1,5 @@
 # `make run` opens the dashboard with a worker, `make look` the dashboard alone, `make test` checks
-# everything at small size.
+# everything at small size, `make test-all` what takes longer.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -7,7 +7,7 @@ TESTERS ?= 3
 READY := $(VENV)/installed
 LOOK := .look
 
-.PHONY: run look test suite lint smoke soak fuzz pins clean
+.PHONY: run look test test-all suite lint smoke soak fuzz pins clean
 
 run: $(READY)
 	@$(PY) -m compute serve
@@ -22,6 +22,10 @@ test: $(READY)
 # order of the folders, for a file of few and long tests must not come last.
 suite: $(READY)
 	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
+
+# What `make test` leaves out for its seconds; CI runs both.
+test-all: $(READY)
+	$(PY) -m pytest -m "long and not soak" -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

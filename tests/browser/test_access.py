@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, ViewportSize, expect
 
@@ -66,6 +67,7 @@ def _unknown(found: list[tuple[str, str, str]]) -> str:
     return json.dumps([one for one in found if one[:2] not in OF_STREAMLIT], indent=1)
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_in_light_and_wide(page: Page, dashboard: str) -> None:
     page.emulate_media(color_scheme="light")
     page.goto(f"{dashboard}/?dataset=tiny&numbers=Computed")
@@ -73,6 +75,7 @@ def test_axe_finds_nothing_in_light_and_wide(page: Page, dashboard: str) -> None
     assert _unknown(_walk(page, dashboard)) == "[]"
 
 
+@pytest.mark.long
 def test_axe_finds_streamlits_own_alone_in_dark_on_a_phone(page: Page, dashboard: str) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)

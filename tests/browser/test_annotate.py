@@ -153,6 +153,7 @@ def rows(judging: Judging, task: Task) -> list[dict[Any, Any]]:
     return judging.store.added_judgements().query("task == @task.id").to_dict("records")
 
 
+@pytest.mark.long
 def test_thirty_holes_judged_by_keyboard_change_the_numbers(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -399,6 +400,7 @@ def test_an_annotator_learns_nothing_of_systems_order_or_others(
     assert told is None, seen[max(0, told.start() - 80) : told.end() + 80]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("people", [2, pytest.param(4, marks=pytest.mark.soak)])
 def test_people_at_once_lose_nothing_when_the_server_is_killed(
     browser: Browser, judging: Judging, people: int
@@ -439,6 +441,7 @@ def test_people_at_once_lose_nothing_when_the_server_is_killed(
         server.wait()
 
 
+@pytest.mark.long
 def test_answers_given_while_the_disk_is_full_are_saved_once_there_is_room(
     page: Page, judging: Judging, tmp_path: Path
 ) -> None:

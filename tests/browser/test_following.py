@@ -136,6 +136,7 @@ def choose(page: Page, label: str, title: str) -> None:
     raise AssertionError(f"no {title} in the list {label}")
 
 
+@pytest.mark.long
 def test_the_picture_narrows_while_two_people_judge(
     sampled: Sampled, address: str, contexts: list[BrowserContext]
 ) -> None:

@@ -78,6 +78,7 @@ def _task(page: Page, address: str) -> str:
     return page.url.rpartition("about=")[2]
 
 
+@pytest.mark.long
 def test_every_page_shows_what_is_hostile_as_text(watched: Page, attacked: str) -> None:
     page = watched
     chosen = urlencode(CHOSEN)

@@ -191,6 +191,7 @@ def seated(busy: Busy, people: int) -> tuple[Task, list[Page]]:
     return task, [busy.sit_down(who, server, task) for who, server in sides]
 
 
+@pytest.mark.long
 def test_two_people_lose_nothing_when_a_server_is_killed(browser: Browser) -> None:
     with busied(browser, whole=False) as busy:
         task, pages = seated(busy, 2)

@@ -61,6 +61,7 @@ def _open(page: Page, address: str) -> None:
     page.wait_for_function(_DRAWN)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "size"), [("light", None), ("dark", PHONE)])
 def test_pages_draw_and_axe_finds_nothing(
     watched: Page, site: str, scheme: str, size: ViewportSize | None

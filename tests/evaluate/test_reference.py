@@ -21,9 +21,12 @@ from compute.systems import system
 from compute.views.overlap import select as overlap_select
 
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")
-pytestmark = pytest.mark.skipif(
-    not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set: documented scores not made again"
-)
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(
+        not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set: documented scores not made again"
+    ),
+]
 # dataset, system: nDCG@10, R@100 and how far R@100 may lie from it
 EXPECTED = {
     ("nfcorpus", "bm25"): (0.3218, 0.2457, 0.00005),
@@ -52,7 +55,6 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(Store(now), now)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dataset", "name"),
     [*EXPECTED, *(pytest.param(*pair, marks=pytest.mark.soak) for pair in LONG)],
@@ -66,7 +68,6 @@ def test_documented_scores_are_made_again(bench: Bench, dataset: str, name: str)
     assert means["R@100"] == pytest.approx(recall, abs=margin)
 
 
-@pytest.mark.slow
 def test_minilm_scores_of_a_few_documents_are_those_that_ship(bench: Bench, tmp_path: Path) -> None:
     """Three queries, and the ten documents that ship as the best of each; `make soak` takes all."""
     shipped = Store(Settings(home=tmp_path / "home")).part("hits", "nfcorpus", "minilm")
@@ -99,7 +100,6 @@ def _written(folder: Path, loaded: Loaded, hits: DataFrame) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("dataset", ["nfcorpus", pytest.param("scifact", marks=pytest.mark.soak)])
 def test_elasticsearch_scores_are_made_again(bench: Bench, dataset: str) -> None:
     """BEIR's code leaves out queries without an answer: 15 of NFCorpus's 323."""

@@ -12,6 +12,7 @@ from compute.base.errors import BeirscopeError
 from compute.base.words import counted
 from compute.store.store import Store
 from compute.systems import SYSTEMS, System, system
+from compute.systems.catalogue import RAN
 
 RUNS, TRAINS = "runs", "runs once trained"
 ABSENT, MISSES = "no model of it", "not yet: --json says why"
@@ -25,6 +26,7 @@ class Listed(NamedTuple):
     family: str
     in_papers: bool
     verified: str
+    tried: str
     here: str
     """RUNS, TRAINS, ABSENT, or what is missing, in a sentence."""
     made_from: str
@@ -44,6 +46,7 @@ def show_systems(arguments: Namespace) -> int:
             "system": row.system,
             "family": row.family,
             "verified": row.verified,
+            "tried": row.tried,
             "here": row.here if row.here in (RUNS, TRAINS, ABSENT) else MISSES,
         }
         for row in found
@@ -62,6 +65,7 @@ def listed(trained: Iterable[System] = ()) -> list[Listed]:
             family=row.family,
             in_papers=row.name in SYSTEMS and bool(row.published_in),
             verified=row.verified,
+            tried=row.tried,
             here=_here(row),
             made_from=", ".join(row.inputs),
             parameters=", ".join(f"{name}={row.parameters[name]}" for name in row.parameters),
@@ -98,4 +102,6 @@ def _summary(found: Sequence[Listed]) -> str:
     here = Counter(row.here for row in found)
     more = f", {here[TRAINS]} once trained" if here[TRAINS] else ""
     runs = counted(here[RUNS], "system")
-    return f"{len(papers)} systems of the papers: {parts}. {runs} can run here now{more}."
+    tried = counted(sum(row.tried.startswith(RAN) for row in found), "system")
+    said = f"{tried} ran in the tests, as now, from a name to scores, a page and an export"
+    return f"{len(papers)} systems of the papers: {parts}. {said}. {runs} can run here now{more}."

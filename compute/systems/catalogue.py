@@ -1,12 +1,15 @@
 """The catalogue of systems: one row each, facts from the published list, searchers from here."""
 
+import contextlib
 import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from compute.base.errors import Conflict, WrongInput
+from compute.base.errors import Conflict, Unavailable, WrongInput
+from compute.base.result_identity import fingerprint
 from compute.base.settings import PROJECT
 from compute.systems import names
 from compute.systems.augmented.recipe import Augmentation
@@ -30,6 +33,9 @@ from compute.systems.training.recipes import Recipe
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
+RAN = "ran in"
+TRIED = PROJECT / "data" / "tried.csv"
+"""The rows that the tests took from `run` to scores, a page and an export; written by the tests."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,22 @@ class System:
         runs = self.search or self.recipe
         return self.evidence or ("not verified" if runs else "published figures only")
 
+    def fingerprint(self) -> str:
+        """Name of all that the row says of how it runs. Raises Unavailable as its method does."""
+        method = self.recipe or self.search
+        assert method is not None
+        about = {"method": type(method).__name__, "identity": method.identity()}
+        return fingerprint("hits", self.inputs, **about)
+
+    @property
+    def tried(self) -> str:
+        """Whether the tests took it, as it is now, from `run` to an export, and their version."""
+        kept = _tried().get(self.name)
+        with contextlib.suppress(Unavailable):
+            if kept and kept["fingerprint"] == self.fingerprint():
+                return f"{RAN} {kept['version']}"
+        return "not tried" if self.search or self.recipe else ""
+
     def with_parameters(self, name: names.Name) -> "System":
         """This system with the parameters of `name`, under its canonical name."""
         name = names.canonical(name, self.parameters)
@@ -136,6 +158,12 @@ def catalogue(*rows: System) -> Mapping[str, System]:
             raise WrongInput(f"{row.name} is not in systems.csv: say its family in its row")
         table[row.name] = replace(row, title=row.title or row.name)
     return MappingProxyType(table)
+
+
+@cache
+def _tried() -> dict[str, dict[str, str]]:
+    with TRIED.open(encoding="utf-8", newline="") as file:
+        return {row["system"]: row for row in csv.DictReader(file)}
 
 
 def _published() -> dict[str, dict[str, Any]]:

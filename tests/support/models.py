@@ -4,6 +4,7 @@ Two layers of 16 dimensions, 512 positions, a vocabulary of single letters: a wo
 is five pieces, so that texts soon are longer than a model takes.
 """
 
+import importlib
 import json
 import string
 from pathlib import Path
@@ -173,3 +174,32 @@ def sparse_encoder(folder: Path, base: Path) -> Path:
 
     SparseEncoder(str(base), device="cpu").save(str(folder))
     return folder
+
+
+def use_qa(folder: Path) -> None:
+    """A SavedModel with the signatures of USE-QA, which counts bytes, in `folder`."""
+    # By name: whoever has not installed the extra has no types of it either.
+    tensorflow: Any = importlib.import_module("tensorflow")
+    text = tensorflow.TensorSpec([None], tensorflow.string)
+
+    def count(texts: Any, letter: str) -> Any:
+        other = tensorflow.strings.length(tensorflow.strings.regex_replace(texts, letter, ""))
+        return tensorflow.strings.length(texts) - other
+
+    def vector(first: Any, last: Any) -> Any:
+        length = tensorflow.strings.length
+        rows = [1 + length(first), count(first, "e"), length(last), count(last, "a")]
+        return {"outputs": tensorflow.cast(tensorflow.stack(rows, axis=1), tensorflow.float32)}
+
+    class Tiny(tensorflow.Module):
+        @tensorflow.function(input_signature=[text])
+        def question(self, input: Any) -> Any:
+            return vector(input, input)
+
+        @tensorflow.function(input_signature=[text, text])
+        def response(self, input: Any, context: Any) -> Any:
+            return vector(input, context)
+
+    model = Tiny()
+    signatures = {"question_encoder": model.question, "response_encoder": model.response}
+    tensorflow.saved_model.save(model, str(folder), signatures=signatures)

@@ -21,7 +21,7 @@ COMMANDS = {
         (option("--stored", action="store_true", help="only those that are stored here"), JSON),
     ),
     "systems": Command(
-        "every system, what it was verified against and whether it runs here",
+        "every system, what it was verified against, whether it was tried and runs here",
         "systems.show_systems",
         (JSON,),
     ),

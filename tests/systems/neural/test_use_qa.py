@@ -3,7 +3,6 @@
 Runs where the extra `use-qa` is installed; what it says without it is tested everywhere.
 """
 
-import importlib
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.systems import system
 from compute.systems.searcher import Request
+from tests.support import models
 
 DOCUMENTS = [("a", "Cats", "A cat purrs."), ("b", "", "Stock market"), ("c", "Dogs", "")]
 QUERIES = [("q1", "cat"), ("q2", "market"), ("q3", "")]
@@ -45,36 +45,9 @@ def _vector(*texts: str) -> list[float]:
     return [1.0 + len(texts[0]), texts[0].count("e"), len(texts[-1]), texts[-1].count("a")]
 
 
-def _save(folder: Path) -> None:
-    tensorflow: Any = importlib.import_module("tensorflow")
-    text = tensorflow.TensorSpec([None], tensorflow.string)
-
-    def count(texts: Any, letter: str) -> Any:
-        other = tensorflow.strings.length(tensorflow.strings.regex_replace(texts, letter, ""))
-        return tensorflow.strings.length(texts) - other
-
-    def vector(first: Any, last: Any) -> Any:
-        length = tensorflow.strings.length
-        rows = [1 + length(first), count(first, "e"), length(last), count(last, "a")]
-        return {"outputs": tensorflow.cast(tensorflow.stack(rows, axis=1), tensorflow.float32)}
-
-    class Tiny(tensorflow.Module):
-        @tensorflow.function(input_signature=[text])
-        def question(self, input: Any) -> Any:
-            return vector(input, input)
-
-        @tensorflow.function(input_signature=[text, text])
-        def response(self, input: Any, context: Any) -> Any:
-            return vector(input, context)
-
-    model = Tiny()
-    signatures = {"question_encoder": model.question, "response_encoder": model.response}
-    tensorflow.saved_model.save(model, str(folder), signatures=signatures)
-
-
 @pytest.mark.skipif(not has_tensorflow, reason="needs the extra: pip install '.[use-qa]'")
 def test_scores_are_cosines_of_question_and_response_in_context(tmp_path: Path) -> None:
-    _save(tmp_path / "model")
+    models.use_qa(tmp_path / "model")
     documents, folder = tmp_path / "documents.parquet", tmp_path / "index"
     folder.mkdir()
     DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(documents)

@@ -1,6 +1,7 @@
 """Qrels files, TREC's and BEIR's: judgements in and out."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -8,8 +9,8 @@ import pyarrow as pa
 
 from compute.base.errors import WrongInput
 from compute.base.words import shown
-from compute.datasets import trec
-from compute.datasets.records import WHOLE
+from compute.datasets import rankings, records, trec
+from compute.datasets.records import QRELS, WHOLE, BadLine, reads_as_number
 
 _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
@@ -25,6 +26,8 @@ _TREC = trec.Layout(
         ("relevance", pa.int32()),
     ),
 )
+AS_RUN = "write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"
+_RANKING = "looks like a ranking, not judgements ({})"
 _BEIR = trec.Layout(
     "qrels line",
     (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())),
@@ -42,18 +45,49 @@ class Form:
     fault: str = ""
     """Why it is refused whatever its lines hold; empty if it is not."""
     remedy: str = ""
+    ranked: bool = False
+    """Whether it is refused as a ranking, or for it may be one."""
 
 
 def form(path: Path) -> Form:
+    """`form_of` the lines that begin a file. Raises Missing or WrongInput where it is not read."""
+    return form_of(trec.lines(path))
+
+
+def form_of(lines: Sequence[str]) -> Form:
     """TREC's four columns, or BEIR's three under their header, as the first line tells.
 
-    Raises Missing or WrongInput for a file that cannot be read.
+    The other lines tell a ranking, which is refused; what may be one is, too, without a header.
     """
-    above, first = _first_line(path)
-    if len(first.split("\t")) != 3:
-        return Form(_TREC)
-    if not _whole(first.split("\t")[2]):
-        return Form(_BEIR, above + 1)
+    above, first = _first(lines)
+    if len(names := first.split("\t")) == 3:
+        return _of_three(names, lines[above:], above)
+    rows = [row for row in map(str.split, lines[above:]) if len(row) == 4]
+    why = rankings.seen(rows, named=True)
+    return Form(_TREC, above, _RANKING.format(why), AS_RUN, True) if why else Form(_TREC)
+
+
+def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
+    """The form of columns between tabs whose first line holds `names`, or the first values."""
+    order, named = QRELS, not reads_as_number(names[2])
+    if named:
+        try:
+            order = records.header("\t".join(names))
+        except BadLine as bad:
+            ranked = "rank" in map(records.column, names)
+            return Form(_BEIR, above + 1, bad.fault, AS_RUN if ranked else bad.remedy, ranked)
+    found = [row for row in (line.split("\t") for line in lines[named:]) if len(row) == 3]
+    rows = [[row[order.index(name)] for name in QRELS] for row in found]
+    if why := rankings.seen(rows, named=named):
+        return Form(_BEIR, above, _RANKING.format(why), AS_RUN, True)
+    if named:
+        kinds = dict(_BEIR.columns)
+        layout = replace(_BEIR, columns=tuple((name, kinds[name]) for name in order))
+        return Form(layout, above + 1)
+    if why := rankings.suspected(rows):
+        fault = f"judgements or a ranking ({why}), and no header says which"
+        remedy = f"put `query-id corpus-id score` above judgements; if it is a ranking, {AS_RUN}"
+        return Form(_BEIR, above, fault, remedy, True)
     fault = "the first line is a judgement, not the header `query-id corpus-id score`"
     return Form(_BEIR, above, fault, "put the header above it")
 
@@ -88,7 +122,7 @@ def read(path: Path) -> Qrels:
     try:
         table = trec.read_columns(path, found.layout, skip=found.skip)
     except WrongInput:
-        if is_markup(_first_line(path)[1]):
+        if trec.foreign(_first(trec.lines(path))[1]) == trec.XML:
             raise WrongInput(
                 f"{path} holds XML, such as topics, and no judgements: give qrels, and the topics"
                 " beside them with import-dataset --queries"
@@ -127,22 +161,13 @@ def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
 
 
 def is_qrels(path: Path) -> bool:
-    """Whether the file begins like qrels: a judgement of TREC's four columns, or BEIR's header.
-
-    Raises Missing or WrongInput for a file that cannot be read.
-    """
-    _, first = _first_line(path)
-    columns = first.encode().split()
-    if len(columns) == 4:
-        return _whole(columns[3].decode())
-    return len(first.split("\t")) == 3
-
-
-def is_markup(line: str) -> bool:
-    """Whether the first line of a file begins XML, and no run or qrels of an id that has a `<`."""
-    columns = line.split()
-    numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
-    return line.lstrip().startswith("<") and not any(map(trec.reads_as_number, numbers))
+    """Whether the file begins like qrels, by a judgement of TREC's four columns or by BEIR's
+    header, and not like a ranking. Raises Missing or WrongInput for a file that cannot be read."""
+    lines = trec.lines(path)
+    _, first = _first(lines)
+    columns, names = first.encode().split(), {*map(records.column, first.split("\t"))}
+    of_trec = len(columns) == 4 and _whole(columns[3].decode())
+    return (of_trec or {*_PAIR} <= names) and not form_of(lines).ranked
 
 
 def as_trec(judgements: pd.DataFrame) -> str:
@@ -173,14 +198,14 @@ def as_beir(judgements: pd.DataFrame) -> str:
     return f"query-id\tcorpus-id\tscore\n{lines}"
 
 
-def _first_line(path: Path) -> tuple[int, str]:
-    """The first line that is neither blank nor a comment, and how many lines are above it.
+def _first(lines: Sequence[str]) -> tuple[int, str]:
+    """How many lines are above the first that is neither blank nor a comment, and that line.
 
     Where every line begins with `#` they are no comments: the first of them.
     """
-    lines = [(above, line) for above, line in enumerate(trec.lines(path, 1000)) if line.strip()]
-    plain = [(above, line) for above, line in lines if not line.startswith("#")]
-    return next(iter(plain or lines), (0, ""))
+    data = [(above, line) for above, line in enumerate(lines) if line.strip()]
+    plain = ((above, line) for above, line in data if not line.startswith("#"))
+    return next(plain, next(iter(data), (0, "")))
 
 
 def _whole(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -15,7 +15,7 @@ from pandas import DataFrame
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.base.words import shown
-from compute.datasets import layout, pydocs, qrels, records
+from compute.datasets import layout, pydocs, qrels, records, trec
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
@@ -112,6 +112,11 @@ class BeirSource(Source):
         self._known_split()
         where = self.files.where(self.qrels)
         known = set(self._queries["query_id"])
+        with self.files.open(self.qrels) as stream:
+            form = qrels.form_of(trec.beginning(stream))
+        if form.ranked:
+            self._problem(Trouble("ranking, not judgements", where, 0, form.fault, form.remedy))
+            return _frame([], records.QRELS).astype({"relevance": "int32"}), []
         relevance: dict[tuple[str, str], int] = {}
         again: list[int] = []
         with self.files.open(self.qrels) as stream:
@@ -124,7 +129,7 @@ class BeirSource(Source):
         if not relevance:
             self._problem(Trouble("no judgement", where, 0, "no judgement in it", "add some"))
         rows = [(*pair, value) for pair, value in relevance.items()]
-        frame = _frame(rows, ["query_id", "doc_id", "relevance"])
+        frame = _frame(rows, records.QRELS)
         return frame.astype({"relevance": "int32"}), again
 
     def judgements(self) -> DataFrame:
@@ -268,22 +273,22 @@ def _judgement_lines(
     stream: BinaryIO, where: str, problem: Problem
 ) -> Iterator[tuple[int, Judgement]]:
     """The judgements below the header. A missing header is a problem, told of its line."""
-    first = True
+    order: Sequence[str] = ()
 
     def parse(line: str) -> Judgement | None:
-        nonlocal first
-        if first:
-            first = False
-            records.header(line)
+        nonlocal order
+        if not order:
+            order = records.QRELS
+            order = records.header(line)
             return None
-        return records.judgement(line)
+        return records.judgement(line, order)
 
     for line, judgement in records.records(stream, where, parse, problem):
         if judgement is not None:
             yield line, judgement
 
 
-def _frame(rows: list[tuple], columns: list[str]) -> DataFrame:
+def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
     frame = DataFrame(rows, columns=columns)
     return frame.astype({name: "str" for name in columns if name != "relevance"})
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.base.errors import WrongInput
@@ -13,6 +13,15 @@ LONGEST_LINE = 64 * 1024 * 1024
 
 HEADER = "query-id corpus-id score, separated by tabs"
 """The first line of a qrels file, in words."""
+
+QRELS = ("query_id", "doc_id", "relevance")
+"""The columns below it."""
+_NAMES = {
+    "query_id": "query_id qid q_id query topic topic_id",
+    "doc_id": "doc_id docid docno did pid corpus_id document_id passage_id",
+    "relevance": "relevance rel label grade rating judgment judgement",
+}
+"""What others call them."""
 
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 """A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
@@ -136,12 +145,12 @@ def query(line: str) -> Query:
     return Query(_id(fields), _text(fields, "text", line))
 
 
-def judgement(line: str) -> Judgement:
-    """The judgement of a line of qrels/<split>.tsv. Raises BadLine."""
+def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
+    """The judgement of a line of qrels/<split>.tsv, by the order of its columns. Raises BadLine."""
     columns = line.split("\t")
     if len(columns) != 3:
         raise BadLine("wrong number of columns", *_not_three(line))
-    query_id, doc_id, relevance = columns
+    query_id, doc_id, relevance = (columns[order.index(name)] for name in QRELS)
     for column in (query_id, doc_id):
         _fit(column)
     found = _relevance(relevance)
@@ -159,15 +168,41 @@ def _relevance(text: str) -> int | None:
     return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
 
 
-def header(line: str) -> None:
-    """Raises BadLine unless the line can be the header of a qrels file."""
+def column(name: str) -> str:
+    """Which of QRELS a header calls so, in whichever words; else the name in plain letters."""
+    plain = re.sub("[ -]", "_", name.strip().lower())
+    return next((of for of, names in _NAMES.items() if plain in names.split()), plain)
+
+
+def reads_as_number(value: bytes | str) -> bool:
+    """Whether it is a number, NaN and infinite ones among them."""
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def header(line: str) -> tuple[str, ...]:
+    """QRELS in the order in which the header of a qrels file names them.
+
+    Names that tell nothing stand in that order. Raises BadLine unless the line can be the header.
+    """
     columns = line.split("\t")
     if len(columns) != 3:
         fault, remedy = _not_three(line)
         remedy = f"{remedy}; the first line must be {HEADER}"
         raise BadLine("wrong number of columns", fault, remedy)
-    if _relevance(columns[2]) is not None:
+    if reads_as_number(columns[2]):
         raise BadLine("no header", "a judgement, not the header", f"put {HEADER}, above it")
+    found = tuple("relevance" if name == "score" else name for name in map(column, columns))
+    if set(found) == {*QRELS}:
+        return found
+    pairs = zip(found, QRELS, strict=True)
+    if "rank" in found or any(name in QRELS and name != own for name, own in pairs):
+        fault = f"the columns are called {', '.join(map(shown, columns))}"
+        raise BadLine("columns of other names", fault, f"the first line must be {HEADER}")
+    return QRELS
 
 
 def _not_three(line: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -22,14 +23,21 @@ import pyarrow.csv as pa_csv
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
 from compute.datasets import compressed
-from compute.datasets.records import WHOLE
+from compute.datasets.records import WHOLE, reads_as_number
 
 _BLOCK = 4 * 1024**2
+_HEAD = 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
 """Lines that are looked at one by one; more are parsed together."""
 _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
+XML, JSON, CSV = "XML", "JSON", "columns between commas"
+_FOREIGN = {
+    XML: re.compile(r"\s*<"),
+    JSON: re.compile(r"""\s*[\[{]\s*(["\[{]|$)"""),
+    CSV: re.compile(r"[^\s,;]*[,;][^\s,;]*[,;]"),
+}
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 Problem = Callable[[int, str, str], None]
@@ -61,6 +69,8 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
     tables, number = [], 1 + skip
     for block, table in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
         if table is None:
+            if what := next(filter(None, map(foreign, lines(path)[:1])), ""):
+                raise WrongInput(f"{path} holds {what}, write lines of {layout} instead")
             line, (_, fault) = _complaint(block, layout)
             raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line")
         tables.append(table)
@@ -102,12 +112,28 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
     return Survey(table, number - 1, n_windows, has_mark)
 
 
-def lines(path: Path, limit: int) -> list[str]:
-    """The first `limit` lines, as text."""
+def lines(path: Path, limit: int | None = None) -> list[str]:
+    """The first `limit` lines of those that begin the file, as text."""
     with compressed.opened(path) as file:
-        head = file.read(1024 * 1024).removeprefix(_MARK)
-    ends = [line.removesuffix(b"\r") for line in head.split(b"\n")[:limit]]
-    return [line.decode("utf-8", "replace") for line in ends]
+        return beginning(file)[:limit]
+
+
+def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
+    """The lines that begin a file, as text; the last of many is left out, since it may be cut."""
+    head = file.read(_HEAD)
+    ends = head.removeprefix(_MARK).split(b"\n")
+    whole = ends[:-1] if len(head) == _HEAD and len(ends) > 1 else ends
+    return [line.removesuffix(b"\r").decode("utf-8", "replace") for line in whole]
+
+
+def foreign(line: str) -> str:
+    """What a file is that begins with this line and is not of columns between blanks or tabs:
+    JSON, XML, or columns between commas; empty where a number says that it is of such columns."""
+    columns = line.split()
+    numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
+    if any(map(reads_as_number, numbers)):
+        return ""
+    return next((name for name, begins in _FOREIGN.items() if begins.match(line)), "")
 
 
 def refuse_blanks(names: pd.Series, path: Path) -> None:
@@ -292,15 +318,6 @@ def _unless_comment(line: bytes, layout: Layout) -> bytes:
     kinds = (kind for _, kind in layout.columns)
     numbers = [value for kind, value in zip(kinds, values, strict=True) if _is_number(kind)]
     return line if all(reads_as_number(value) for value in numbers) else b""
-
-
-def reads_as_number(value: bytes | str) -> bool:
-    """Whether it is a number, NaN and infinite ones among them."""
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:

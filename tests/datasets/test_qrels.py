@@ -40,6 +40,24 @@ def test_both_kinds_of_qrels_are_read(tmp_path, text):
     assert rows(read_qrels(written(tmp_path, text))) == ROWS
 
 
+@pytest.mark.parametrize(
+    ("header", "order"),
+    [("corpus-id\tquery-id\tscore", (1, 0, 2)), ("Relevance\tdocid\tqid", (2, 1, 0))],
+)
+def test_columns_are_read_by_their_names(tmp_path, header, order):
+    lines = [row.split("\t") for row in BEIR.splitlines()[1:]]
+    text = "".join("\t".join(line[at] for at in order) + "\n" for line in lines)
+    assert rows(read_qrels(written(tmp_path, f"{header}\n{text}"))) == ROWS
+
+
+def test_names_that_contradict_their_places_are_refused(tmp_path):
+    file = written(tmp_path, "corpus-id\ttopics\tscore\nd1\tq1\t1\n")
+    told = "called 'corpus-id', 'topics', 'score'; the first line must be query-id corpus-id score"
+    with pytest.raises(WrongInput, match=told):
+        read_qrels(file)
+    assert len(read_qrels(written(tmp_path, "a\tb\tc\nq1\td1\t1\n"))) == 1
+
+
 def test_beir_ids_may_hold_blanks(tmp_path):
     file = written(tmp_path, "query-id\tcorpus-id\tscore\nq 1\ta document\t1\n")
     assert rows(read_qrels(file)) == [("q 1", "a document", 1)]

@@ -36,8 +36,10 @@ RUNS: list[tuple[str | bytes, str]] = [
     (HIT + "q1 Q0 d2 2 1 other\n", "FILE: 2 tags ('sys', 'other') where a run has one; give each run a file of its own"),
     (HIT + HIT.replace("sys", "a\x1b[2J"), "FILE: 2 tags ('sys', 'a\\x1b[2J') where a run has one; give each run a file of its own"),
     (HIT + HIT.replace("sys", "t" * 999), f"FILE: 2 tags ('sys', '{'t' * 60}…') where a run has one; give each run a file of its own"),
-    ('[{"q1": 1}]\n', 'FILE, line 1: 2 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
-    ("query_id,doc_id,score\nq1,d1,2\n", 'FILE, line 1: 1 column where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    ('[{"q1": 1}]\n', 'FILE holds JSON, write lines of query_id Q0 doc_id rank score tag instead'),
+    ('{"q1": {"d1": 0.9}, "q2": {"d3": 0.7}}\n', 'FILE holds JSON, write lines of query_id Q0 doc_id rank score tag instead'),
+    ("q1\td1\t1\nq1\td2\t2\nq1\td3\t3\n", 'FILE, line 1: 3 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    ("query_id,doc_id,score\nq1,d1,2\n", 'FILE holds columns between commas, write lines of query_id Q0 doc_id rank score tag instead'),
     (JUDGED, 'FILE is a qrels file, not a run: import-dataset --qrels takes it in'),
     ("query-id\tcorpus-id\tscore\nq1\td1\t1\n", 'FILE is a qrels file, not a run: import-dataset --qrels takes it in'),
     ("qid Q0 docid rank score tag\n" + HIT, "FILE, line 1: score is 'score', not a finite number, mend the line"),
@@ -45,7 +47,7 @@ RUNS: list[tuple[str | bytes, str]] = [
     (HIT.replace("d1", "x1"), 'FILE: none of its 1 documents is in tiny: is it a run on another dataset?'),
     (HIT.replace("\n", "\r") * 2, 'FILE, line 1: 12 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
     ("q1 Q0 d1 1 " + "x" * 300 + " sys\n", "FILE, line 1: score is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', not a finite number, mend the line"),
-    ("<html><body>404 Not Found</body></html>\n", 'FILE, line 1: 3 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    ("<html><body>404 Not Found</body></html>\n", 'FILE holds XML, write lines of query_id Q0 doc_id rank score tag instead'),
     (gzip.compress(HIT.encode() * 1000, mtime=0)[:60], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
     (b"\x1f\x8b\x08garbage and more", 'FILE: cannot be read (zlib inflate failed: unknown header flags set), fetch or pack it again'),
     (b"\x28\xb5\x2f\xfdgarbage and more", 'FILE: cannot be read (ZSTD decompress failed: Dictionary mismatch), fetch or pack it again'),
@@ -61,8 +63,8 @@ RUNS: list[tuple[str | bytes, str]] = [
 ]
 
 QRELS: list[tuple[str | bytes, str]] = [
-    ("q1\td1\t1\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
-    ("\ufeffq1\td1\t1\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
+    ("q1\td1\t1\n", "FILE: judgements or a ranking (each query has one document, with 1 or 0 in column 3), and no header says which; put `query-id corpus-id score` above judgements; if it is a ranking, write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"),
+    ("\ufeffq1\td1\t1\n", "FILE: judgements or a ranking (each query has one document, with 1 or 0 in column 3), and no header says which; put `query-id corpus-id score` above judgements; if it is a ranking, write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"),
     ("q1 0 d1 1 1\n", 'FILE, line 1: 5 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
     ("q1 d1\n", 'FILE, line 1: 2 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
     (JUDGED + "q1 0 d2 0.5\n", "FILE, line 2: relevance is '0.5', not a whole number, mend the line"),
@@ -81,7 +83,10 @@ QRELS: list[tuple[str | bytes, str]] = [
     ("<q 0 d1 1\n<q 0 d2\n", 'FILE, line 2: 3 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
     (JUDGED + "q1 0 d2 +3000000000.0\n", "FILE, line 2: relevance is '+3000000000.0', too large a number, mend the line"),
     (JUDGED + "q1 0 d2 +-2\n", "FILE, line 2: relevance is '+-2', not a whole number, mend the line"),
-    ("q1\td1\t+1.0\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
+    ("q1\td1\t2\nq1\td2\t0\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
+    ("q1\td1\t1\nq1\td2\t2\nq1\td3\t3\n", "FILE: looks like a ranking, not judgements (column 3 counts 1, 2, 3 … in 1 of 1 queries); write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"),
+    ("corpus-id\tx\tscore\nd1\tq1\t1\n", "FILE: the columns are called 'corpus-id', 'x', 'score'; the first line must be query-id corpus-id score, separated by tabs"),
+    ("q1\td1\t+1.0\n", "FILE: judgements or a ranking (each query has one document, with 1 or 0 in column 3), and no header says which; put `query-id corpus-id score` above judgements; if it is a ranking, write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"),
     (gzip.compress(JUDGED.encode(), mtime=0)[:15], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
 ]
 

@@ -109,28 +109,33 @@ def _kind(path: Path, tally: Tally) -> Kind:
         return "BEIR folder"
     if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
         return "BEIR archive"
-    lines = [line for line in trec.lines(path, 1000) if line.strip()]
+    lines = [line for line in trec.lines(path) if line.strip()]
     # Where every line begins with #, these are ids and no comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
     columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
-    markup = judged.is_markup(first)
-    if len(columns) == 6 and not markup:
+    foreign = trec.foreign(first)
+    if len(columns) == 6 and not foreign:
         return "run"
-    if (len(columns) == 4 or len(first.split("\t")) == 3) and not markup:
-        return "qrels"
-    what, example, treatment = _stranger(first)
+    what, example, treatment = _stranger(first, foreign)
+    if (len(columns) == 4 or len(first.split("\t")) == 3) and not foreign:
+        form = judged.form_of(lines)
+        if not form.ranked:
+            return "qrels"
+        what, example, treatment = "ranking, not a run", form.fault, form.remedy
     tally.refuse(what, example, Where(str(path)), treatment)
     return "unreadable"
 
 
-def _stranger(first: str) -> tuple[str, str, str]:
+def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
     """What a file is that begins with this line, and what to do instead."""
-    if judged.is_markup(first):
+    if foreign == trec.XML:
         return (
             "XML",
             "XML, such as topics, not a run or qrels",
             "topics come with the judgements of their dataset: import-dataset --queries",
         )
+    if foreign:
+        return foreign, f"{foreign}, not between blanks or tabs", f"for a run, {judged.AS_RUN}"
     if not first:
         return "empty file", "nothing in it", "give a run, qrels, or an archive"
     return (

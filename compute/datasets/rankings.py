@@ -1,0 +1,64 @@
+"""Whether what is given as judgements looks like a ranking, by the rows that begin it."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from pandas import DataFrame
+
+Rows = Sequence[Sequence[str]]
+_AT_LEAST = 3
+"""Rows of a query that tell: among fewer, ranks are like grades."""
+_GRADES = 5
+"""Numbers up to this one are plausible grades where something says that they are grades."""
+_LEVELS = 10
+"""Whole numbers of more values than this that fall in most lists are scores."""
+
+
+def seen(rows: Rows, *, named: bool) -> str:
+    """Why rows (query, document, number, or with one more before the last) are a ranking.
+
+    Empty where they may be judgements; `named` where a header or TREC's form says that they are.
+    """
+    if not rows:
+        return ""
+    frame, last = DataFrame(rows), len(rows[0]) - 1
+    number = pd.to_numeric(frame[last], errors="coerce")
+    places = [last] if not named or number.max() > _GRADES else []
+    if last == 3 and not frame.duplicated([0, 1]).any():
+        places = [2, *places]
+    for place in places:
+        lists = _lists(frame, place)
+        told = lists["counts"] & (lists["n"] >= _AT_LEAST)
+        if told.mean() > 0.5:
+            of = f"{told.sum():,} of {len(told):,} queries"
+            return f"column {place + 1} counts 1, 2, 3 … in {of}"
+    lists = _lists(frame, last)
+    falls = (lists["high"] < 0) & (lists["n"] >= _AT_LEAST)
+    broken = (number % 1 != 0).mean() > 0.5 and not (lists["high"] > 0).any()
+    if broken and not (named and lists["low"].isna().all()):
+        return f"column {last + 1} holds scores such as {number.max():g}"
+    if falls.mean() > 0.5 and number.nunique() > _LEVELS:
+        return f"column {last + 1} holds scores that fall, such as {number.max():g}"
+    return ""
+
+
+def suspected(rows: Rows) -> str:
+    """Why rows of a query, a document and a number may be a ranking, though too short to tell."""
+    lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False]})
+    if not lists["counts"].all():
+        return ""
+    if lists["n"].max() == 1:
+        return "each query has one document, with 1 or 0 in column 3"
+    return "column 3 counts from 1 in every query"
+
+
+def _lists(frame: DataFrame, place: int) -> DataFrame:
+    """For each query how many rows it has, whether a column counts 1, 2, 3 … (or from 0) in them,
+    and the least and the largest step in that column."""
+    number = pd.to_numeric(frame[place], errors="coerce")
+    steps = number.groupby(frame[0]).diff()
+    by = DataFrame({"number": number, "step": steps}).groupby(frame[0])
+    lists = DataFrame({"n": by.size(), "low": by["step"].min(), "high": by["step"].max()})
+    begins = by["number"].first().isin([0, 1])
+    lists["counts"] = begins & ((lists["n"] == 1) | (lists["low"].eq(1) & lists["high"].eq(1)))
+    return lists

@@ -16,11 +16,17 @@ FREELY = 64 * 1024**2
 LARGEST_TEXT = 1024**3
 """Bytes of a file that is held whole, such as one of queries."""
 _PIECE = 16 * 1024**2
+_START = 262
+"""Bytes, unpacked, that tell what a file is."""
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _STRANGERS = {
     re.compile(rb"PK\x03\x04"): "a zip archive",
     re.compile(rb"BZh[1-9]1AY&SY"): "packed by bzip2",
     re.compile(rb"\xfd7zXZ\x00"): "packed by xz",
+    re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"): "packed by LZ4",
+    re.compile(rb"\x1f\x9d"): "packed by compress",
+    re.compile(rb"\x1f\x8b|\x28\xb5\x2f\xfd"): "packed twice",
+    re.compile(rb".{257}ustar", re.DOTALL): "a tar archive",
     re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive",
     re.compile(rb"Rar!\x1a\x07"): "a rar archive",
     re.compile(rb"\xff\xfe|\xfe\xff"): "text in UTF-16",
@@ -35,13 +41,15 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
     """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
     try:
         with path.open("rb") as file:
-            start = file.read(10)
+            packing = _compression(file.read(10))
+        with pa.input_stream(str(path), compression=packing) as file:
+            start = file.read(_START)
         for stranger, name in _STRANGERS.items():
             if stranger.match(start):
                 raise WrongInput(
                     f"{path}: {name}, not UTF-8 text (plain, gzip or zstd), convert it first"
                 )
-        with pa.input_stream(str(path), compression=_compression(start)) as file:
+        with pa.input_stream(str(path), compression=packing) as file:
             yield file
     except FileNotFoundError:
         raise Missing(f"{path}: no such file, check the path") from None

@@ -153,12 +153,14 @@ class Archive:
             raise _absent(str(self.path), error) from None
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
-            if info.filename in members:
-                raise WrongInput(f"{self.path} holds {shown(info.filename)} twice" + _AGAIN)
             _safe(self.path, info)
-            members[info.filename] = info
+            # As Windows writes it, or with ./ before it, a name is what it is elsewhere.
+            name = str(PurePosixPath(_posix(info)))
+            if name in members:
+                raise WrongInput(f"{self.path} holds {shown(info.filename)} twice" + _AGAIN)
+            members[name] = info
         _safe_together(self.path, infos)
-        return {name: info for name, info in members.items() if not info.is_dir()}
+        return {name: info for name, info in members.items() if not _posix(info).endswith("/")}
 
 
 _AGAIN = ": pack or fetch it again"
@@ -249,12 +251,16 @@ def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
         )
 
 
+def _posix(info: zipfile.ZipInfo) -> str:
+    return info.filename.replace("\\", "/")
+
+
 def _safe(path: Path, info: zipfile.ZipInfo) -> None:
-    name = PurePosixPath(info.filename)
+    name = PurePosixPath(_posix(info))
     trouble = ""
     if not info.filename:
         trouble = "has no name"
-    elif name.is_absolute() or ".." in name.parts or "\\" in info.filename:
+    elif name.is_absolute() or ".." in name.parts:
         trouble = "leads out of the archive"
     elif stat.S_ISLNK(info.external_attr >> 16):
         trouble = "is a link"

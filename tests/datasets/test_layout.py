@@ -29,6 +29,20 @@ def test_a_name_that_leads_out_is_refused(tmp_path: Path, name: str) -> None:
         open_path(_archive(tmp_path, extra=name))
 
 
+@pytest.mark.parametrize("way", ["tiny\\{}", "./tiny/{}", "./{}", "\\.\\tiny\\{}"[1:]])
+def test_names_as_windows_or_with_a_dot_before_them_are_read(tmp_path: Path, way: str) -> None:
+    folder, path = write_tiny(tmp_path / "tiny"), tmp_path / "tiny.zip"
+    with zipfile.ZipFile(path, "w") as packed:
+        for file in folder.rglob("*.*"):
+            name = way.format(file.relative_to(folder).as_posix())
+            name = name.replace("/", "\\") if "\\" in way else name
+            packed.writestr(name, file.read_bytes())
+    archive, plain = open_path(path), open_path(folder)
+    assert [*archive.documents()] == [*plain.documents()]
+    assert archive.judgements().equals(plain.judgements())
+    assert not doctor.check(path).refused
+
+
 def test_a_link_is_refused(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("tiny/qrels/dev.tsv")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16

@@ -7,11 +7,13 @@ however long its sentence.
 # fmt: off
 
 import gzip
+import tarfile
 
 import pyarrow as pa
 
 HIT = "q1 Q0 d1 1 2.5 sys\n"
 JUDGED = "q1 0 d1 1\n"
+TAR = tarfile.TarInfo("a.run").tobuf() + HIT.encode()
 HEADER = "query_id,doc_id,relevance,person\n"
 
 RUNS: list[tuple[str | bytes, str]] = [
@@ -57,6 +59,11 @@ RUNS: list[tuple[str | bytes, str]] = [
     (b"BZh91AY&SY and more", 'FILE: packed by bzip2, not UTF-8 text (plain, gzip or zstd), convert it first'),
     (b"\xfd7zXZ\x00 and more", 'FILE: packed by xz, not UTF-8 text (plain, gzip or zstd), convert it first'),
     (b"PAR1 and more", 'FILE: a Parquet file, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (b"\x04\x22\x4d\x18 and more", 'FILE: packed by LZ4, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (b"\x1f\x9d and more", 'FILE: packed by compress, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (gzip.compress(gzip.compress(HIT.encode(), mtime=0), mtime=0), 'FILE: packed twice, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (gzip.compress(TAR, mtime=0), 'FILE: a tar archive, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (TAR, 'FILE: a tar archive, not UTF-8 text (plain, gzip or zstd), convert it first'),
     (HIT.replace("sys", "a/b"), "'a/b' cannot name a system (no blanks, slashes or brackets): give it another name (--system NAME)"),
     (HIT.replace("sys", "s\x1b[2J"), "'s\\x1b[2J' cannot name a system (no blanks, slashes or brackets): give it another name (--system NAME)"),
     (HIT.replace("sys", "bm25"), "'bm25' is a system of the catalogue: give it another name (--system NAME)"),

@@ -68,7 +68,8 @@ def import_run(arguments: Namespace) -> int:
     row = dataset(arguments.dataset, own_datasets(bench.store))
     files, version = doctor.files(arguments.files), _version(arguments)
     how: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
-    how["replace"], several = arguments.replace, len(files) > 1
+    how |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
+    several = len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()

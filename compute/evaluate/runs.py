@@ -71,6 +71,8 @@ class Run:
     """Hits left out because doc_id equals query_id."""
     tied: int = 0
     """Hits kept whose score equals a neighbour's as a 32-bit float: their order is the rule's."""
+    below: int = 0
+    """Hits left out because they stand below the depth."""
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -132,7 +134,9 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
     with ThreadPoolExecutor(load().threads) as pool:
         found = list(pool.map(partial(lists.settle, depth), *zip(*lists.slices(), strict=True)))
     filled, lengths, duplicates, tied = zip(*found, strict=True)
-    return Run(lists.cut(filled, lengths), sum(duplicates), self_hits, sum(tied))
+    content = lists.cut(filled, lengths)
+    below = given - sum(duplicates) - len(content.order)
+    return Run(content, sum(duplicates), self_hits, sum(tied), below)
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:
@@ -290,24 +294,45 @@ def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str
     """A run file's tag and its hits: query_id (a dictionary), doc_id, score, as they stand.
 
     The rank column ranks nothing, as in trec_eval; with `ranks` it is read for what it says,
-    whatever that is (rank, a dictionary of bytes). Lines of several tags are refused, since they
-    are several runs; with `any_tag` they are read as one, under the first. Raises Missing or
-    WrongInput, with file and line.
+    whatever that is (rank, a dictionary of bytes). Lines of several tags, or of none, are refused;
+    with `any_tag` they are read as one run under the first, unless several tags have one hit: those
+    are several runs. Raises Missing or WrongInput, with file and line.
     """
-    table = trec.read_columns(path, RANKED_LINE if ranks else _LINE)
-    tags = table["tag"].unique().cast(pa.string()).to_pylist()
-    if len(tags) > 1 and not any_tag:
-        raise WrongInput(
-            f"{path}: {len(tags)} tags ({', '.join(map(shown, tags[:3]))}) where a run has one; "
-            "give each run a file of its own"
-        )
+    table = trec.read_columns(path, line_of(path, ranks=ranks))
+    names = [name for name in table.column_names if name != "tag"]
+    tags = (
+        [] if names == table.column_names else table["tag"].unique().cast(pa.string()).to_pylist()
+    )
+    if len(tags) != 1 and (not any_tag or _shared(table)):
+        told = f"{len(tags)} tags ({', '.join(map(shown, tags[:3]))})" if tags else "no tag"
+        ways = ["give each run a file of its own"] * bool(tags)
+        ways += [] if tags and _shared(table) else ["name what is one run (--system NAME)"]
+        raise WrongInput(f"{path}: {told} where a run has one; {', or '.join(ways)}")
     # One piece of each column, one after the other as their pieces go: ranking needs it so.
-    table, whole = table.drop_columns("tag"), {}
+    table, whole = table.select(names), {}
     for name in table.column_names:
         pa.default_memory_pool().release_unused()
         whole[name] = (_numbered if name == "query_id" else _whole)(table[name])
         table = table.drop_columns(name)
-    return tags[0], pa.table(whole)
+    return next(iter(tags), ""), pa.table(whole)
+
+
+def line_of(path: Path, *, ranks: bool) -> trec.Layout:
+    """How the lines of a run file are laid out: the first may have no tag."""
+    layout = RANKED_LINE if ranks else _LINE
+    lines = [line.split() for line in trec.lines(path) if line.strip() and line[0] != "#"][:1]
+    if lines and len(lines[0]) == 5 and trec.reads_as_number(lines[0][4]):
+        return replace(layout, columns=layout.columns[:-1])
+    return layout
+
+
+def _shared(table: pa.Table) -> bool:
+    """Whether several tags have one hit."""
+    if "tag" not in table.column_names:
+        return False
+    table, pair = table.unify_dictionaries(), ["query_id", "doc_id"]
+    tagged = table.group_by([*pair, "tag"]).aggregate([])
+    return tagged.num_rows > tagged.group_by(pair).aggregate([]).num_rows
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:

@@ -140,12 +140,14 @@ def import_run(
     spared: Collection[str] = (),
     called: str = "",
     version: run_versions.Version | None = None,
+    any_tag: bool = False,
 ) -> Outcome:
     """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
 
     `called` is the name of the file where it is another than on the disk; `replace` puts the run
     in the place of another of its name, unless that is `spared`, as what came a moment ago; with a
-    `version` it takes that place, too, and the other is kept.
+    `version` it takes that place, too, and the other is kept; with `any_tag` lines may have several
+    tags or none.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -155,7 +157,7 @@ def import_run(
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
     start = time.perf_counter()
-    tag, hits, order, sha256 = _read(file)
+    tag, hits, order, sha256 = _read(file, any_tag=any_tag)
     content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     name = system or tag
     over = "" if (replace or version is not None) and name not in spared else sha256
@@ -190,26 +192,25 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
     Raises WrongInput and Unavailable as `import_run`.
     """
     unpacked_size.require(file, bench.settings.home)
-    _, hits, order, _ = _read(file)
+    _, hits, order, _ = _read(file, any_tag=True)
     run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
-    others = met["hits_of_other_queries"]
-    told = [f"{counted(others, 'hit')} of queries outside the split left out"] * bool(others)
-    return run, told + met.get("remarks", [])
+    met |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "imported": True}
+    return run, [*recompute.left_out(met), *met.get("remarks", [])]
 
 
-def _read(file: Path) -> tuple[str, pa.Table, doctor.Tally, str]:
+def _read(file: Path, *, any_tag: bool) -> tuple[str, pa.Table, doctor.Tally, str]:
     """The tag and hits of a run file, what is told of its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
-        tag, hits = _hits(file)
+        tag, hits = _hits(file, any_tag=any_tag)
         # Nothing else looks at the ranks, and millions of them take room.
         order = doctor.ordered(hits, str(file))
         return tag, hits.drop_columns("rank"), order, summed.result()
 
 
-def _hits(file: Path) -> tuple[str, pa.Table]:
+def _hits(file: Path, *, any_tag: bool) -> tuple[str, pa.Table]:
     try:
-        return runs.read(file, ranks=True)
+        return runs.read(file, any_tag=any_tag, ranks=True)
     except WrongInput:
         if is_qrels(file):
             raise WrongInput(
@@ -232,7 +233,8 @@ def _ranked(
     run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
     del own
     remarks = _remarks(order, run, loaded, file)
-    return run, {"hits_of_other_queries": others} | ({"remarks": remarks} if remarks else {})
+    met = {"hits_of_other_queries": others, "hits_below_depth": run.below}
+    return run, met | ({"remarks": remarks} if remarks else {})
 
 
 def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:

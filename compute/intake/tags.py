@@ -35,7 +35,7 @@ def names(runs: Sequence[Tagged]) -> list[str]:
     whose names settle nothing, as run.gz in two folders, keep their tag.
     """
     shared = _repeated(run.tag for run in runs)
-    called = [stem(run.file) if run.tag in shared else run.tag for run in runs]
+    called = [run.tag if run.tag and run.tag not in shared else stem(run.file) for run in runs]
     unclear = _repeated(called)
     return [run.tag if name in unclear else name for name, run in zip(called, runs, strict=True)]
 

@@ -106,7 +106,8 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in every file as a run of the dataset; a refused one stops no other."""
     row = dataset(order["dataset"], own_datasets(bench.store))
-    options, taken = dict(order["options"]), set[str]()
+    # Whoever imports here has seen what is remarked on tags, and named the run.
+    options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
     for (path, called), name in zip(order["files"], order["systems"], strict=True):

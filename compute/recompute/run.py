@@ -433,7 +433,12 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
     answered = int((read(top)["rank"] == 1).sum()) if top else None
     if queries and answered is not None and answered < queries.rows:
         yield f"answers {answered:,} of {queries.rows:,} queries"
-    if others := about.get("hits_of_other_queries"):
-        yield f"{counted(others, 'hit')} of queries outside the split left out"
-    if again := about.get("duplicates"):
-        yield f"{counted(again, 'hit')} of documents that stand higher in the same list left out"
+    yield from left_out(about)
+
+
+def left_out(about: Mapping[str, Any]) -> Iterator[str]:
+    """The hits that a run's provenance says were left out; self hits only of an imported run."""
+    for name, text in provenance.TREATED.items():
+        words, mark, _ = text.removeprefix("hits ").partition(", left out")
+        if mark and about.get(name) and (name != "self_hits" or about.get("imported")):
+            yield f"{counted(about[name], 'hit')} {words} left out"

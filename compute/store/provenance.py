@@ -29,8 +29,9 @@ PACKAGES = (
 )
 TREATED = {
     "hits_of_other_queries": "hits of queries outside the split, left out",
-    "duplicates": "hits of a document that stands higher in the same list, left out",
+    "duplicates": "hits of documents that stand higher in the same list, left out",
     "self_hits": "hits of the query's own document, left out",
+    "hits_below_depth": "hits below the depth that is kept (setting depth), left out",
     "tied": "hits whose score equals a neighbour's, put in order by document id",
 }
 """What ranking or taking in a run met, as its provenance counts it."""

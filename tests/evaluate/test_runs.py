@@ -223,6 +223,17 @@ def test_several_tags_are_several_runs_unless_asked(tmp_path):
         read_trec(file)
     tag, found = read_trec(file, any_tag=True)
     assert (tag, len(found)) == ("sys", 4)
+    file = written(tmp_path, LINES + LINES.replace("sys", "other"))
+    with pytest.raises(WrongInput, match=r"2 tags .* give each run a file of its own$"):
+        read_trec(file, any_tag=True)
+
+
+def test_lines_without_a_tag_are_a_run_where_any_tag_will_do(tmp_path):
+    file = written(tmp_path, "# by hand\nt1 Q0 a 1 3.0\nt1\tQ0 b 2 2.5\n")
+    with pytest.raises(WrongInput, match=r"no tag where a run has one; name .*--system NAME"):
+        read_trec(file)
+    tag, found = read_trec(file, any_tag=True)
+    assert (tag, found["score"].tolist()) == ("", [3.0, 2.5])
 
 
 @worlds.SOME

@@ -1,10 +1,12 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from compute.__main__ import main
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
 from compute.intake import imports
@@ -36,6 +38,45 @@ def test_hits_of_other_queries_are_counted_not_kept(
     outcome = imports.import_run(bench, _file(tmp_path, RUN + "q9 Q0 d1 1 1.0 mine\n"), tiny)
     assert outcome.hits.provenance["hits_of_other_queries"] == 1
     assert outcome.hits.rows == 3
+
+
+def test_all_hits_that_are_left_out_are_counted_and_said(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    text = (
+        RUN + "q1 Q0 d3 3 1.5 mine\nq1 Q0 d1 4 1.0 mine\nq3 Q0 q3 1 2.0 mine\nq9 Q0 d1 1 1 mine\n"
+    )
+    shallow = replace(bench, settings=replace(bench.settings, depth=2))
+    file = _file(tmp_path, text)
+    outcome = imports.import_run(shallow, file, tiny, drop_equal_ids=True)
+    told = [
+        "1 hit of queries outside the split left out",
+        "1 hit of documents that stand higher in the same list left out",
+        "1 hit of the query's own document left out",
+        "1 hit below the depth that is kept (setting depth) left out",
+    ]
+    assert run.said(shallow, outcome).endswith(f"({'; '.join(['answers 2 of 3 queries', *told])})")
+    own = replace(run.stored_dataset(bench.store, tiny), dataset=replace(tiny, drop_self=True))
+    assert imports.look_at(shallow, own, file)[1][:4] == told
+
+
+@pytest.mark.parametrize(
+    "lines", [RUN.replace("d2 2 2.0 mine", "d2 2 2.0 x"), RUN.replace(" mine", "")]
+)
+def test_a_run_of_several_tags_or_none_needs_a_name(
+    bench: Bench, tiny: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lines: str
+) -> None:
+    file = _file(tmp_path, lines)
+    with pytest.raises(WrongInput, match="--system NAME"):
+        imports.import_run(bench, file, tiny)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    assert main(["import-run", str(file), "--dataset", "tiny", "--system", "ours"]) == 0
+    looked_at, _ = imports.look_at(bench, run.stored_dataset(bench.store, tiny), file)
+    imports.import_run(bench, _file(tmp_path, RUN), tiny)
+    ours, plain = (bench.store.part("hits", "tiny", name) for name in ("ours", "mine"))
+    assert ours is not None and plain is not None
+    assert run.read(ours).equals(run.read(plain))
+    assert looked_at.frame["doc_id"].tolist() == run.read(plain)["doc_id"].tolist()
 
 
 def test_a_run_on_another_dataset_is_refused(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:

@@ -57,6 +57,21 @@ def test_files_are_reported_under_their_own_names_and_then_taken_in(at_home: Ben
     assert (part.system, part.provenance["file"]) == ("mine", "<b>good.run")
 
 
+def test_one_run_of_several_tags_is_remarked_and_taken_in_by_its_name(at_home: Bench) -> None:
+    files = {
+        "a.run": RUN.replace(b"d2 2 1.0 mine", b"d2 2 1.0 x"),
+        "b.run": RUN.replace(b" mine", b""),
+    }
+    told = asked(at_home, "look", files, dataset="tiny")
+    assert not any(answer["report"]["refused"] for answer in told)
+    whats = [{finding["what"] for finding in answer["report"]["findings"]} for answer in told]
+    assert "tag that changes" in whats[0] and "no tag" in whats[1]
+    options = {"replace": False, "drop_equal_ids": False}
+    names = {"dataset": "tiny", "systems": ["one", "two"], "options": options}
+    assert all(answer["ok"] for answer in asked(at_home, "take runs", files, **names))
+    assert {part.system for part in at_home.store.parts("hits", "tiny")} == {"one", "two"}
+
+
 def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.tsv": b"q1\twhat it asks\n"}
     (seen,) = asked(at_home, "look at texts", files)

@@ -114,7 +114,8 @@ def _kind(path: Path, tally: Tally) -> Kind:
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
     columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
     foreign = trec.foreign(first)
-    if len(columns) == 6 and not foreign:
+    untagged = len(columns) == 5 and trec.reads_as_number(columns[4])
+    if (len(columns) == 6 and not foreign) or untagged:
         return "run"
     what, example, treatment = _stranger(first, foreign)
     if (len(columns) == 4 or len(first.split("\t")) == 3) and not foreign:

@@ -5,7 +5,8 @@ from pathlib import Path
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
-from compute.evaluate.runs import RANKED_LINE
+from compute.base.words import counted
+from compute.evaluate.runs import line_of
 from compute.intake.doctor import lines
 from compute.intake.doctor.dataset_ids import hold_run
 from compute.intake.doctor.ids import Ids, look_at
@@ -39,8 +40,10 @@ _TAGS = """
 select tag, min(line) as line from hits group by tag order by line
 """
 _SHARED = """
-select count(*) from (select query_id from hits group by query_id having count(distinct tag) > 1)
+select count(distinct query_id) from (
+    select query_id from hits group by query_id, doc_id having count(distinct tag) > 1)
 """
+_NAMED = "read as one run where it is named: import-run --system NAME"
 
 
 def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:
@@ -48,7 +51,7 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
 
     Raises Missing or WrongInput for a file that cannot be read on.
     """
-    table = lines.survey(path, RANKED_LINE, tally).table
+    table = lines.survey(path, line_of(path, ranks=True), tally).table
     if not table.num_rows:
         return
     file = str(path)
@@ -57,7 +60,10 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
         database.execute(_TABLES)
         names = ("hits", "queries", "documents", "shortest list", "longest list")
         counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
-        _refuse_tags(database, file, tally)
+        if "tag" in table.column_names:
+            _tags(database, file, tally)
+        else:
+            tally.remark("no tag", "the last of six columns", Where(file, 1), _NAMED)
         _remark_again(database, file, tally)
         remark_order(table, file, tally)
         _remark_self(database, file, tally, against)
@@ -68,16 +74,18 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
             hold_run(database, file, tally, against)
 
 
-def _refuse_tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     tags = database.sql(_TAGS).fetchall()
     if len(tags) == 1:
         return
     (shared,) = database.sql(_SHARED).fetchall()[0]
-    what = "several runs in one file" if shared else "tag that changes"
     names = ", ".join(repr(tag) for tag, _ in tags[:3])
-    of = f", {shared:,} queries under several of them" if shared else ""
-    treatment = "give each run a file of its own, and a run one tag"
-    tally.refuse(what, f"{len(tags)} tags ({names}){of}", Where(file, tags[1][1]), treatment)
+    example, where = f"{len(tags)} tags ({names})", Where(file, tags[1][1])
+    if shared:
+        of = f"{example}, {counted(shared, 'query')} with hits under several of them"
+        tally.refuse("several runs in one file", of, where, "give each run a file of its own")
+    else:
+        tally.remark("tag that changes", example, where, _NAMED)
 
 
 def _remark_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

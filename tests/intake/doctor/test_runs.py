@@ -41,6 +41,8 @@ RUNS = {
     "query ids that are one number": ("1 Q0 a 1 3 s\n01 Q0 a 1 3 s\n", (1, 2)),
     "document ids that are one number": ("q Q0 0 1 3 s\nq Q0 00 2 2 s\n", (1, 2)),
     "control character in a document id": ("q Q0 \x1b[2J 1 3 s\n", (1, 1)),
+    "tag that changes": ("q Q0 a 1 3 s\nq Q0 b 2 2 t\n", (1, 2)),
+    "no tag": ("q Q0 a 1 3\n", (1, 1)),
     "byte order mark": ("\ufeffq Q0 a 1 3 s\n", (1, 0)),
     "Windows line ends": ("q Q0 a 1 3 s\r\nq Q0 b 2 2 s\r\n", (2, 0)),
     "blank line or comment": ("# by hand\nq Q0 a 1 3 s\n\n", (2, 0)),
@@ -50,7 +52,6 @@ BROKEN_RUNS = {
     "score not a finite number": ("q Q0 a 1 nan s\nq Q0 b 2 inf s\nq Q0 c 3 high s\n", (3, 1)),
     "not UTF-8": (b"q Q0 a 1 3 s\nq Q0 \xff 2 2 s\n", (1, 2)),
     "NUL character": ("q Q0 a\0 1 3 s\n", (1, 1)),
-    "tag that changes": ("q Q0 a 1 3 s\np Q0 a 1 3 t\n", (1, 2)),
     "several runs in one file": ("q Q0 a 1 3 s\nq Q0 a 1 3 t\n", (1, 2)),
 }
 

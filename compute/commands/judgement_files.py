@@ -168,6 +168,5 @@ def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -
 
 
 def _format(path: Path) -> str:
-    """A CSV names query_id in its first line; TREC's and BEIR's qrels are told apart elsewhere."""
-    first = "".join(trec.lines(path, 1))
-    return "csv" if "query_id" in first and "," in first else "qrels"
+    """TREC's and BEIR's qrels are told apart elsewhere."""
+    return "csv" if trec.foreign("".join(trec.lines(path, 1))) == trec.CSV else "qrels"

@@ -74,7 +74,7 @@ def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
         try:
             order = records.header("\t".join(names))
         except BadLine as bad:
-            ranked = "rank" in map(records.column, names)
+            ranked = "rank" in map(records.column_of, names)
             return Form(_BEIR, above + 1, bad.fault, AS_RUN if ranked else bad.remedy, ranked)
     found = [row for row in (line.split("\t") for line in lines[named:]) if len(row) == 3]
     rows = [[row[order.index(name)] for name in QRELS] for row in found]
@@ -165,7 +165,7 @@ def is_qrels(path: Path) -> bool:
     header, and not like a ranking. Raises Missing or WrongInput for a file that cannot be read."""
     lines = trec.lines(path)
     _, first = _first(lines)
-    columns, names = first.encode().split(), {*map(records.column, first.split("\t"))}
+    columns, names = first.encode().split(), {*map(records.column_of, first.split("\t"))}
     of_trec = len(columns) == 4 and _whole(columns[3].decode())
     return (of_trec or {*_PAIR} <= names) and not form_of(lines).ranked
 

@@ -168,7 +168,7 @@ def _relevance(text: str) -> int | None:
     return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
 
 
-def column(name: str) -> str:
+def column_of(name: str) -> str:
     """Which of QRELS a header calls so, in whichever words; else the name in plain letters."""
     plain = re.sub("[ -]", "_", name.strip().lower())
     return next((of for of, names in _NAMES.items() if plain in names.split()), plain)
@@ -195,7 +195,7 @@ def header(line: str) -> tuple[str, ...]:
         raise BadLine("wrong number of columns", fault, remedy)
     if reads_as_number(columns[2]):
         raise BadLine("no header", "a judgement, not the header", f"put {HEADER}, above it")
-    found = tuple("relevance" if name == "score" else name for name in map(column, columns))
+    found = tuple("relevance" if name == "score" else name for name in map(column_of, columns))
     if set(found) == {*QRELS}:
         return found
     pairs = zip(found, QRELS, strict=True)

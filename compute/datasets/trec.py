@@ -36,7 +36,7 @@ XML, JSON, CSV = "XML", "JSON", "columns between commas"
 _FOREIGN = {
     XML: re.compile(r"\s*<"),
     JSON: re.compile(r"""\s*[\[{]\s*(["\[{]|$)"""),
-    CSV: re.compile(r"[^\s,;]*[,;][^\s,;]*[,;]"),
+    CSV: re.compile(r"[^\s,;]*[,;][^\s,;]*([,;]|$)"),
 }
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 

@@ -203,16 +203,20 @@ def _is_label(text: str) -> bool:
 
 
 def _table(file: Path) -> Iterator[tuple[str, str, str, int]]:
+    names = COLUMNS
     # Lines end as Unix, Windows or old Macs end them.
     for number, line in enumerate(io.StringIO(utf8(file), newline=None), 1):
         cells = [cell.strip() for cell in line.split("\t")]
-        if not any(cells) or (number == 1 and cells == COLUMNS):
+        if number == 1 and {*cells} == {*COLUMNS}:
+            names = cells
+        if not any(cells) or (number == 1 and names is cells):
             continue
         if len(cells) != 3 or not all(cells):
             raise WrongInput(
                 f"{file}, line {number}: not query_id, key and value between tabs, mend the line"
             )
-        yield cells[0], cells[1], cells[2], number
+        query_id, key, value = (cells[names.index(name)] for name in COLUMNS)
+        yield query_id, key, value, number
 
 
 def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:

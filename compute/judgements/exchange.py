@@ -18,7 +18,7 @@ from compute.base.errors import WrongInput
 from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
 from compute.datasets.qrels import as_beir, as_trec
-from compute.datasets.records import WHOLE
+from compute.datasets.records import WHOLE, column_of
 from compute.judgements.labels import (
     HUMAN,
     IMPORT,
@@ -162,15 +162,21 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
 def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a CSV by the names in its first line, each after its place for an error.
 
-    Raises Missing or WrongInput with file and line, also for a file without the needed columns.
+    A needed column may have another name that says the same (`records.column_of`). Raises Missing
+    or WrongInput with file and line, also for a file without the needed columns.
     """
     reader = csv.DictReader(io.StringIO(utf8(path), newline=""), strict=True)
     try:
-        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        names = list(reader.fieldnames or ())
+        for name in {*needed} - {*names}:  # unless it is the only one that may be meant
+            meant = [one for one in names if column_of(one) == column_of(name)]
+            names = [name if [one] == meant else one for one in names]
+        reader.fieldnames = names
+        missing = [name for name in needed if name not in names]
         if missing:
             raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
         for name in needed:
-            if (reader.fieldnames or []).count(name) > 1:
+            if names.count(name) > 1:
                 raise WrongInput(f"{path}, line 1: two columns are called {name}: rename one")
         for given in reader:
             where = f"{path}, line {reader.line_num}"

@@ -45,18 +45,22 @@ class GradeFile:
 def read(path: Path) -> GradeFile:
     """The grades of a file: a CSV that names its columns, qrels, or umbrela's records as JSONL.
 
-    A CSV has query_id, doc_id and grade. A record of umbrela's has `judgment`, and either ids
-    (qid and docid, or query_id and doc_id) or only the texts `query` and `passage`; where its
-    `result_status` is 0 the model's answer held no grade, and the 0 written there is none. Raises
-    Missing or WrongInput with file and line.
+    A CSV has query_id, doc_id and grade, or calls them otherwise (`records.column_of`). A record of
+    umbrela's has `judgment`, and either ids (qid and docid, or query_id and doc_id) or only the
+    texts `query` and `passage`; where its `result_status` is 0 the model's answer held no grade,
+    and the 0 written there is none. Nor is one that is null or empty, in a CSV too: these are
+    counted. Raises Missing or WrongInput with file and line.
     """
     first = next((line for line in trec.lines(path, 1) if line.strip()), "")
     none = DataFrame(columns=["query", "passage", "relevance", "line"])
     if first.lstrip("\ufeff \t").startswith("{"):
         return _jsonl(path)
-    if "query_id" in first and "," in first:
+    if trec.foreign(first) == trec.CSV:
         found = DataFrame(_csv(path), columns=[*_PAIR, "relevance", "line"])
-        return GradeFile(CSV, once(found, path), none)
+        graded = found.dropna().astype({"relevance": "int64"})
+        return GradeFile(CSV, once(graded, path), none, len(found) - len(graded))
+    if trec.foreign(first) == trec.JSON:
+        raise WrongInput(f"{path}: JSON that is no object in a line, write one record a line")
     return GradeFile(QRELS, read_qrels(path), none)
 
 
@@ -73,13 +77,11 @@ def once(rows: DataFrame, path: Path) -> DataFrame:
     return rows
 
 
-def _csv(path: Path) -> Iterator[tuple[str, str, int, int]]:
+def _csv(path: Path) -> Iterator[tuple[str, str, int | None, int]]:
     for where, given in csv_rows(path, (*_PAIR, "grade")):
         if not given["query_id"] or not given["doc_id"]:
             raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
         found = grade(given["grade"], where, "grade")
-        if found is None:
-            raise WrongInput(f"{where}: no grade, write a whole number or remove the line")
         yield given["query_id"], given["doc_id"], found, int(where.rpartition(" ")[2])
 
 
@@ -92,7 +94,7 @@ def _jsonl(path: Path) -> GradeFile:
             continue
         where = f"{path}, line {number}"
         record = _record(line, where)
-        if record.get("result_status") == 0:
+        if record.get("result_status") == 0 or record.get("judgment", 0) in (None, ""):
             n_failed += 1
             continue
         ids = _ids(record)
@@ -141,7 +143,7 @@ def _judgment(record: Mapping[str, Any], where: str) -> int:
         raise WrongInput(f"{where}: no judgment, as umbrela writes it: mend or remove the line")
     found = grade(str(given), where, "judgment")
     if found is None:
-        raise WrongInput(f"{where}: judgment is empty, mend or remove the line")
+        raise WrongInput(f"{where}: judgment is blank, mend or remove the line")
     return found
 
 

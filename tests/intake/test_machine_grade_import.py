@@ -65,6 +65,22 @@ def test_a_csv_names_its_columns_in_any_order(bench: Bench) -> None:
     assert "import-grades grades --dataset tiny --machine gpt" in about["command"]
 
 
+@pytest.mark.parametrize("header", ["qid,docid,judgment", "query,docid,rating", "Query-ID,pid,rel"])
+def test_a_csv_may_call_its_columns_otherwise(bench: Bench, header: str) -> None:
+    assert pairs(take(bench, f"{header}\nq1,d1,2\nq1,d5,0\nq2,d2,1\n")) == GRADES
+
+
+def test_an_answer_without_a_grade_is_left_out_and_counted(bench: Bench) -> None:
+    records: list[dict[str, object]] = [
+        {"qid": q, "docid": d, "judgment": grade} for q, d, grade in GRADES
+    ]
+    records.insert(1, {"qid": "q1", "docid": "d3", "judgment": None})
+    for content in ("\n".join(map(json.dumps, records)), f"{CSV}d3,q1,,no answer\n"):
+        taken = take(bench, content)
+        assert (pairs(taken), taken.n_failed) == (GRADES, 1)
+        assert "1 pair without a readable answer left out" in machine_grade_import.said(taken)
+
+
 def test_qrels_are_grades_too_and_another_datasets_queries_are_left_out(bench: Bench) -> None:
     taken = take(bench, "q1 0 d1 2\nq1 0 d5 0\nq9 0 d5 1\nq2 0 d2 1\n")
     assert pairs(taken) == GRADES
@@ -164,7 +180,16 @@ HEADER = "query_id,doc_id,grade\n"
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("query_id,doc_id,relevance\nq1,d1,1\n", "FILE, line 1: no column grade: name the columns"),
+        ("query_id,doc_id,score\nq1,d1,1\n", "FILE, line 1: no column grade: name the columns"),
+        (
+            "qid,docno,label,rating\nq1,d1,1,1\n",
+            "FILE, line 1: no column grade: name the columns",
+        ),
+        ("qid,query,docno,rating\n", "FILE, line 1: no column query_id: name the columns"),
+        (
+            '[{"qid": "q1", "docid": "d1", "judgment": 3}]\n',
+            "FILE: JSON that is no object in a line, write one record a line",
+        ),
         (HEADER, "FILE: no grade in it, give a file with some"),
         (
             HEADER + "q1,d1,1\nq1,d2,high\n",
@@ -181,7 +206,7 @@ HEADER = "query_id,doc_id,grade\n"
             )
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
-        (HEADER + "q1,d1,\n", "FILE, line 2: no grade, write a whole number or remove the line"),
+        (HEADER + "q1,d1,\n", "FILE: no grade in it, give a file with some"),
         (HEADER + "q1,,1\n", "FILE, line 2: query_id or doc_id is empty, mend the line"),
         (
             HEADER + "q1,d1,1\nq1,d1,2\n",

@@ -32,10 +32,11 @@ def take(
         TSV,
         TSV.partition("\n")[2],
         "\ufeff" + TSV.replace("\n", "\r\n"),
+        "value\tkey\tquery_id\nsea\ttopic\tq1\nland\ttopic\tq2\n1999\tyear\tq2\n",
         '{"_id": "q1", "text": "ships", "metadata": {"topic": "sea", "more": {}}}\n'
         '{"_id": "q2", "text": "rivers", "title": "", "topic": "land", "year": 1999}\n',
     ],
-    ids=["with names", "without", "from Windows", "queries.jsonl"],
+    ids=["with names", "without", "from Windows", "another order", "queries.jsonl"],
 )
 def test_each_form_holds_the_same_labels(bench: Bench, tiny: Dataset, content: str) -> None:
     assert take(bench, tiny, content) == (LABELS, True)

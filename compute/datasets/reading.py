@@ -67,7 +67,10 @@ class BeirSource(Source):
         problem: Problem = refuse,
         *,
         judged: bool = True,
+        own: bool = True,
     ) -> None:
+        self.own = own
+        """Whether a pair judged twice, differently, is a problem; BEIR's own count the last."""
         self.called = ""
         """The name of an archive that was uploaded, where it is another than on the disk."""
         self.files = files
@@ -123,7 +126,9 @@ class BeirSource(Source):
             for line, (query_id, doc_id, value) in _judgement_lines(stream, where, self._problem):
                 if query_id not in known:
                     self._problem(_unknown(where, line, query_id))
-                if (query_id, doc_id) in relevance:
+                if self.own and relevance.get((query_id, doc_id), value) != value:
+                    self._problem(_twice(where, line, query_id, doc_id))
+                elif (query_id, doc_id) in relevance:
                     again.append(line)
                 relevance[query_id, doc_id] = value
         if not relevance:
@@ -133,7 +138,7 @@ class BeirSource(Source):
         return frame.astype({"relevance": "int32"}), again
 
     def judgements(self) -> DataFrame:
-        """query_id, doc_id, relevance of the split; of a pair judged twice the last, as BEIR."""
+        """query_id, doc_id, relevance of the split, a pair once."""
         return self._judged[0].copy()
 
     def repeated_judgements(self) -> list[int]:
@@ -252,7 +257,7 @@ def source(dataset: Dataset, settings: Settings) -> Source:
     if path is None:
         raise Missing(how_to_get(dataset, settings))
     files = layout.files(path)
-    return BeirSource(files, layout.root(files, part), dataset.split)
+    return BeirSource(files, layout.root(files, part), dataset.split, own=False)
 
 
 def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = True) -> BeirSource:
@@ -308,6 +313,11 @@ def _unknown(where: str, line: int, query_id: str) -> Trouble:
         "add it there or remove the judgement",
     )
     return Trouble("unknown query", where, line, fault, remedy)
+
+
+def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:
+    fault = f"query {shown(query_id)} and document {shown(doc_id)} have another grade above"
+    return Trouble("pair judged twice, differently", where, line, fault, "keep one of the lines")
 
 
 def _ignore(trouble: Trouble) -> None:

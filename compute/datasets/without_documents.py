@@ -10,7 +10,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.base.words import shown
+from compute.base.words import counted, shown
 from compute.datasets import compressed, layout, records, topics
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
@@ -28,12 +28,11 @@ class JudgedQueries(QrelsOnly):
 
         Raises Missing or WrongInput with file and line, also for a judged query without text.
         """
-        judged = self.judgements()["query_id"]
-        lacking = judged[~judged.isin(list(self._texts))]
-        if len(lacking):
-            raise WrongInput(
-                f"{self._file} lacks the judged query {shown(lacking.iloc[0])}: add it"
-            )
+        judged = self.judgements()["query_id"].unique()
+        if lacking := [query for query in judged if query not in self._texts]:
+            of = f"{len(lacking):,} of {counted(len(judged), 'judged query')}"
+            told = f"{self._file} lacks the texts of {of}, such as {shown(lacking[0])}"
+            raise WrongInput(f"{told}: add them")
         ids, texts = list(self._texts), list(self._texts.values())
         return DataFrame(
             {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from compute.base.errors import BeirscopeError, Missing, WrongInput
 from compute.base.settings import Settings
-from compute.datasets import DATASETS
+from compute.datasets import DATASETS, layout
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
@@ -133,9 +133,19 @@ def test_a_relevance_with_a_plus_or_zeros_behind_it_is_a_whole_number(tiny: Path
         open_path(tiny).judgements()
 
 
-def test_of_a_pair_judged_twice_the_last_counts(tiny: Path) -> None:
-    edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t0\n")
+def test_a_pair_judged_twice_differently_is_refused_as_in_qrels(tiny: Path) -> None:
+    edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t2\n")
     origin = open_path(tiny)
+    assert (len(origin.judgements()), origin.repeated_judgements()) == (5, [7])
+    edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t1\n")
+    with pytest.raises(WrongInput, match="line 8: query 'q1' and document 'd1' have another grade"):
+        open_path(tiny).judgements()
+
+
+def test_of_a_pair_judged_twice_in_a_dataset_of_the_catalogue_the_last_counts(tiny: Path) -> None:
+    """As BEIR's own code reads it."""
+    edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t0\n")
+    origin = BeirSource(layout.files(tiny), "", "test", own=False)
     assert origin.judgements().iloc[0].to_list() == ["q1", "d1", 0]
     assert (len(origin.judgements()), origin.repeated_judgements()) == (5, [7])
 

@@ -101,7 +101,7 @@ QRELS: list[tuple[str | bytes, str]] = [
 
 TEXTS: list[tuple[str | bytes, str]] = [
     ("q1 some text\n", "FILE line 1: no tab: write the query's id, a tab and its text"),
-    ('{"_id": "q2", "text": "x"}\n', "FILE lacks the judged query 'q1': add it"),
+    ('{"_id": "q2", "text": "x"}\n', "FILE lacks the texts of 1 of 1 judged query, such as 'q1': add them"),
     ("q1\ta\nq1\tb\n", "FILE line 2: query 'q1' stands above already: remove one of the two"),
     ('{"_id": "q1", "text"\n', "FILE line 1: not JSON (Expecting ':' delimiter at character 21): mend or remove the line"),
     ('{"text": "x"}\n', 'FILE line 1: no _id: give every record an _id of its own'),
@@ -142,6 +142,7 @@ COLLECTIONS: list[tuple[str, str, str | bytes | None, str]] = [
     ("qrels/test.tsv", "q1\td5\t1", "q9\td5\t1", "FILE/qrels/test.tsv line 3: no query 'q9' in queries.jsonl: add it there or remove the judgement"),
     ("qrels/test.tsv", "q1\td5\t1", "q1\t\t1", "FILE/qrels/test.tsv line 3: id '' is empty or holds white space or a control character: use another"),
     ("qrels/test.tsv", "q1\td5\t1", b"q1\td\xff\t1", 'FILE/qrels/test.tsv line 3: byte 5 is not UTF-8: save the file as UTF-8'),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\td1\t1", "FILE/qrels/test.tsv line 3: query 'q1' and document 'd1' have another grade above: keep one of the lines"),
     ("qrels/test.tsv", "", "", 'FILE/qrels/test.tsv: no judgement in it: add some'),
     ("qrels/test.tsv", "", None, 'FILE/qrels/test.tsv is missing; splits there: none'),
 ]

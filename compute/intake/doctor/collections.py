@@ -131,7 +131,7 @@ class _Collection:
         self.counts |= _levels(judgements, f"{name} relevance")
         if again := source.repeated_judgements():
             place = Where(where.file, again[0])
-            what, treatment = "pair judged again", "the last judgement counts"
+            what, treatment = "pair judged again, alike", "counted once"
             self.tally.remark(what, "a line before judges it too", place, treatment, len(again))
         hopeless = judgements.groupby("query_id")["relevance"].max().le(0)
         if hopeless.any():

@@ -47,7 +47,7 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
         "repeated _id": 1,
         "unknown query": 1,
         "wrong number of columns": 1,
-        "pair judged again": 1,
+        "pair judged twice, differently": 1,
         "document with a title only": 1,
         "empty document": 1,
         "judgement of a document not in the corpus": 2,
@@ -59,7 +59,7 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
         "no _id",
     )
     assert places["unknown query"].endswith("test.tsv line 7")
-    assert places["pair judged again"].endswith("test.tsv line 10")
+    assert places["pair judged twice, differently"].endswith("test.tsv line 10")
     assert "no query 'q9'" in examples["unknown query"]
     assert "'ghost'" in examples["judgement of a document not in the corpus"]
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before

@@ -23,6 +23,15 @@ from (select distinct query_id, doc_id from top) as top
 left join judged using (query_id, doc_id)
 where top.query_id in (select query_id from judged)
 """
+_PLACEHOLDERS = """
+select coalesce(max(relevance), 0) <= 0
+       or count(distinct doc_id) = 1 and count(distinct query_id) > 1 from judged
+"""
+_COUNTS_AS = "Unjudged counts as not relevant"
+_BEGINS = (
+    "the judgements are placeholders (none above 0, or one document for all queries): judge some"
+    f" documents. {_COUNTS_AS}"
+)
 _EXCHANGED = """
 select count(*) from hits
 join judged on hits.query_id = judged.doc_id and hits.doc_id = judged.query_id
@@ -35,7 +44,7 @@ def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -
     """Tell where none, or nearly none, of the hits of judged queries is judged.
 
     `top` has query_id, doc_id of the first 10 ranks, `judged` those of the judgements, a pair
-    once; both as large strings.
+    once, both as large strings, and its relevance.
     """
     with scratch() as database:
         database.register("top", top)
@@ -43,12 +52,13 @@ def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -
         n, found = database.sql(_COUNTS).fetchall()[0]
         if not n or found >= NEARLY_NONE * n:
             return
-        hint = _exchanged(database, top) or _alike(database)
+        (begins,) = database.sql(_PLACEHOLDERS).fetchall()[0]
+        hint = "" if begins else _exchanged(database, top) or _alike(database)
     tally.remark(
         UNJUDGED,
         f"{found:,} of {n:,} top-10 hits are judged" + f"; {hint}" * bool(hint),
         where,
-        "wrong dataset, or ids written otherwise? Unjudged counts as not relevant",
+        _BEGINS if begins else f"wrong dataset, or ids written otherwise? {_COUNTS_AS}",
         n - found,
     )
 

@@ -26,7 +26,7 @@ class Known:
     depth: int = 1000
     """Hits kept per query."""
     judged: pa.Table | None = None
-    """query_id, doc_id of the judgements, as large strings; None where they are not known."""
+    """query_id, doc_id (large strings) and relevance of the judgements; None where not known."""
 
 
 def known(store: Store, dataset: Dataset) -> Known:
@@ -51,10 +51,9 @@ def known(store: Store, dataset: Dataset) -> Known:
 
 
 def pairs(judgements: Part) -> pa.Table:
-    """query_id, doc_id of stored judgements, as large strings."""
-    columns = ["query_id", "doc_id"]
-    schema = pa.schema([(name, pa.large_string()) for name in columns])
-    return pq.read_table(judgements.path, columns=columns).cast(schema)
+    """query_id, doc_id (large strings) and relevance of stored judgements."""
+    kinds = {"query_id": pa.large_string(), "doc_id": pa.large_string(), "relevance": pa.int32()}
+    return pq.read_table(judgements.path, columns=list(kinds)).cast(pa.schema(list(kinds.items())))
 
 
 def _ids(part: Part, column: str) -> pa.ChunkedArray:

@@ -58,10 +58,10 @@ def judged(path: Path, table: pa.Table) -> Known:
 
     `table` as `examine` returns it.
     """
-    pairs = table.select(["query_id", "doc_id"]).group_by(["query_id", "doc_id"]).aggregate([])
-    columns = [column.cast(pa.large_string()) for column in pairs.columns]
+    pairs = table.group_by(["query_id", "doc_id"]).aggregate([("relevance", "max")])
+    columns = [pairs[name].cast(pa.large_string()) for name in ("query_id", "doc_id")]
     names = pa.chunked_array([columns[0].unique()])
-    judged = pa.table(columns, names=pairs.column_names)
+    judged = pa.table([*columns, pairs["relevance_max"]], ["query_id", "doc_id", "relevance"])
     return Known(path.name, names, drop_self=None, judged=judged)
 
 

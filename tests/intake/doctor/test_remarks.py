@@ -96,6 +96,21 @@ def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
     assert told.endswith("ids written otherwise? Unjudged counts as not relevant")
 
 
+@pytest.mark.parametrize("qrels", ["q1 0 a 0\nq2 0 b -1\n", "q1 0 a 1\nq2 0 a 1\n"])
+def test_a_collection_that_begins_with_placeholders_is_not_the_wrong_one(
+    bench: Bench, tmp_path: Path, qrels: str
+) -> None:
+    (tmp_path / "qrels").write_text(qrels, encoding="utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
+    (told,) = said(bench, row, tmp_path / "run", "q1 Q0 A 1 2 s\nq2 Q0 x 1 2 s\n")
+    assert told == (
+        "top 10 without judgements: 0 of 2 top-10 hits are judged → the judgements are"
+        " placeholders (none above 0, or one document for all queries): judge some documents."
+        " Unjudged counts as not relevant"
+    )
+    assert told.partition(" → ")[2] in str(doctor.check_all([tmp_path])[1].findings)
+
+
 def test_only_the_top_10_of_judged_queries_are_asked_for(bench: Bench, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels"
     qrels.write_text("q1 0 a 1\n", encoding="utf-8")

@@ -122,7 +122,7 @@ def _kind(path: Path, tally: Tally) -> Kind:
         form = judged.form_of(lines)
         if not form.ranked:
             return "qrels"
-        what, example, treatment = "ranking, not a run", form.fault, form.remedy
+        what, example, treatment = "like a ranking", form.fault, form.remedy
     tally.refuse(what, example, Where(str(path)), treatment)
     return "unreadable"
 

@@ -27,10 +27,10 @@ _PLACEHOLDERS = """
 select coalesce(max(relevance), 0) <= 0
        or count(distinct doc_id) = 1 and count(distinct query_id) > 1 from judged
 """
-_COUNTS_AS = "Unjudged counts as not relevant"
+_OTHER = "wrong dataset, or ids written otherwise?"
 _BEGINS = (
     "the judgements are placeholders (none above 0, or one document for all queries): judge some"
-    f" documents. {_COUNTS_AS}"
+    " documents."
 )
 _EXCHANGED = """
 select count(*) from hits
@@ -58,7 +58,7 @@ def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -
         UNJUDGED,
         f"{found:,} of {n:,} top-10 hits are judged" + f"; {hint}" * bool(hint),
         where,
-        _BEGINS if begins else f"wrong dataset, or ids written otherwise? {_COUNTS_AS}",
+        f"{_BEGINS if begins else _OTHER} Unjudged counts as not relevant",
         n - found,
     )
 

@@ -6,12 +6,9 @@ import pandas as pd
 from pandas import DataFrame
 
 Rows = Sequence[Sequence[str]]
-_AT_LEAST = 3
-"""Rows of a query that tell: among fewer, ranks are like grades."""
-_GRADES = 5
-"""Numbers up to this one are plausible grades where something says that they are grades."""
-_LEVELS = 10
-"""Whole numbers of more values than this that fall in most lists are scores."""
+_AT_LEAST, _GRADES, _LEVELS = 3, 5, 10
+"""Rows of a query that tell ranks from grades; the largest grade that is plausible where a file
+says that it holds grades; values of whole numbers above which those that fall are scores."""
 
 
 def seen(rows: Rows, *, named: bool) -> str:
@@ -23,18 +20,16 @@ def seen(rows: Rows, *, named: bool) -> str:
         return ""
     frame, last = DataFrame(rows), len(rows[0]) - 1
     number = pd.to_numeric(frame[last], errors="coerce")
-    places = [last] if not named or number.max() > _GRADES else []
-    if last == 3 and not frame.duplicated([0, 1]).any():
-        places = [2, *places]
+    places = [2] if last == 3 and not frame.duplicated([0, 1]).any() else []
+    places += [last] if not named or number.max() > _GRADES else []
     for place in places:
         lists = _lists(frame, place)
         told = lists["counts"] & (lists["n"] >= _AT_LEAST)
         if told.mean() > 0.5:
-            of = f"{told.sum():,} of {len(told):,} queries"
-            return f"column {place + 1} counts 1, 2, 3 … in {of}"
+            return f"column {place + 1} counts 1, 2, 3 … in {told.sum():,} of {len(told):,} queries"
     lists = _lists(frame, last)
     falls = (lists["high"] < 0) & (lists["n"] >= _AT_LEAST)
-    broken = (number % 1 != 0).mean() > 0.5 and not (lists["high"] > 0).any()
+    broken = (number % 1 > 0).mean() > 0.5 and not (lists["high"] > 0).any()
     if broken and not (named and lists["low"].isna().all()):
         return f"column {last + 1} holds scores such as {number.max():g}"
     if falls.mean() > 0.5 and number.nunique() > _LEVELS:

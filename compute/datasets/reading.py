@@ -69,8 +69,7 @@ class BeirSource(Source):
         judged: bool = True,
         own: bool = True,
     ) -> None:
-        self.own = own
-        """Whether a pair judged twice, differently, is a problem; BEIR's own count the last."""
+        self.own = own  # In BEIR's own datasets the last judgement of a pair counts.
         self.called = ""
         """The name of an archive that was uploaded, where it is another than on the disk."""
         self.files = files

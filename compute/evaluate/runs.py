@@ -300,13 +300,13 @@ def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str
     """
     table = trec.read_columns(path, line_of(path, ranks=ranks))
     names = [name for name in table.column_names if name != "tag"]
-    tags = (
-        [] if names == table.column_names else table["tag"].unique().cast(pa.string()).to_pylist()
-    )
-    if len(tags) != 1 and (not any_tag or _shared(table)):
+    tagged = len(names) < len(table.column_names)
+    tags = table["tag"].unique().cast(pa.string()).to_pylist() if tagged else []
+    several = len(tags) > 1 and _shared(table)
+    if several or (len(tags) != 1 and not any_tag):
         told = f"{len(tags)} tags ({', '.join(map(shown, tags[:3]))})" if tags else "no tag"
         ways = ["give each run a file of its own"] * bool(tags)
-        ways += [] if tags and _shared(table) else ["name what is one run (--system NAME)"]
+        ways += ["name what is one run (--system NAME)"] * (not several)
         raise WrongInput(f"{path}: {told} where a run has one; {', or '.join(ways)}")
     # One piece of each column, one after the other as their pieces go: ranking needs it so.
     table, whole = table.select(names), {}
@@ -328,8 +328,6 @@ def line_of(path: Path, *, ranks: bool) -> trec.Layout:
 
 def _shared(table: pa.Table) -> bool:
     """Whether several tags have one hit."""
-    if "tag" not in table.column_names:
-        return False
     table, pair = table.unify_dictionaries(), ["query_id", "doc_id"]
     tagged = table.group_by([*pair, "tag"]).aggregate([])
     return tagged.num_rows > tagged.group_by(pair).aggregate([]).num_rows

@@ -87,6 +87,11 @@ def test_where_it_may_be_either_a_header_answers(tmp_path: Path, text: str) -> N
     assert len(read_qrels(written(tmp_path, HEADER + text))) == text.count("\n")
 
 
+def test_words_in_the_place_of_grades_are_no_scores(tmp_path: Path) -> None:
+    with pytest.raises(WrongInput, match="line 2: relevance is 'yes', not a whole number"):
+        read_qrels(written(tmp_path, HEADER + "q1\td1\tyes\nq1\td2\tno\n"))
+
+
 @pytest.mark.parametrize("text", JUDGEMENTS.values(), ids=JUDGEMENTS)
 def test_judgements_are_no_ranking(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)

@@ -293,7 +293,7 @@ def _judgement_lines(
 
 
 def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
-    frame = DataFrame(rows, columns=columns)
+    frame = DataFrame(rows, columns=list(columns))
     return frame.astype({name: "str" for name in columns if name != "relevance"})
 
 

@@ -1,13 +1,14 @@
-"""What a disk refuses, in one sentence: no space, a quota, read-only, no permission.
+"""What a machine refuses, in one sentence: no space, a quota, no permission, no memory, no file.
 
-The only place that knows how such a refusal looks: as an error of the system, of SQLite, DuckDB or
-PyArrow. It is asked where errors leave the project: by the command line, the pages, the steps of
-jobs, and where judgements are saved.
+The only place that knows how such a refusal looks: as an error of the system, of SQLite, DuckDB,
+PyArrow, NumPy, torch or Java. It is asked where errors leave the project: by the command line, the
+pages, the steps of jobs, and where judgements are saved.
 """
 
 import errno
 import os
 import re
+import signal
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,13 +21,28 @@ SHORT = 8 * 1024**2
 """Free bytes below which a disk is taken for the one that is full: what failed was often larger,
 and what it had written is removed by the time that anybody asks."""
 
+_BROKEN = "{place} cannot be read or written: look after its disk, or {other}"
+_CLOSED = "{place} is closed to this account: change its permissions, or {other}"
 _REFUSED: Mapping[int, str] = {
     errno.ENOSPC: "no space is left on the disk of {place}: free some, then try again",
     errno.EDQUOT: "the quota of disk space is used up at {place}: free some, then try again",
     errno.EROFS: "{place} is on a read-only disk: make it writable, or {other}",
-    errno.EACCES: "{place} is closed to this account: change its permissions, or {other}",
+    errno.EACCES: _CLOSED,
+    errno.EPERM: _CLOSED,
+    **dict.fromkeys((errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.EUCLEAN), _BROKEN),
+    errno.ENOTDIR: "{place} is no folder, and one is needed there: move it away, or {other}",
+    errno.EISDIR: "{place} is a folder, and a file is needed there: move it away, or {other}",
+    errno.ENXIO: "{place} is no file: move it away, or {other}",
+    errno.ELOOP: "{place} is a link that leads back to itself: mend it, or {other}",
+    errno.ENAMETOOLONG: "{place:.80}… is too long for the name of a file: shorten it",
+    errno.EFBIG: "{place} would become larger than its disk allows: choose another place",
+    **dict.fromkeys(
+        (errno.EMFILE, errno.ENFILE),
+        "too many files are open at once: raise the limit (ulimit -n), then try again",
+    ),
+    errno.ENOMEM: "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or"
+    " take in less at a time, then try again",
 }
-_BROKEN = "{place} cannot be read or written: look after its disk, or {other}"
 _UNKNOWN = 0
 """For SQLite's refusals that leave the reason open: the disk is asked."""
 _SQLITE: Mapping[int, int] = {
@@ -35,18 +51,27 @@ _SQLITE: Mapping[int, int] = {
     sqlite3.SQLITE_PERM: errno.EACCES,
     sqlite3.SQLITE_CANTOPEN: _UNKNOWN,
     sqlite3.SQLITE_IOERR: _UNKNOWN,
+    sqlite3.SQLITE_NOMEM: errno.ENOMEM,
 }
 _WORDS: Mapping[str, int] = {
-    **{os.strerror(number): number for number in _REFUSED},
+    **{os.strerror(number).lower(): number for number in _REFUSED},
     # DuckDB spills at most what its disk has free.
     "max_temp_directory_size": errno.ENOSPC,
+    # DuckDB and PostgreSQL, Java, torch, C++, Python's threads.
+    **dict.fromkeys(
+        (
+            *("out of memory", "outofmemoryerror", "insufficient memory", "reserve enough space"),
+            *("allocate memory", "bad_alloc", "can't start new thread"),
+        ),
+        errno.ENOMEM,
+    ),
 }
 _LIBRARIES = ("duckdb", "_duckdb", "pyarrow")
 _QUOTED = re.compile(r"[\"'](/[^\"']+)[\"']")
 
 
 def refusal(error: BaseException, home: Path) -> Unavailable | None:
-    """The sentence for an error that a disk is behind; None for any other.
+    """The sentence for an error that the machine is behind; None for any other.
 
     It names the file or folder that the error names, else the disk that is short of space, else
     the home folder.
@@ -60,7 +85,7 @@ def refusal(error: BaseException, home: Path) -> Unavailable | None:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Raises Unavailable, with its sentence, in place of an error that a disk is behind."""
+    """Raises Unavailable, with its sentence, in place of an error that the machine is behind."""
     try:
         yield
     except BeirscopeError:
@@ -86,34 +111,47 @@ def _number(error: BaseException) -> int | None:
     if isinstance(error, sqlite3.Error):
         # The low byte is the kind; the others say more than is of use here.
         return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    if isinstance(error, MemoryError) or getattr(error, "returncode", 0) == -signal.SIGKILL:
+        return errno.ENOMEM  # the kernel kills what wants more than there is
     if isinstance(error, OSError) and error.errno is not None:
+        if error.errno == errno.EEXIST and not (named := _named(error) or Path.cwd()).is_dir():
+            return errno.ENOTDIR if os.path.lexists(named) else None
         return error.errno if error.errno in _REFUSED else None
-    text = str(error)
+    text = str(error).lower()
     number = next((number for words, number in _WORDS.items() if words in text), None)
     # Others deny permissions too, such as a server.
     ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
-    return number if ours or number != errno.EACCES else None
+    return number if ours or number not in (errno.EACCES, errno.EPERM) else None
 
 
 def _named(error: BaseException) -> Path | None:
     """The path that the error names, if any."""
     if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
-        return Path(os.fsdecode(error.filename))
+        # Of two names the other: what is renamed onto a folder.
+        other = error.filename2 if error.errno == errno.EISDIR else None
+        return Path(os.fsdecode(other or error.filename))
     found = _QUOTED.search(str(error))
     return Path(found[1]) if found else None
 
 
 def _sentence(number: int, named: Path | None, home: Path) -> str:
     place = named or next(filter(_is_short, (home, Path(tempfile.gettempdir()))), home)
+    if number == errno.ENOTDIR:  # What is in the way may stand above what was asked for.
+        above = (one for one in (*reversed(place.parents), place) if os.path.lexists(one))
+        place = next((one for one in above if not one.is_dir()), place)
+    if number == _UNKNOWN:  # SQLite does not name its file.
+        place = next((file for file in home.glob("*.sqlite") if file.is_dir()), place)
     ours = place.is_relative_to(home) or home.is_relative_to(place)
     other = "set BEIRSCOPE_HOME to another folder" if ours else "choose another place"
     words = _REFUSED.get(number or _reason(place), _BROKEN)
-    return words.format(place=place, other=other)
+    return words.format(place=str(place), other=other)
 
 
 def _reason(place: Path) -> int:
     """The errno that fits how a disk is now; _UNKNOWN where nothing seems wrong with it."""
     place = next(folder for folder in (place, *place.parents) if folder.exists())
+    if place.suffix == ".sqlite" and place.is_dir():
+        return errno.EISDIR
     if os.statvfs(place).f_flag & os.ST_RDONLY:
         return errno.EROFS
     if _is_short(place):

@@ -146,7 +146,7 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
             content = tomllib.loads(file.read_text("utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+        except (OSError, ValueError, RecursionError):
             # The error's own words may quote a secret.
             raise WrongInput(f"{file}: cannot be read as TOML: mend or remove it") from None
         if isinstance(content.get("auth"), dict):

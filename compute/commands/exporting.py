@@ -197,14 +197,17 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
 
 def _on_page(asked: Mapping[str, object], module: str) -> int:
     """Have a process of the pages' own draw it: nothing here knows of them."""
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", f"pages._frame.{module}"],
         cwd=PROJECT,
         # Who may run this reads the home folder anyway: there is nobody to sign in.
         env=os.environ | {"BEIRSCOPE_SIGN_IN": "false"},
         input=json.dumps(asked).encode(),
         check=False,
-    ).returncode
+    )
+    if done.returncode < 0:  # by a signal: it could say nothing itself
+        done.check_returncode()
+    return done.returncode
 
 
 def _run(arguments: Namespace) -> int:

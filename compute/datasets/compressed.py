@@ -1,9 +1,11 @@
 """Text files, plain or packed by gzip or zstd: opened as their first bytes tell, within bounds."""
 
+import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -39,7 +41,7 @@ _STRANGERS = {
 @contextmanager
 def opened(path: Path) -> Iterator[pa.NativeFile]:
     """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
-    try:
+    with reading(path):
         with path.open("rb") as file:
             packing = _compression(file.read(10))
         with pa.input_stream(str(path), compression=packing) as file:
@@ -51,6 +53,27 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
                 )
         with pa.input_stream(str(path), compression=packing) as file:
             yield file
+
+
+class Bytes(io.FileIO):
+    """A file to read, as `io.BufferedReader` takes it: what the system says of it names it."""
+
+    def __init__(self, path: Path) -> None:
+        with reading(path):
+            super().__init__(path)
+        self._path = path
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Fill the buffer. Raises WrongInput."""
+        with reading(self._path):
+            return super().readinto(buffer)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Raises Missing or WrongInput, which names the file, for all that the system says of it."""
+    try:
+        yield
     except FileNotFoundError:
         raise Missing(f"{path}: no such file, check the path") from None
     except IsADirectoryError:
@@ -62,7 +85,7 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
 
 def is_packed(path: Path) -> bool:
     """Whether the file is packed by gzip or zstd."""
-    with path.open("rb") as file:
+    with reading(path), path.open("rb") as file:
         return _compression(file.read(10)) is not None
 
 

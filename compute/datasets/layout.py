@@ -18,6 +18,7 @@ from typing import IO, Any, BinaryIO, Protocol
 
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import shown
+from compute.datasets import compressed
 
 LARGEST_FILE = 256 * 1024**3
 """Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
@@ -92,11 +93,11 @@ class Folder:
     def open(self, name: str) -> Iterator[BinaryIO]:
         """A buffered stream of the file. Raises Missing when it is not there or not readable."""
         try:
-            stream = (self.path / name).open("rb")
-        except OSError as error:
-            raise _absent(self.where(name), error) from None
-        with stream:
-            yield stream
+            stream = compressed.Bytes(self.path / name)
+        except Missing:
+            raise _absent(self.where(name), None) from None
+        with io.BufferedReader(stream) as buffered:
+            yield buffered
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.files import digest, make_folder, written_aside
 from compute.base.words import counted
@@ -277,7 +278,7 @@ def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
     if not file.exists():
         return {}
     try:
-        records = json.loads(file.read_text("utf-8"))["parts"]
+        records = json_files.parsed(file.read_text("utf-8"))["parts"]
         return {
             (Path(record["path"]).parent.name, record["dataset"], record["system"]): record
             for record in records

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compute.base import listen_address, scratch
+from compute.base import json_files, listen_address, scratch
 from compute.base.errors import Unavailable
 from compute.base.locks import sole
 from compute.base.permissions import open_to_others
@@ -44,7 +44,7 @@ def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: i
 def running_at(file: Path) -> str:
     """Where the process that holds the lock serves, or empty while it starts."""
     with contextlib.suppress(OSError, ValueError, KeyError):
-        return str(json.loads(file.read_text("utf-8"))["url"])
+        return str(json_files.parsed(file.read_text("utf-8"))["url"])
     return ""
 
 

@@ -180,8 +180,6 @@ def sentence(error: Exception) -> str:
         return str(error)
     if refused := disk_refusals.refusal(error, settings.load().home):
         return str(refused)
-    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
-        return "there is not enough memory: set BEIRSCOPE_THREADS to less, then retry"
     if isinstance(error, OperationalError | InterfaceError):
         cause = str(error.orig).strip().splitlines()[0]
         return f"the state cannot be used ({cause}): see that its database runs, then retry"

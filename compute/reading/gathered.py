@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
+from compute.base import json_files
 from compute.base.files import make_folder
 from compute.base.locks import locked
 
@@ -99,7 +100,7 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
     """Nothing where the file is of other parts, or damaged."""
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
         file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
-        if json.loads(file.schema_arrow.metadata[_MADE]) == of.made_of:
+        if json_files.parsed(file.schema_arrow.metadata[_MADE]) == of.made_of:
             return file.read(columns=list(columns), use_threads=False).combine_chunks()
     return None
 

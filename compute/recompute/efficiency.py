@@ -20,6 +20,7 @@ import psutil
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
+from compute.base import json_files
 from compute.base.result_identity import fingerprint
 from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
@@ -127,7 +128,7 @@ def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: b
 def index_record(folder: Path) -> dict[str, Any]:
     """What `keep_index` wrote; of an earlier version the seconds alone, or nothing."""
     file = folder / _FILE
-    return json.loads(file.read_text("utf-8")) if file.exists() else {}
+    return json_files.read(file) if file.exists() else {}
 
 
 def _size(folder: Path) -> int:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from compute.base import scratch
+from compute.base import json_files, scratch
 from compute.base.errors import Conflict
 from compute.base.files import make_folder, untar, written_aside
 from compute.base.result_identity import fingerprint
@@ -173,7 +173,7 @@ def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]
         if not note.exists() and _taken(bench, shard) and _is_whole(_file(bench, shard)):
             _unpack(_file(bench, shard), folder, shard.name)
         if note.exists():
-            costs.append(json.loads(note.read_text("utf-8")))
+            costs.append(json_files.read(note))
     return costs
 
 

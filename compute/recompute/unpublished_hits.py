@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base import json_files
 from compute.base.files import make_folder, written_aside
 from compute.base.settings import Settings
 from compute.evaluate.runs import Run
@@ -47,7 +48,7 @@ def kept(settings: Settings, fingerprint: str) -> Draft | None:
 
 def _read(file: Path) -> Draft:
     table = pq.read_table(file)
-    record = json.loads((table.schema.metadata or {})[_FACTS])
+    record = json_files.parsed((table.schema.metadata or {})[_FACTS])
     # Without pandas' own metadata the frame comes back with plain columns.
     frame = table.replace_schema_metadata(None).to_pandas()
     return Draft(Run(frame, **record["counts"]), record["facts"], record.get("costs", {}))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from compute.base import json_files
 from compute.base.errors import Conflict, Unavailable, WrongInput
 from compute.base.files import make_folder, written_aside
 from compute.base.words import counted
@@ -113,7 +114,7 @@ def part_files(home: Path) -> list[Path]:
 
 def _home_record(file: Path) -> tuple[int, str, str]:
     try:
-        record: Any = json.loads(file.read_text("utf-8"))
+        record: Any = json_files.parsed(file.read_text("utf-8"))
         state, unfinished = (str(record.get(name, "")) for name in ("state", "unfinished"))
         return int(record["format"]), state, unfinished
     except FileNotFoundError:
@@ -124,7 +125,7 @@ def _home_record(file: Path) -> tuple[int, str, str]:
 
 def _parts_record(file: Path) -> str:
     try:
-        record: Any = json.loads(file.read_text("utf-8"))
+        record: Any = json_files.parsed(file.read_text("utf-8"))
         return str(record["state"])
     except FileNotFoundError:
         return ""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
-from compute.base import scratch
+from compute.base import json_files, scratch
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.files import make_folder
 from compute.base.locks import locked
@@ -548,7 +548,7 @@ def _read_shipped(root: Path) -> list[Part]:
     if not file.exists():
         return []
     try:
-        records = json.loads(file.read_text("utf-8"))["parts"]
+        records = json_files.parsed(file.read_text("utf-8"))["parts"]
         return [_shipped_part(root, record) for record in records]
     except (ValueError, KeyError, TypeError) as error:
         raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None

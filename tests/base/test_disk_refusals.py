@@ -3,9 +3,11 @@
 import errno
 import os
 import sqlite3
+import subprocess
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -18,6 +20,10 @@ from compute.base.settings import Settings
 from tests.support import disks
 
 HOME = Path("/somewhere/home")
+MEMORY = (
+    "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or take in less"
+    " at a time, then try again"
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +54,26 @@ HOME = Path("/somewhere/home")
             RuntimeError("failed writing file '/a/b': No space left on device"),
             "no space is left on the disk of /a/b: free some, then try again",
         ),
+        (
+            OSError(errno.EIO, os.strerror(errno.EIO), "/elsewhere/x.run"),
+            "/elsewhere/x.run cannot be read or written: look after its disk, or choose another"
+            " place",
+        ),
+        (
+            IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "/somewhere/home/x"),
+            "/somewhere/home/x is a folder, and a file is needed there: move it away, or set"
+            " BEIRSCOPE_HOME to another folder",
+        ),
+        (
+            OSError(errno.EMFILE, os.strerror(errno.EMFILE), "/somewhere/home/x"),
+            "too many files are open at once: raise the limit (ulimit -n), then try again",
+        ),
+        (MemoryError(), MEMORY),
+        (OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)), MEMORY),
+        (pa.ArrowMemoryError("malloc of size 64 failed"), MEMORY),
+        (subprocess.CalledProcessError(-9, "python"), MEMORY),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), MEMORY),
+        (OSError("Error: Could not reserve enough space for 9g object heap"), MEMORY),
     ],
 )
 def test_a_refusal_names_the_place_and_what_to_do(error: Exception, words: str) -> None:
@@ -60,6 +86,9 @@ def test_a_refusal_names_the_place_and_what_to_do(error: Exception, words: str) 
     "error",
     [
         FileNotFoundError(errno.ENOENT, "No such file or directory", "/x"),
+        FileExistsError(errno.EEXIST, "File exists", "/"),
+        subprocess.CalledProcessError(1, "python"),
+        RecursionError("maximum recursion depth exceeded"),
         ZeroDivisionError("the bug"),
         RuntimeError("Permission denied by the server"),
         sqlite3.OperationalError("no such table: x"),
@@ -78,6 +107,31 @@ def test_what_stands_behind_an_error_counts(tmp_path: Path) -> None:
             raise ValueError("no part") from error
     except ValueError as error:
         assert str(tmp_path) in str(disk_refusals.refusal(error, HOME))
+
+
+def test_what_lacks_memory_says_so_whatever_library_meets_it() -> None:
+    small = duckdb.connect(config={"memory_limit": "10MB", "max_temp_directory_size": "0KB"})
+    much = "select sum(hash(a.range)) from range(3000000) a group by a.range order by 1"
+    for wants in (
+        lambda: np.ones(2**50),
+        lambda: pa.allocate_buffer(2**50),
+        lambda: small.sql(much).fetchall(),
+        lambda: bytearray(2**50),
+    ):
+        with pytest.raises(Exception) as raised:  # noqa: B017
+            wants()
+        assert str(disk_refusals.refusal(raised.value, HOME)) == MEMORY, raised.value
+
+
+def test_what_is_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "locks").write_text("x")
+    (tmp_path / "logs").symlink_to("nowhere")
+    for name in ("locks", "logs"):
+        for made in (tmp_path / name, tmp_path / name / "below"):
+            with pytest.raises(OSError) as raised:
+                made.mkdir(parents=True, exist_ok=True)
+            said = str(disk_refusals.refusal(raised.value, tmp_path))
+            assert said.startswith(f"{tmp_path / name} is no folder, and one is needed there")
 
 
 def test_sqlite_duckdb_and_pyarrow_on_a_full_disk(tmp_path: Path) -> None:

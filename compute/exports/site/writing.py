@@ -14,6 +14,7 @@ from typing import Any
 
 from plotly.offline import get_plotlyjs
 
+from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.printable import printable
@@ -108,7 +109,7 @@ def _check(target: Path) -> None:
         return
     told, known = printable(str(target)), set[str]()
     try:
-        record = json.loads((target / MANIFEST).read_text("utf-8"))
+        record = json_files.parsed((target / MANIFEST).read_text("utf-8"))
         known = set(record["files"]) if record["made_with"] == MADE_WITH else set()
     except (OSError, ValueError, KeyError, TypeError):
         pass

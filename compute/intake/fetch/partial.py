@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from compute.base import json_files
 from compute.base.errors import Unavailable
 from compute.base.files import make_folder, sync_folder
 
@@ -62,7 +63,7 @@ class Partial:
     def known(self) -> dict[str, Any]:
         """What the server said of the file; empty unless it is of this address and checksum."""
         try:
-            note = json.loads(self._note.read_text("utf-8"))
+            note = json_files.parsed(self._note.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
         same = isinstance(note, dict) and all(note.get(k) == v for k, v in self._origin.items())

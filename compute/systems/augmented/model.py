@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from transformers import AutoModel
 from transformers.utils import logging
 
+from compute.base import json_files
 from compute.base.errors import Unavailable
 from compute.systems.augmented import vectors
 from compute.systems.augmented.loss import Asked
@@ -177,7 +178,7 @@ def load(folder: Path) -> Augmenter:
     """The model that `save` wrote, not in training."""
     from safetensors.torch import load_file
 
-    shape = Shape(**json.loads((folder / ABOUT).read_text("utf-8")))
+    shape = Shape(**json_files.read(folder / ABOUT))
     heads = load_file(folder / HEADS)
     vocabulary = len(heads["added"])
     model = fresh(folder, vocabulary, vocabulary, shape)

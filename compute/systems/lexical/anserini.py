@@ -204,13 +204,15 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
 
 
 def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:
-    for line in log:
+    own_heap = any("OutOfMemoryError" in line for line in log)
+    killed = ["out of memory"] * (status in (-signal.SIGKILL, 128 + signal.SIGKILL))
+    for line in () if own_heap else (*log, *killed):
         if refused := disk_refusals.refusal(OSError(line), settings.home):
             return refused
     file = settings.home / "logs" / f"anserini-{uuid.uuid4().hex[:12]}.log"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(log) + "\n", encoding="utf-8")
-    if any("OutOfMemoryError" in line for line in log):
+    if own_heap:
         return Unavailable(
             f"Java needs more than its {settings.java_memory} of memory: "
             f"set BEIRSCOPE_JAVA_MEMORY to more (log: {file})"

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from compute.base import parquet_files, scratch
+from compute.base import json_files, parquet_files, scratch
 from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.systems.lexical import anserini
@@ -146,7 +146,7 @@ def index_piece(
 def pieces(folder: Path) -> list[dict[str, int]]:
     """The pieces of an index that are in its folder: first, last, and the counts of `index`."""
     notes = sorted(folder.glob(f"{PIECES}/*.json"))
-    return [json.loads(note.read_text("utf-8")) for note in notes]
+    return [json_files.read(note) for note in notes]
 
 
 def gaps(folder: Path, total: int) -> list[Span]:

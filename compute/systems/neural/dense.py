@@ -7,13 +7,13 @@ torch, sentence-transformers and faiss are imported inside the functions that co
 the catalogue, and checking it, loads none of them.
 """
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
@@ -131,7 +131,7 @@ class Dense(OfCheckpoint, Embedding):
     def _similarity(self, folder: Path) -> str:
         """Raises WrongInput where the model says another than the row, or one that is not here."""
         file = folder / "config_sentence_transformers.json"
-        about = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        about = json_files.read(file) if file.is_file() else {}
         says = about.get("similarity_fn_name") or ""
         if says not in _VECTORS:
             raise WrongInput(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from compute.base import files, parquet_files
+from compute.base import files, json_files, parquet_files
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
@@ -129,7 +129,7 @@ class Embedding(ABC):
             if not self.refine:
                 # The approximate index holds the vectors.
                 (folder / f"{NAME}.npy").unlink(missing_ok=True)
-        return json.loads(facts.read_text("utf-8"))
+        return json_files.read(facts)
 
     def piece_documents(self, settings: Settings) -> int:
         """Whole shards."""
@@ -271,7 +271,7 @@ class Embedding(ABC):
     def _require(self, folder: Path) -> None:
         """Raises Unavailable where a file of the index is lost: less would be found, or nothing."""
         facts = folder / _FACTS
-        if not facts.exists() or not json.loads(facts.read_text("utf-8"))["documents"]:
+        if not facts.exists() or not json_files.read(facts)["documents"]:
             return
         is_flat = self.index_kind == "flat"
         wanted = [] if is_flat else [vectors.FILE]

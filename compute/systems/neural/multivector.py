@@ -3,13 +3,13 @@
 torch and sentence-transformers are imported inside the functions.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.base import json_files
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.neural.weights import loading, positions, torch_on
@@ -110,4 +110,4 @@ def _cut(
 
 def read_json(file: Path) -> dict[str, Any]:
     """What a JSON file holds; nothing where there is none."""
-    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return json_files.read(file) if file.is_file() else {}

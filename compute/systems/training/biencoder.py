@@ -7,7 +7,6 @@ the seed alone, so that a training goes on from a checkpoint as if it had not be
 torch and its libraries are imported inside the functions that compute.
 """
 
-import json
 import os
 import shutil
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.base import json_files
 from compute.base.files import make_folder, sync_folder
 from compute.base.settings import Settings
 from compute.systems.neural.dense import loaded
@@ -104,7 +104,7 @@ def fit(
 def _says(start: Path) -> str:
     """What a model compares by, as it says; where its last module makes unit length, cosine."""
     file = start / "config_sentence_transformers.json"
-    about = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    about = json_files.read(file) if file.is_file() else {}
     modules = start / "modules.json"
     unit = modules.is_file() and "Normalize" in modules.read_text("utf-8")
     return about.get("similarity_fn_name") or ("cosine" if unit else "")

@@ -8,6 +8,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from compute.base import json_files
 from compute.base.files import make_folder, written_aside
 from compute.base.settings import Settings
 from compute.store.loading import Progress
@@ -33,7 +34,7 @@ def under_way(settings: Settings, system: str) -> DataFrame:
     """step, total, seconds, name, value of the training of a system; empty where none is begun."""
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
-            found = json.loads(file.read_text("utf-8"))["system"] == system
+            found = json_files.parsed(file.read_text("utf-8"))["system"] == system
         except (OSError, ValueError, KeyError):  # it is removed, or written anew, in this moment
             continue
         if found:
@@ -62,7 +63,7 @@ def rows(place: Path) -> list[dict[str, Any]]:
     found = []
     for line in lines:
         try:
-            found.append(json.loads(line))
+            found.append(json_files.parsed(line))
         except ValueError:
             break
     return found

@@ -1,0 +1,23 @@
+"""JSON that anything may have written: what Python's reader cannot take is the file's fault."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import WrongInput
+
+
+def parsed(text: str | bytes) -> Any:
+    """The value. Raises ValueError, also for what is nested deeper than Python goes."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read(file: Path) -> Any:
+    """The value in a file. Raises WrongInput for another content, FileNotFoundError without it."""
+    try:
+        return parsed(file.read_text("utf-8"))
+    except ValueError as error:
+        raise WrongInput(f"{file}: no JSON ({error}): mend or remove it") from None

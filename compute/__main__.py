@@ -98,7 +98,7 @@ def _say(words: str) -> None:
     if json_logs.are_on():
         log.error("%s", words)
     else:
-        sys.stderr.write(f"{printable.printable(words)}\n")
+        printable.warn(words)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 Word = str | int | None
 _ABSENT = "–"
-_NOTHING = "nothing is stored that fits\n"
+_NOTHING = "nothing is stored that fits"
+_ODD = re.compile(r"[^\n -~]")
 
 
 class Bar:
@@ -37,30 +39,45 @@ class Bar:
             self._bar = None
 
 
+def say(*lines: object) -> None:
+    """Print lines."""
+    sys.stdout.writelines(f"{printable(str(line))}\n" for line in lines)
+
+
+def warn(*lines: object) -> None:
+    """Print lines to standard error."""
+    sys.stderr.writelines(f"{printable(str(line))}\n" for line in lines)
+
+
+def say_text(text: str) -> None:
+    """Print text with line ends of its own, such as JSON, which stays the same JSON."""
+    told = _ODD.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
+    sys.stdout.write(told.rstrip("\n") + "\n")
+
+
 def show(frame: DataFrame, as_json: bool) -> int:
     """Print a frame as a table or as JSON; the exit status."""
     if as_json:
-        sys.stdout.write(frame.to_json(orient="records", force_ascii=False, indent=1) + "\n")
+        say_text(frame.to_json(orient="records", force_ascii=False, indent=1))
     elif frame.empty:
-        sys.stderr.write(_NOTHING)
+        warn(_NOTHING)
     else:
-        sys.stdout.write(_table(frame) + "\n")
+        say_text(_table(frame))
     return 0
 
 
 def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
     """As `show`, of rows of words and whole numbers, without pandas."""
     if as_json:
-        told = json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":"))
-        sys.stdout.write(told + "\n")
+        say_text(json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":")))
     elif not rows:
-        sys.stderr.write(_NOTHING)
+        warn(_NOTHING)
     else:
         lines = [list(rows[0]), *(list(map(_cell, row.values())) for row in rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         for line in lines:
             padded = (word.rjust(width) for word, width in zip(line, widths, strict=True))
-            sys.stdout.write(" ".join(padded) + "\n")
+            say(" ".join(padded))
     return 0
 
 
@@ -81,3 +98,8 @@ def _table(frame: DataFrame) -> str:
 def printable(text: str) -> str:
     """The text with what is not printable, such as a terminal escape, as its code."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable_lines(text: str) -> str:
+    """The same of each line, for what has several, such as a traceback."""
+    return "\n".join(map(printable, text.split("\n")))

@@ -5,6 +5,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from compute.base.printable import printable, printable_lines
+
 _IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@\s'\"]+@")
 """Up to the @, slashes included: SQLAlchemy takes them in a password."""
 _IN_WORDS = re.compile(
@@ -37,8 +39,12 @@ def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 class Formatter(logging.Formatter):
-    """Lines of a log, tracebacks included, without secrets."""
+    """Lines of a log, tracebacks included, without secrets and what a terminal obeys."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, masked."""
-        return masked(super().format(record))
+        """The lines, masked."""
+        return printable_lines(masked(super().format(record)))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The message as one line, whatever is named in it."""
+        return printable(super().formatMessage(record))

@@ -39,7 +39,7 @@ def move_state(arguments: Namespace) -> int:
     now = settings.load()
     backups.move(now)
     kept = printable.printable(str(now.home / "state.sqlite"))
-    sys.stdout.write(f"moved to PostgreSQL: {kept} and jobs.sqlite are no longer used\n")
+    printable.say(f"moved to PostgreSQL: {kept} and jobs.sqlite are no longer used")
     return 0
 
 
@@ -48,6 +48,6 @@ def _tell(what: str, done: Outcome) -> int:
     size = sized(sum(part.bytes for part in done.parts))
     told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} of them copied"
     without = "settings, secrets, logs and caches are not part of it"
-    sys.stdout.write(f"{printable.printable(told)}; {without}\n")
-    sys.stderr.writelines(f"{printable.printable(damage.said(part))}\n" for part in done.left_out)
+    printable.say(f"{told}; {without}")
+    printable.warn(*(damage.said(part) for part in done.left_out))
     return 2 if done.left_out else 0

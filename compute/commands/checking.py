@@ -1,7 +1,6 @@
 """The command that only looks, at files or at the store: check."""
 
 import json
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,13 +29,12 @@ def check(arguments: Namespace) -> int:
     reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
     if arguments.json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
-        sys.stdout.write(json.dumps([r.record() for r in reports], indent=1) + "\n")
+        printable.say_text(json.dumps([r.record() for r in reports], indent=1))
     else:
         for report in reports:
-            lines = [printable.printable(line) for line in report.lines()]
-            sys.stdout.write("\n".join(lines) + "\n")
+            printable.say(*report.lines())
         for line in _of_all(reports):
-            sys.stdout.write(f"{printable.printable(line)}\n")
+            printable.say(line)
     return 2 if any(report.refused for report in reports) else 0
 
 
@@ -56,15 +54,13 @@ def _check_store(arguments: Namespace) -> int:
             for part in damaged
         ]
         whole = {"parts": len(parts), "taken_as_found": found, "damaged": records}
-        sys.stdout.write(json.dumps(whole, indent=1) + "\n")
+        printable.say_text(json.dumps(whole, indent=1))
     else:
         lines = [f"{damage.said(part)} ({part.file})" for part in damaged]
-        sys.stdout.writelines(f"{printable.printable(line)}\n" for line in lines)
+        printable.say(*lines)
         size = sized(sum(part.bytes for part in parts))
         as_found = f", {found:,} taken as found" if found else ""
-        sys.stdout.write(
-            f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}\n"
-        )
+        printable.say(f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}")
     return 2 if damaged else 0
 
 

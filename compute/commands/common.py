@@ -1,7 +1,6 @@
 """What the commands that compute share: scores that are lacking, and what they tell."""
 
 import shlex
-import sys
 from collections.abc import Iterable
 
 from compute.base import disk_refusals, printable
@@ -39,7 +38,7 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
         lacking |= dict.fromkeys(without_subtopics(loaded, wanted))
         new += recompute.score(bench, loaded, hits, measures=wanted).new
     if new:
-        sys.stderr.write(f"scored {counted(new, 'run')} by {measure}\n")
+        printable.warn(f"scored {counted(new, 'run')} by {measure}")
         done(bench)
     return [*lacking, *(line for hits in runs for line in too_deep(hits, wanted))]
 

@@ -10,10 +10,9 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from compute.base import settings
+from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.permissions import usual
-from compute.base.printable import printable
 from compute.base.settings import PROJECT
 from compute.base.words import near
 from compute.commands.choices import ADDED, EXPORTS
@@ -59,7 +58,7 @@ def export(arguments: Namespace) -> int:
     done = _on_page(asked, "render")
     if done == 0:
         usual(file)
-        sys.stdout.write(f"wrote {printable(str(file.absolute()))}\n")
+        printable.say(f"wrote {file.absolute()}")
     return done
 
 
@@ -87,12 +86,12 @@ def _site(arguments: Namespace) -> int:
     datasets, measures = (tuple(filter(None, getattr(arguments, one))) for one in _SEVERAL)
     for measure in measures:
         lacking = [line for name in datasets or ("",) for line in scored_by(bench, measure, name)]
-        sys.stderr.writelines(f"{line}\n" for line in lacking)
+        printable.warn(*lacking)
     choice = Choice() if arguments.judgements == ADDED else None
     wanted = site.Wanted(arguments.title, arguments.by, datasets, measures, arguments.texts, choice)
     made = site.write(bench.store, Path(arguments.name), wanted)
-    sys.stderr.writelines(f"{printable(line)}\n" for line in made["left_out"])
-    sys.stdout.write(f"wrote {printable(str(Path(arguments.name).absolute()))}\n")
+    printable.warn(*made["left_out"])
+    printable.say(f"wrote {printable.printable(str(Path(arguments.name).absolute()))}")
     return 0
 
 
@@ -119,7 +118,7 @@ def _all(arguments: Namespace) -> int:
     done = _on_page(asked, "render_all")
     usual(folder, *folder.iterdir())
     if (folder / "captions.tex").exists():
-        sys.stdout.write(f"wrote {printable(str(folder))}\n")
+        printable.say(f"wrote {folder}")
     return done
 
 
@@ -137,11 +136,11 @@ def _counting(view: named.Address, arguments: Namespace) -> named.Address:
 
 def _make_empty(folder: Path) -> None:
     """Make a folder to write to. Raises WrongInput for one that holds something, or is none."""
-    told = printable(str(folder))
+    told = printable.printable(str(folder))
     if folder.exists() and not folder.is_dir():
         raise WrongInput(f"{told} is a file: name a folder that is empty or not there yet")
     if not folder.parent.is_dir():
-        raise WrongInput(f"no folder {printable(str(folder.parent))}: make it first")
+        raise WrongInput(f"no folder {printable.printable(str(folder.parent))}: make it first")
     try:
         folder.mkdir(exist_ok=True)
         if any(folder.iterdir()):
@@ -160,7 +159,7 @@ def _score(given: dict[str, list[str]]) -> None:
         for measure in scored_measures.more(given.get("measure", ())):
             dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""
             lacking = scored_by(open_bench(), measure, dataset)
-            sys.stderr.writelines(f"{line}\n" for line in lacking)
+            printable.warn(*lacking)
 
 
 def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
@@ -217,5 +216,5 @@ def _run(arguments: Namespace) -> int:
     store = Store(settings.load())
     written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out)
     usual(arguments.out)
-    sys.stdout.write(f"{printable(str(written))}\n")
+    printable.say(str(written))
     return 0

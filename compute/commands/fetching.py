@@ -1,6 +1,5 @@
 """The command that brings collections here: fetch."""
 
-import sys
 from argparse import Namespace
 
 from pandas import DataFrame
@@ -35,9 +34,9 @@ def fetch(arguments: Namespace) -> int:
             if len(wanted) == 1:
                 raise
             failed += 1
-            sys.stderr.write(f"{printable.printable(str(error))}\n")
+            printable.warn(str(error))
     if failed:
-        sys.stderr.write(f"{failed} of {counted(len(wanted), 'archive')} could not be fetched\n")
+        printable.warn(f"{failed} of {counted(len(wanted), 'archive')} could not be fetched")
     return 2 if failed else 0
 
 
@@ -46,9 +45,9 @@ def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int
         raise WrongInput("fetch a dataset of ir_datasets by itself: each gets a name of its own")
     loaded = irds.fetch(bench, names[0], called=arguments.name)
     documents = loaded.documents.rows if loaded.documents else 0
-    sys.stdout.write(
+    printable.say(
         f"{loaded.dataset.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
-        f" {loaded.judgements.rows:,} judgements\n"
+        f" {loaded.judgements.rows:,} judgements"
     )
     return done(bench)
 

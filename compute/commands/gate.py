@@ -1,6 +1,5 @@
 """The command for continuous integration: is a candidate no worse than a baseline?"""
 
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 
@@ -42,13 +41,13 @@ def gate(arguments: Namespace) -> int:
     if arguments.junit:
         verdicts.write(verdicts.junit(report), arguments.junit)
     if arguments.json:
-        sys.stdout.write(verdicts.record(report))
+        printable.say_text(verdicts.record(report))
     elif arguments.markdown:
-        sys.stdout.write(verdicts.markdown(report))
+        printable.say_text(verdicts.markdown(report))
     else:
         printable.show(verdicts.table(report), as_json=False)
         lines = [*verdicts.notes(report), verdicts.headline(report)]
-        sys.stdout.writelines(f"{line}\n" for line in lines)
+        printable.say(*lines)
     return report.status
 
 

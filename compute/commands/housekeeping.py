@@ -1,6 +1,5 @@
 """The commands that look after a home folder: adopt, trash."""
 
-import sys
 from argparse import Namespace
 
 from compute.base import printable, settings
@@ -14,7 +13,7 @@ def adopt(arguments: Namespace) -> int:
     told = printable.printable(str(adoption))
     if not adoption.own:
         told = f"took {told}" if arguments.yes else f"would take {told}; --yes does it"
-    sys.stdout.write(f"{told}\n")
+    printable.say(told)
     return 0
 
 
@@ -25,5 +24,5 @@ def rubbish(arguments: Namespace) -> int:
     if arguments.empty:
         trash.empty(home)
     end = "deleted" if arguments.empty else "--empty deletes them for good"
-    sys.stdout.write(f"{printable.printable(told)}: {end}\n")
+    printable.say(f"{told}: {end}")
     return 0

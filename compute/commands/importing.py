@@ -1,6 +1,5 @@
 """The commands that take in and take away: those of datasets, texts, runs and grades."""
 
-import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
@@ -38,17 +37,16 @@ def import_dataset(arguments: Namespace) -> int:
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
     told = imports.replaced(bench.store, arguments.name, before)
     done(bench)
-    sys.stdout.write(
+    printable.say(
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
-        + "\n"
     )
     if same := imports.alike(loaded):
-        sys.stdout.write(f"remark: {printable.printable(same)}\n")
+        printable.say(f"remark: {same}")
     if told:
-        sys.stdout.write(f"{told}\n")
+        printable.say(told)
     return 0
 
 
@@ -58,7 +56,7 @@ def add_texts(arguments: Namespace) -> int:
     row = dataset(arguments.dataset, own_datasets(bench.store))
     loaded = texts.add_texts(bench, row, arguments.path)
     done(bench)
-    sys.stdout.write(f"{row.name}: {texts.said(loaded)}\n")
+    printable.say(f"{row.name}: {texts.said(loaded)}")
     return 0
 
 
@@ -80,13 +78,13 @@ def import_run(arguments: Namespace) -> int:
             if not several:
                 raise
             refused += 1
-            sys.stderr.write(f"{error}\n")
+            printable.warn(error)
             continue
         taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
         tell_version(bench, outcome, version)
     if several:
-        sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")
+        printable.say(f"{len(files) - refused} imported, {refused} refused")
     done(bench)
     return 2 if refused else 0
 
@@ -115,7 +113,7 @@ def import_grades(arguments: Namespace) -> int:
     else:
         how |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
         taken = machine_grade_import.from_run(bench, row, arguments.run, arguments.machine, **how)
-    sys.stdout.write(printable.printable(machine_grade_import.said(taken)) + "\n")
+    printable.say(machine_grade_import.said(taken))
     return done(bench)
 
 
@@ -125,7 +123,7 @@ def import_labels(arguments: Namespace) -> int:
     row = dataset(arguments.dataset, own_datasets(bench.store))
     part, new = query_labels.import_file(bench, arguments.file, row, replace=arguments.replace)
     told = query_labels.said(part) + ("" if new else "; they were there already")
-    sys.stdout.write(printable.printable(told) + "\n")
+    printable.say(told)
     return done(bench)
 
 
@@ -136,7 +134,7 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
     called = tags.names(runs)
     for line in tags.renamed(runs, called):
-        sys.stderr.write(f"{printable.printable(line)}\n")
+        printable.warn(line)
     return called
 
 
@@ -147,9 +145,9 @@ def _remove_labels(bench: Bench, arguments: Namespace) -> int:
     n = (query_labels.drop if arguments.yes else query_labels.of_key)(*asked)
     told = printable.printable(f"{counted(n, 'label')} {arguments.labels} of {arguments.dataset}")
     if not arguments.yes:
-        sys.stdout.write(f"would remove {told}; --yes removes it\n")
+        printable.say(f"would remove {told}; --yes removes it")
         return 0
-    sys.stdout.write(f"removed {told}\n")
+    printable.say(f"removed {told}")
     return done(bench)
 
 
@@ -167,8 +165,8 @@ def remove(arguments: Namespace) -> int:
     parts = removing.planned(bench.store, *what)
     told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
     if not arguments.yes:
-        sys.stdout.write(f"would remove {told}; --yes removes it\n")
+        printable.say(f"would remove {told}; --yes removes it")
         return 0
     removing.remove(bench.store, *what)
-    sys.stdout.write(f"removed {told}\n")
+    printable.say(f"removed {told}")
     return done(bench)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 from argparse import Namespace
 from dataclasses import asdict
 
@@ -30,18 +29,18 @@ def job(arguments: Namespace) -> int:
     if arguments.what == "cancel":
         for name in arguments.names:
             jobs.cancel(bench.settings, name)
-            sys.stdout.write(f"{name} is cancelled\n")
+            printable.say(f"{name} is cancelled")
         return 0
     if arguments.what == "retry":
         started = [jobs.retry(bench.store, name) for name in arguments.names]
     else:
         started = [_start(bench, arguments)]
     if arguments.json:
-        sys.stdout.write(json.dumps([asdict(one) for one in started], indent=1) + "\n")
+        printable.say_text(json.dumps([asdict(one) for one in started], indent=1))
         return 0
-    sys.stdout.write("".join(f"{one.sentence}\n" for one in started))
+    printable.say(*(one.sentence for one in started))
     if any(one.job for one in started):
-        sys.stdout.write("".join(f"{line}\n" for line in jobs.workers_lacking(bench.settings)))
+        printable.say(*jobs.workers_lacking(bench.settings))
     return 0
 
 

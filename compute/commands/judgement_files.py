@@ -1,7 +1,6 @@
 """The command that takes added judgements out, in and back: judgements export|import|withdraw."""
 
 import os
-import sys
 import uuid
 from argparse import Namespace
 from pathlib import Path
@@ -67,7 +66,7 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     _write(file, content)
     usual(file)
     said = f"{printable.printable(str(file))}: {counted(number, 'line')} of {form}{left_out}"
-    sys.stdout.write(f"{said}\n")
+    printable.say(said)
     return 0
 
 
@@ -112,7 +111,7 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     new = exchange.lacking(rows, _rows(bench, row))
     if len(new):
         bench.store.add_judgements(new)
-    sys.stdout.write("; ".join(_told(row, found, new, unknown)) + "\n")
+    printable.say("; ".join(_told(row, found, new, unknown)))
     return done(bench)
 
 
@@ -128,10 +127,10 @@ def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namesp
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
     if not arguments.yes:
         ask = "; nothing is changed yet, --yes does it" if len(back) else ""
-        sys.stdout.write(printable.printable(f"would take back {told}{ask}") + "\n")
+        printable.say(f"would take back {told}{ask}")
         return 0
     bench.store.add_judgements(back)
-    sys.stdout.write(printable.printable(f"took back {told}") + "\n")
+    printable.say(f"took back {told}")
     return done(bench)
 
 

@@ -1,6 +1,5 @@
 """The command that looks for test queries in training sets, and what `show leakage` prints."""
 
-import sys
 from argparse import Namespace
 
 from pandas import DataFrame
@@ -57,7 +56,7 @@ def shown(bench: Bench, arguments: Namespace) -> DataFrame:
         raise Missing(f"no training set was compared{on} yet: python -m compute {command}")
     measure = arguments.measure or "nDCG@10"
     for name in sorted(set(datasets)):
-        sys.stderr.writelines(f"{line}\n" for line in scored_by(bench, measure, name))
+        printable.warn(*scored_by(bench, measure, name))
     tell_stale(bench, arguments.dataset)
     with database.open_version(bench.store).cursor() as cursor:
         found = views.changes(cursor, measure)
@@ -71,8 +70,8 @@ def remove(bench: Bench, arguments: Namespace) -> int:
     part = leakage.stored(bench.store, row.name, name)
     told = printable.printable(leakage.said(part))
     if not arguments.yes:
-        sys.stdout.write(f"would remove what was found, and its labels: {told}; --yes removes it\n")
+        printable.say(f"would remove what was found, and its labels: {told}; --yes removes it")
         return 0
     leakage.remove(bench.store, row.name, name)
-    sys.stdout.write(f"removed what was found, and its labels: {told}\n")
+    printable.say(f"removed what was found, and its labels: {told}")
     return done(bench)

@@ -26,7 +26,7 @@ def end_bar(bench: Bench) -> None:
 def say(bench: Bench, *lines: str) -> None:
     """Print lines where the progress bar was."""
     end_bar(bench)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    printable.say(*lines)
     sys.stdout.flush()
 
 
@@ -40,4 +40,4 @@ def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
 def tell_damage(parts: Iterable[Part]) -> None:
     """Name on stderr the damaged parts, which are left out, and what makes them again."""
     for line in damage.told(parts):
-        sys.stderr.write(f"{printable.printable(line)}\n")
+        printable.warn(line)

@@ -1,7 +1,6 @@
 """The commands that compute and pass on: run, train, score, demo, serve, ship, snapshot."""
 
 import shlex
-import sys
 from argparse import Namespace
 from dataclasses import replace
 
@@ -51,9 +50,9 @@ def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
         hits = {one: bench.store.part("hits", name, one) for one in chosen.inputs}
         lacking = [one for one, part in hits.items() if part is None or part.shipped]
         if lacking:
-            sys.stderr.write(
+            printable.warn(
                 f"{', '.join(lacking)}: no whole lists on {name} here (shipped ones are cut), so"
-                " they are made first\n"
+                " they are made first"
             )
 
 
@@ -76,7 +75,7 @@ def score(arguments: Namespace) -> int:
         outcome = recompute.score(bench, loaded, hits, again=again, measures=wanted)
         tell(bench, row, hits.system, outcome, wanted)
         lacking = [*without_subtopics(loaded, wanted), *too_deep(hits, wanted)]
-        sys.stderr.writelines(f"{line}\n" for line in lacking)
+        printable.warn(*lacking)
     return done(bench)
 
 
@@ -87,17 +86,17 @@ def demo(arguments: Namespace) -> int:
     """
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
-        sys.stdout.write(f"{jobs.start(bench.store, 'demo').sentence}\n")
+        printable.say(jobs.start(bench.store, "demo").sentence)
         return 0
     stored = 0
     for name, row, error in demonstration.run(bench):
         stored += not error
         if error:
-            sys.stderr.write(printable.printable(f"{name} on {row}: {error}") + "\n")
+            printable.warn(f"{name} on {row}: {error}")
     total = len(demonstration.pairs())
     proof = demonstration.proof(bench.store)
     said = f"\n{proof}" if proof.compared else ""
-    sys.stdout.write(f"{stored} of {total} runs are stored{said}\n")
+    printable.say(*f"{stored} of {total} runs are stored{said}".splitlines())
     done(bench)
     return 2 if stored < total else 0
 
@@ -117,7 +116,7 @@ def ship(arguments: Namespace) -> int:
     systems = () if arguments.without_runs else None
     shipment = shipping.ship(bench.store, names, systems, only=arguments.only)
     usual(*SHIPPED.rglob("*"))
-    sys.stdout.write(f"{shipment}\n")
+    printable.say(shipment)
     return 0
 
 
@@ -131,7 +130,7 @@ def snapshot(arguments: Namespace) -> int:
     usual(arguments.file)
     size = arguments.file.stat().st_size
     whole = sum(not part.damage for part in store.parts(picked=picked))
-    sys.stdout.write(f"{arguments.file}: {counted(whole, 'part')}, {size:,} bytes\n")
+    printable.say(f"{arguments.file}: {counted(whole, 'part')}, {size:,} bytes")
     return 0
 
 

@@ -1,6 +1,5 @@
 """The command that draws a further batch of a sampled task: sample-on."""
 
-import sys
 from argparse import Namespace
 
 from compute.base import printable
@@ -23,8 +22,8 @@ def sample_on(arguments: Namespace) -> int:
     after = sampling_on.sample_on(bench.store, task, systems, arguments.pairs, tops, judged)
     batch = samples.stored(bench.store, task.id)[-1]
     told = f"{counted(after.n_pairs - batch.done, 'document')} drawn for {after.title}"
-    sys.stdout.write(
-        f"{printable.printable(told)} ({task.id}), batch {batch.number};"
-        f" {batch.done:,} before {'count' if batch.done != 1 else 'counts'}\n"
+    printable.say(
+        f"{told} ({task.id}), batch {batch.number};"
+        f" {batch.done:,} before {'count' if batch.done != 1 else 'counts'}"
     )
     return 0

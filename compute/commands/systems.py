@@ -1,7 +1,6 @@
 """What `systems` and `show systems` print: every system, what stands behind it, what it needs."""
 
 import contextlib
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,7 +51,7 @@ def show_systems(arguments: Namespace) -> int:
         for row in found
     ]
     status = printable.show_rows(short, as_json=False)
-    sys.stdout.write(f"{_summary(found)}\n")
+    printable.say(_summary(found))
     return status
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compute.base.errors import Missing
 from compute.base.files import make_folder
+from compute.base.printable import printable_lines
 from compute.base.settings import Settings
 
 _TAIL = 64 * 1024
@@ -35,7 +36,7 @@ def write(settings: Settings, job: str, line: str) -> None:
     with contextlib.suppress(OSError):
         make_folder(target.parent)
         with target.open("a", encoding="utf-8") as lines:
-            lines.write(f"{time} {line}\n")
+            lines.write(f"{time} {printable_lines(line)}\n")
 
 
 def tail(settings: Settings, job: str, lines: int = 40) -> str:

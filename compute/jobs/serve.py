@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compute.base import json_files, listen_address, scratch
+from compute.base import json_files, listen_address, printable, scratch
 from compute.base.errors import Unavailable
 from compute.base.locks import sole
 from compute.base.permissions import open_to_others
@@ -140,7 +140,7 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
             why = f"No worker can be started ({error})"
         # One that cannot live would take the processors from the pages, were it begun at once.
         pause = PAUSE if time.monotonic() - began > STEADY else pause
-        sys.stderr.write(f"{why}: another try in {pause:.0f} s\n")
+        printable.warn(f"{why}: another try in {pause:.0f} s")
         ending.wait(pause)
         pause = min(2 * pause, LONGEST)
 
@@ -189,5 +189,5 @@ def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    printable.say(line)
     sys.stdout.flush()

@@ -22,6 +22,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from compute.base import disk_refusals, settings
 from compute.base.errors import BeirscopeError
+from compute.base.printable import printable_lines
 from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
@@ -194,7 +195,7 @@ def _answer(now: settings.Settings, progress: loading.Progress, order: Order) ->
     except Exception as error:
         known = sentence(error)
         if not known:
-            sys.stderr.write(masked(traceback.format_exc()))
+            sys.stderr.write(printable_lines(masked(traceback.format_exc())))
             sys.stderr.flush()
         return {"error": known or "a bug in Beirscope, not in your input: see the log"}
 

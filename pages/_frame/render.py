@@ -14,7 +14,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from compute.base import disk_refusals, settings
+from compute.base import disk_refusals, printable, settings
 from compute.base.errors import BeirscopeError, Missing, Unavailable, WrongInput
 from compute.base.files import written_aside
 from compute.base.settings import PROJECT
@@ -116,7 +116,7 @@ def main(work: Callable[[Mapping[str, Any]], object]) -> int:
         with disk_refusals.explained(settings.load().home):
             return int(bool(work(json.load(sys.stdin))))
     except BeirscopeError as error:
-        sys.stderr.write(f"{error}\n")
+        printable.warn(error)
         return 2
 
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from compute.base import printable
 from compute.base.errors import BeirscopeError, Missing
-from compute.base.printable import printable
 from compute.exports import captions, figures, file_names, named
 from compute.exports.captions import Written
 from compute.exports.figures import Figure
@@ -57,7 +57,7 @@ def write(asked: Mapping[str, Any]) -> int:
 
 def _failed(what: str, error: Exception) -> int:
     why = str(error) if isinstance(error, BeirscopeError) else type(error).__name__
-    sys.stderr.write(printable(f"not written: {what}: {why}") + "\n")
+    printable.warn(f"not written: {what}: {why}")
     return 1
 
 
@@ -93,7 +93,7 @@ def _write(one: Figure, counted: Counted, folder: Path, form: str, paper: Paper)
     paper = paper if fits else paper._replace(width=TWO)
     file = one.name + file_names.ending(form, paper.width)
     put(folder / file, figures.write(one, form, paper))
-    sys.stdout.write(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}\n")
+    printable.say(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}")
     sys.stdout.flush()
     return Written(one, file, paper.width, *counted)
 

@@ -118,7 +118,7 @@ def test_what_lacks_memory_says_so_whatever_library_meets_it() -> None:
         lambda: small.sql(much).fetchall(),
         lambda: bytearray(2**50),
     ):
-        with pytest.raises(Exception) as raised:  # noqa: B017
+        with pytest.raises(Exception) as raised:
             wants()
         assert str(disk_refusals.refusal(raised.value, HOME)) == MEMORY, raised.value
 

@@ -3,8 +3,11 @@
 import ast
 import contextlib
 import io
+import json
 import logging
+import re
 import tomllib
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from compute import jobs
-from compute.__main__ import main
+from compute.__main__ import COMMANDS, main, parser
 from compute.base import bug_reports, printable, redaction
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.settings import PROJECT, Settings
 from compute.intake import uploads
-from compute.jobs import steps
+from compute.jobs import logs, steps
 from compute.store.loading import quiet
 from compute.store.store import Store
 from tests.support import hostile
@@ -248,6 +251,98 @@ def test_no_command_writes_what_a_terminal_obeys(
         main(words)
     told = "".join(capfd.readouterr())
     assert not [c for c in told if not c.isprintable() and c not in "\n\r\t"], told
+
+
+ODD = "a\x1b[31m\x9b31m\u202e\x07\r\nb"
+"""What a terminal obeys, and what would make one line two."""
+FREE = {"serve", "worker", "demo", "ship"}
+"""Commands that would do something whatever else they are told."""
+GIVEN = {
+    **{"dataset": "hostile", "datasets": "hostile", "system": "bm25", "name": "x", "files": "odd"},
+    **{"path": "beir", "what": "export", "baseline": "x", "candidate": "x", "task": "x"},
+    **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "clusters": "2"},
+}
+
+
+def _arguments(command: str) -> Iterator[list[str]]:
+    """Every argument of a command that takes a word, with a hostile one; of the others what is
+    needed."""
+    choose = next(iter(parser()._subparsers._group_actions))  # type: ignore[union-attr]
+    actions = [one for one in choose.choices[command]._actions if one.nargs != 0]  # type: ignore[index]
+    for odd in actions:
+        words = [command]
+        for one in actions:
+            needed = one.required and one.nargs != "?"
+            if one is not odd and not needed:
+                continue
+            word = GIVEN.get(one.dest, "x") if one is not odd else ODD
+            if one is not odd and one.choices:
+                word = next(iter(one.choices))
+            words += [*one.option_strings[:1], *[word] * (one.nargs if one.nargs == 2 else 1)]
+        yield words
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - FREE))
+def test_no_word_of_any_argument_reaches_a_terminal_as_it_is(
+    command: str,
+    attacked: Settings,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(attacked.home))
+    monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
+    monkeypatch.chdir(tmp_path)
+    # Several files of such names, with such words in them: those of a folder are told one by one.
+    for folder in (tmp_path, tmp_path / "odd"):
+        folder.mkdir(exist_ok=True)
+        (folder / ODD).write_text(f"{ODD.replace(chr(10), '')} Q0 d 1 x t\n", "utf-8")
+        (folder / f"{ODD}2").write_text("q Q0 d 1\n", "utf-8")
+    with zipfile.ZipFile(tmp_path / f"{ODD}.zip", "w") as archive:
+        archive.writestr(f"../{ODD}", "x")
+        archive.writestr("corpus.jsonl", "x")
+    for words in [*_arguments(command), [command, *EXTRA.get(command, ())]]:
+        with contextlib.suppress(SystemExit):
+            main(words)
+        told = "".join(capfd.readouterr())
+        lines = [line for line in told.split("\n") if not line.isprintable()]
+        assert not lines and "bug " not in told and "Traceback" not in told, (words, told)
+
+
+EXTRA = {
+    "check": ["odd", f"{ODD}.zip", ODD],
+    "import-dataset": [f"{ODD}.zip", "--name", "x"],
+    "import-run": ["odd", "--dataset", "hostile"],
+    "import-labels": [ODD, "--dataset", "hostile"],
+    "import-grades": [ODD, "--dataset", "hostile", "--machine", "x"],
+    "judgements": ["import", ODD, "--dataset", "hostile"],
+    "show": ["sets", "--dataset", "hostile", "--json"],
+    "leakage": ["--dataset", "hostile", "--training", ODD],
+    "add-texts": ["hostile", f"{ODD}.zip"],
+}
+"""A command each that reads what has such a name and such content."""
+
+
+def test_a_log_obeys_nobody(tmp_path: Path) -> None:
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "met %s", (ODD,), None)
+    assert redaction.Formatter("%(message)s").format(record).isprintable()
+    now = Settings(home=tmp_path)
+    logs.write(now, "run-0123456789ab", f"met {ODD}")
+    lines = logs.file(now, "run-0123456789ab").read_text("utf-8").split("\n")
+    assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize("word", [ODD, "\U000e0001", "\ud83d", "é ü 漢"])
+def test_json_stays_the_same_json(word: str, capfd: pytest.CaptureFixture[str]) -> None:
+    printable.say_text(json.dumps([word], indent=1, ensure_ascii=not word.isprintable()))
+    told = capfd.readouterr().out
+    assert json.loads(told) == [word] and all(line.isprintable() for line in told.split("\n"))
+
+
+def test_commands_print_through_one_door() -> None:
+    past = re.compile(r"sys\.std(out|err)\.write|\bprint\(")
+    files = [*(PROJECT / "compute" / "commands").rglob("*.py"), PROJECT / "compute/__main__.py"]
+    assert [file for file in files if past.search(file.read_text("utf-8"))] == []
 
 
 def test_terminal_text_is_harmless() -> None:

@@ -1,12 +1,12 @@
 """What `show sets` prints: the judgement sets there are, or two of them side by side."""
 
 import math
-import sys
 from argparse import Namespace
 
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.base import printable
 from compute.base.errors import WrongInput
 from compute.commands.common import scored_by
 from compute.commands.show.stored import tell_stale
@@ -41,7 +41,7 @@ def sets(bench: Bench, arguments: Namespace) -> DataFrame:
 
 def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
     """Score the runs that lack the measure, and name those that are not kept deep enough."""
-    sys.stderr.writelines(f"{line}\n" for line in scored_by(bench, measure, row.name))
+    printable.warn(*scored_by(bench, measure, row.name))
 
 
 def _beside(

@@ -1,7 +1,6 @@
 """The command that prints what is stored: show."""
 
 import shlex
-import sys
 from argparse import Namespace
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -108,7 +107,7 @@ def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame
         )
         if frame.empty and lacking:
             raise Missing(lacking[0])
-        sys.stderr.writelines(f"{line}\n" for line in lacking)
+        printable.warn(*lacking)
         if frame.empty:
             everything = data_select.scores_shown(cursor, published=arguments.published)
             name_the_wrong(everything, chosen, published=arguments.published)
@@ -131,9 +130,9 @@ def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) 
                     # Nothing makes it again: its run is not that of today.
                     remedy = f"python -m compute remove {part.dataset} --system"
                     remedy += f" {shlex.quote(part.system)} takes it away"
-            sys.stderr.write(
-                f"{printable.printable(part.system)} on {part.dataset} is left out, it was made"
-                f" before what it is made from changed: {remedy}\n"
+            printable.warn(
+                f"{part.system} on {part.dataset} is left out, it was made"
+                f" before what it is made from changed: {remedy}"
             )
 
 

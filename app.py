@@ -5,7 +5,7 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in, turns
 from pages._frame.progress import progress
-from pages._shared import export, failures, metrics, navigation, reading
+from pages._shared import export, failures, metrics, navigation, reading, uploaded
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -47,5 +47,7 @@ except BeirscopeError as error:
     failures.show_error(error)
 except Exception as error:
     failures.show_failure(error)
+if page.title != "Data":
+    uploaded.forget()
 sign_in.leave()
 garbage.settle()

@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import time
+import traceback
 import uuid
 from pathlib import Path
 
@@ -9,12 +11,22 @@ from compute.base import json_logs, redaction
 from compute.base.files import make_folder
 from compute.base.settings import Settings
 
+PAUSE = 3600.0
+"""Seconds in which a bug of one kind is logged once: whoever repeats it fills no disk."""
+_LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
+"""When, as which bug and where, by the kind: the type of the error and the lines it passed."""
+
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
     """Write the traceback to a log of its own; returns its id and file.
 
     Never raises: the file is None where the log could not be written.
     """
+    lines = traceback.extract_tb(error.__traceback__)
+    kind = settings.home, where, type(error), *((line.filename, line.lineno) for line in lines)
+    at, *before = _LOGGED.get(kind, (0.0, "", Path()))
+    if before[0] and time.monotonic() - at < PAUSE and before[1].exists():
+        return before[0], before[1]
     bug = uuid.uuid4().hex[:8]
     log = settings.home / "logs" / f"bug-{bug}.log"
     about = (type(error), error, error.__traceback__)
@@ -30,6 +42,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
         with contextlib.suppress(OSError):
             log.unlink(missing_ok=True)
         return bug, None
+    _LOGGED[kind] = time.monotonic(), bug, log
     return bug, log
 
 

@@ -38,9 +38,16 @@ _STRANGERS = {
 }
 
 
+def refuse_special(path: Path) -> None:
+    """Raises WrongInput for a pipe, a device or a socket, which may never answer or never end."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise WrongInput(f"{path}: a pipe, a device or a socket, write what comes of it to a file")
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[pa.NativeFile]:
     """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
+    refuse_special(path)
     with reading(path):
         with path.open("rb") as file:
             packing = _compression(file.read(10))
@@ -59,6 +66,7 @@ class Bytes(io.FileIO):
     """A file to read, as `io.BufferedReader` takes it: what the system says of it names it."""
 
     def __init__(self, path: Path) -> None:
+        refuse_special(path)
         with reading(path):
             super().__init__(path)
         self._path = path

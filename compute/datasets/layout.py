@@ -212,6 +212,7 @@ def files(path: Path) -> Files:
         return Folder(path)
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder or a zip archive of the BEIR layout")
+    compressed.refuse_special(path)
     if not zipfile.is_zipfile(path):
         raise WrongInput(f"{path} is neither a folder nor a sound zip archive" + _AGAIN)
     return Archive(path)

@@ -29,7 +29,7 @@ WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
 """Of a relevance, at most."""
-_UNFIT = re.compile(r"[\x00-\x20\x7f]")
+_UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
 class Trouble(NamedTuple):
@@ -256,7 +256,10 @@ def _id(fields: dict[str, Any]) -> str:
 def _fit(identifier: str) -> None:
     # Run files separate their columns by white space, so such an id could never be written.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
-        what = f"id {identifier[:40]!r} is empty or holds white space or a control character"
+        what = (
+            f"id {identifier[:40]!r} is empty or holds white space, a control character or a byte"
+            " order mark"
+        )
         raise BadLine("unfit id", what, "use another")
 
 

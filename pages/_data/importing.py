@@ -24,6 +24,7 @@ from pages._shared import (
     pickers,
     reading,
     sign_in,
+    uploaded,
 )
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -383,6 +384,8 @@ def _done(
     st.toast(escaping.text(said or f"Taken in: {good:,} of {len(answers):,}, into {to}"))
     navigation.at_top()
     st.session_state["_uploads"] += not keep
+    if not keep:
+        uploaded.forget()
     st.session_state.pop("_looked_at", None)
     reading.await_published()
     st.rerun()

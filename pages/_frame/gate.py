@@ -18,8 +18,7 @@ import streamlit as st
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import auth_util, file_util, runtime
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit import auth_util, file_util
 from streamlit.web.server.starlette import starlette_websocket as signing
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -29,7 +28,7 @@ from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from pages._frame import left_pages
-from pages._shared import page_files, reading, sign_in
+from pages._shared import page_files, reading, sign_in, uploaded
 from pages._shared.navigation import FIRST
 
 MESSAGE = 32 * 1024
@@ -169,6 +168,7 @@ class Gate:
             await self._app(scope, opened.receive, opened.send)
         finally:
             self._visits.pop(opened, None)
+            uploaded.end_left()
 
     async def _visited(self, new: "_Socket") -> None:
         """Count one more at the entrance, where there is room for so many and no more."""
@@ -279,8 +279,5 @@ def _upload(asked: HTTPConnection) -> tuple[str, int]:
 
 def _held(session: str) -> int:
     """Bytes of the files that a session has uploaded and not removed."""
-    manager = runtime.get_instance().uploaded_file_mgr
-    assert isinstance(manager, MemoryUploadedFileManager)
-    return sum(
-        max(len(one.data), LEAST) for one in [*manager.file_storage.get(session, {}).values()]
-    )
+    files = uploaded.manager().file_storage.get(session, {})
+    return sum(max(len(one.data), LEAST) for one in [*files.values()])

@@ -28,6 +28,7 @@ from compute.base.errors import BeirscopeError
 from compute.base.settings import PROJECT, Settings
 from pages._frame.gate import Gate, Sockets
 from pages._frame.left_pages import LeftPages
+from pages._frame.requests import Requests
 from pages._frame.watching import Watching
 from pages._shared.page_files import SHARED
 
@@ -59,6 +60,7 @@ def serve(**told: Any) -> None:
     config = uvicorn.Config(
         st.App(PROJECT / "app.py", middleware=[*map(Middleware, (Watching, Gate, LeftPages))]),
         lifespan="on",
+        http=Requests,
         ws=Sockets,
         ws_max_size=get_max_widget_state_size_bytes(),
         ws_ping_interval=PATIENCE,

@@ -1,5 +1,6 @@
 """What went wrong, as a page shows it: a sentence, or a bug under its id."""
 
+import traceback
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 import streamlit as st
 
 from compute.base import bug_reports, disk_refusals, settings
-from compute.base.errors import BeirscopeError
+from compute.base.errors import BeirscopeError, WrongInput
 from compute.store import damage
 from pages._shared import metrics, reading
 from pages._shared.escaping import text
+
+STRANGE = "the browser sent a value that this page does not offer: load the page again"
 
 
 def show_error(error: BeirscopeError) -> None:
@@ -30,12 +33,15 @@ def show_failure(error: Exception) -> None:
     if refused := disk_refusals.refusal(error, now.home):
         show_error(refused)
         return
-    shown = st.session_state.setdefault("_bugs", {})
-    # A fragment that draws itself every other second would fill the disk with one bug.
-    if repr(error) not in shown:
+    if any(frame.name == "deserialize" for frame in traceback.extract_tb(error.__traceback__)):
+        show_error(WrongInput(STRANGE))
+        return
+    said, told = bug_reports.said(now, "dashboard", error), st.session_state.setdefault("_bugs", [])
+    # A fragment that draws itself every other second would count one bug again and again.
+    if said not in told:
         metrics.BUGS.inc()
-        shown[repr(error)] = bug_reports.said(now, "dashboard", error)
-    st.error(text(shown[repr(error)]))
+        told.append(said)
+    st.error(text(said))
 
 
 def guarded(draw: Callable[..., None]) -> Callable[..., None]:

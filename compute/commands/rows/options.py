@@ -1,6 +1,7 @@
 """What a row of the command line is, and the options that several share."""
 
 import argparse
+from pathlib import Path
 from typing import NamedTuple
 
 from compute import commands
@@ -11,7 +12,14 @@ Option = tuple[tuple[str, ...], dict[str, object]]
 
 def option(*names: str, **kind: object) -> Option:
     """An option, or a position, as `ArgumentParser.add_argument` takes it."""
-    return names, kind
+    return names, kind | {"type": path} if kind.get("type") is Path else kind
+
+
+def path(text: str) -> Path:
+    """A path; an empty one would be this folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("it is empty: name a file or a folder")
+    return Path(text)
 
 
 def count(text: str) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from compute.base.errors import Missing
-from compute.datasets import layout, trec, unpacked_size
+from compute.datasets import compressed, layout, trec, unpacked_size
 from compute.datasets import qrels as judged
 from compute.intake.doctor import collections, qrels, runs
 from compute.intake.doctor.known import Known
@@ -91,6 +91,7 @@ def files(paths: Iterable[Path]) -> list[Path]:
         if not path.exists():
             raise Missing(f"{path} does not exist: give a file or a folder")
         inside = _inside(path)
+        compressed.refuse_special(path)
         found += inside or [path]
     return found
 

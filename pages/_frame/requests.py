@@ -1,0 +1,52 @@
+"""Requests over HTTP: what does not come on is hung up, or it would hold a place for ever."""
+
+import asyncio
+from typing import Any
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+PATIENCE = 30
+"""Seconds for the head of a request, and for each LEAST bytes of its body."""
+LEAST = 1024
+HALF = 256
+"""Connections that may wait for the head of a request at once; of more the oldest is hung up."""
+
+
+class Requests(H11Protocol):
+    """A connection that is looked at every PATIENCE seconds: who stands still twice goes."""
+
+    def connection_made(self, transport: Any) -> None:
+        """Begin to look; make room where too many wait."""
+        super().connection_made(transport)
+        self._came, self._stood = 0, None
+        self._made = self.loop.time()
+        self._timer: asyncio.TimerHandle = self.loop.call_later(PATIENCE, self.look)
+        half = [one for one in self.connections if isinstance(one, Requests) and one.waits_for_head]
+        if len(half) > HALF:
+            min(half, key=lambda one: one._made).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Look no more."""
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Count what comes."""
+        self._came += len(data)
+        super().data_received(data)
+
+    @property
+    def waits_for_head(self) -> bool:
+        """Whether a request has not begun, or not told yet what is asked for."""
+        begun = self.scope is None or self.conn.trailing_data[0]
+        return self.conn.their_state is h11.IDLE and bool(begun)
+
+    def look(self) -> None:
+        """Hang up where nothing came on since the last look."""
+        body = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
+        stands = self.cycle, self._came // LEAST if body else self.waits_for_head
+        if (body or self.waits_for_head) and stands == self._stood:
+            self.transport.abort()
+        elif self.transport.get_protocol() is self:  # a socket has another one
+            self._stood, self._timer = stands, self.loop.call_later(PATIENCE, self.look)

@@ -1,0 +1,79 @@
+"""Pipes, devices, sockets and empty paths are refused at once, wherever a path is taken in."""
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from compute.__main__ import main
+from compute.base.errors import WrongInput
+from compute.commands.rows import COMMANDS, options
+from compute.datasets import layout
+from tests.support.tiny import write_tiny
+
+INPUTS = (
+    ["check", "ODD"],
+    ["import-dataset", "ODD", "--name", "x"],
+    ["import-dataset", "--qrels", "ODD", "--name", "x"],
+    ["import-dataset", "--qrels", "judged", "--queries", "ODD", "--name", "x"],
+    ["import-run", "ODD", "--dataset", "tiny"],
+    ["add-texts", "bare", "ODD"],
+    ["import-labels", "ODD", "--dataset", "tiny"],
+    ["import-grades", "ODD", "--dataset", "tiny", "--machine", "m"],
+    ["leakage", "--dataset", "tiny", "--training", "ODD", "--name", "t"],
+    ["judgements", "import", "ODD", "--dataset", "tiny"],
+    ["judgements", "withdraw", "ODD", "--dataset", "tiny"],
+    ["gate", "ODD", "ODD", "--dataset", "tiny"],
+    ["restore", "ODD"],
+)
+
+
+@pytest.fixture
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
+    monkeypatch.chdir(tmp_path)
+    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
+    Path("judged").write_text("q1 0 d1 1\n", "utf-8")
+    assert main(["import-dataset", "--qrels", "judged", "--name", "bare"]) == 0
+
+
+@pytest.mark.usefixtures("_home")
+def test_what_is_no_file_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind("socket")
+        for odd in ("pipe", "socket", "/dev/zero", "/dev/full"):
+            for words in INPUTS:
+                capfd.readouterr()
+                assert main([odd if word == "ODD" else word for word in words]) == 2, (odd, words)
+                out, err = capfd.readouterr()
+                assert odd in out + err and "bug" not in out + err, (odd, words, out, err)
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+def test_neither_is_what_lies_in_a_folder(tmp_path: Path, name: str) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    with (
+        pytest.raises(WrongInput, match="a pipe, a device or a socket"),
+        layout.files(folder).open(name),
+    ):
+        pass
+    shutil.rmtree(folder)
+
+
+def test_no_path_of_a_command_may_be_empty() -> None:
+    taken = [kind.get("type") for one in COMMANDS.values() for _, kind in one.options]
+    assert Path not in taken and taken.count(options.path) > 10
+
+
+def test_the_working_folder_is_not_taken_for_an_empty_word(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["import-run", "", "--dataset", "tiny"])
+    assert "it is empty: name a file or a folder" in capsys.readouterr().err

@@ -216,8 +216,10 @@ def _record(
             found[column] = found[column][1:]
     if (found["dataset"] or dataset) != dataset:
         raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")
-    if not found["query_id"] or not found["doc_id"]:
-        raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
+    if any(not name or "\ufeff" in name for name in (found["query_id"], found["doc_id"])):
+        raise WrongInput(
+            f"{where}: query_id or doc_id is empty or holds a byte order mark, mend the line"
+        )
     who, source = found["person"] or person, found["source"] or IMPORT
     if not who:
         raise WrongInput(f"{where}: nobody is named who judged it: add --person NAME")

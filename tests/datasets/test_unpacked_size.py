@@ -95,7 +95,9 @@ def test_what_is_held_in_memory_is_bounded_by_it(
     unpacked_size.require(file, tmp_path)
     found = Memory(available=8_000_000)  # reading takes eight times as much
     monkeypatch.setattr(unpacked_size.psutil, "virtual_memory", lambda: found)
-    with pytest.raises(Unavailable, match=r"1\.0 MB are free in the memory of this machine for text"):
+    with pytest.raises(
+        Unavailable, match=r"1\.0 MB are free in the memory of this machine for text"
+    ):
         unpacked_size.require(file, tmp_path)
     assert len(gzip.decompress(file.read_bytes())) == len(LINES) == 2_777_780
 

@@ -308,7 +308,10 @@ def test_typed_words_come_back_as_they_were_and_a_spreadsheet_computes_none(home
         ("q1,d2,,ada,person,x,0", "time is 'x', not of ISO 8601"),
         ("q1,d2,1.5,ada,person,,0", "relevance is '1.5', not a whole number"),
         ("q1,d2,3000000000,ada,person,,0", "relevance is '3000000000', too large a number"),
-        ("q1,,1,ada,person,,0", "query_id or doc_id is empty, mend the line"),
+        (
+            "q1,,1,ada,person,,0",
+            "query_id or doc_id is empty or holds a byte order mark, mend the line",
+        ),
         ("q1,d2,1,,person,,0", "nobody is named who judged it: add --person NAME"),
         ("q1,d2,1,ada,oracle,,0", "no source 'oracle'; known: person, adjudication"),
         ("q1,d2,1,ada,person,,yes", "unsure is 'yes', neither 0 nor 1"),

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -139,6 +140,28 @@ def test_nobody_fills_the_memory_without_signing_in(closed: Dashboard) -> None:
         places = [f"_stcore/upload_file/{session}/{number}" for number in range(30)]
         assert {put(closed.address, place, content).status for place in places} == {403}
         assert closed.held() - before < 10 * MEGABYTE
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_who_goes_holds_no_files(opened: Dashboard, leaves: bool) -> None:
+    with socket(opened.address) as visitor:
+        visitor.send(rerun("dataset=tiny"))
+        session = knocking.until(visitor, "new_session").new_session.initialize.session_id
+        knocking.until(visitor, "script_finished")
+        before = opened.held()
+        # A page without an uploader lets go of them when it is drawn.
+        for number in range(20):
+            place = f"_stcore/upload_file/{session}/{number}"
+            assert put(opened.address, place, bytes(4 * MEGABYTE)).status == 204
+        assert opened.held() - before > 60 * MEGABYTE
+        if not leaves:
+            visitor.send(rerun("dataset=tiny"))
+            knocking.until(visitor, "script_finished")
+            assert opened.held() - before < 30 * MEGABYTE
+    end = time.monotonic() + knocking.WAIT
+    while opened.held() - before > 30 * MEGABYTE:
+        assert time.monotonic() < end
+        asked(f"{opened.address}/_stcore/health")
 
 
 def test_the_entrance_gives_no_place_for_files(closed: Dashboard) -> None:

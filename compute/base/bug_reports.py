@@ -24,9 +24,9 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
     """
     lines = traceback.extract_tb(error.__traceback__)
     kind = settings.home, where, type(error), *((line.filename, line.lineno) for line in lines)
-    at, *before = _LOGGED.get(kind, (0.0, "", Path()))
-    if before[0] and time.monotonic() - at < PAUSE and before[1].exists():
-        return before[0], before[1]
+    at, bug, log = _LOGGED.get(kind, (0.0, "", Path()))
+    if bug and time.monotonic() - at < PAUSE and log.exists():
+        return bug, log
     bug = uuid.uuid4().hex[:8]
     log = settings.home / "logs" / f"bug-{bug}.log"
     about = (type(error), error, error.__traceback__)

@@ -8,11 +8,13 @@ defines.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from compute.base.errors import WrongInput
 from compute.base.scratch_database import scratch
@@ -74,16 +76,16 @@ class Formula:
 
     name: str
     values: Callable[..., Values]
-    """Of a run held against judgements and the cut; p and rel besides, where it has them."""
+    """Of a run held against judgements and the cut; p besides, where it has that."""
     label: str
     """What pages call it; `{k}` is the cut."""
     cut: bool = True
     """Its measures are written with a rank to cut at, `nDCG@10`."""
     whole: bool = False
     """They may be written without one, `AP`: then they go to the depth that is kept."""
-    persistent: bool = False
-    """They name a persistence, `RBP(p=0.8)@10`, and may name the least relevance that counts,
-    `RBP(p=0.8,rel=2)@10`."""
+    takes: tuple[str, ...] = ("rel",)
+    """The parameters of its measures: always p, a persistence, `RBP(p=0.8)@10`; if they like, rel,
+    the least relevance that counts, `AP(rel=2)@100`, or dcg, exponential gain."""
     answered_only: bool = False
     """A query without hits has no value, rather than 0."""
     diverse: bool = False
@@ -99,11 +101,19 @@ class Formula:
 
     def written(self, cut: str) -> str:
         """A measure of the row, as names are written: with a `cut` such as `@10`, if it has one."""
-        return f"{self.name}{'(p=0.8)' * self.persistent}{cut * self.cut}"
+        return f"{self.name}{'(p=0.8)' * ('p' in self.takes)}{cut * self.cut}"
 
 
 _TABLE = (
-    Formula("nDCG", values.ndcg, "nDCG@{k}", whole=True, terms=terms.NDCG, gain=hole_gains.NDCG),
+    Formula(
+        "nDCG",
+        values.ndcg,
+        "nDCG@{k}",
+        whole=True,
+        takes=("dcg",),
+        terms=terms.NDCG,
+        gain=hole_gains.NDCG,
+    ),
     Formula("R", values.recall, "Recall@{k}", terms=terms.RECALL, gain=hole_gains.RECALL),
     Formula(
         "R_cap",
@@ -144,22 +154,27 @@ _TABLE = (
         values.rank_biased_precision,
         "Rank-biased precision@{k}",
         whole=True,
-        persistent=True,
+        takes=("p", "rel"),
     ),
     Formula(
         "RBP_residual",
         values.rank_biased_residual,
         "Residual of rank-biased precision@{k}",
         whole=True,
-        persistent=True,
+        takes=("p", "rel"),
     ),
     Formula("Bpref", values.bpref, "Bpref", cut=False),
-    Formula("Judged", values.judged, "Judged@{k}", answered_only=True, terms=terms.JUDGED),
+    Formula("Rprec", values.r_precision, "R-precision", cut=False),
+    Formula("ERR", values.expected_reciprocal_rank, "Expected reciprocal rank@{k}", takes=()),
+    Formula(
+        "Judged", values.judged, "Judged@{k}", answered_only=True, takes=(), terms=terms.JUDGED
+    ),
     Formula(
         "Hole",
         values.hole,
         "Hole@{k} (unjudged for the query)",
         answered_only=True,
+        takes=(),
         better=-1,
         terms=terms.HOLES,
     ),
@@ -169,10 +184,11 @@ _TABLE = (
         "Hole@{k} as BEIR's code",
         answered_only=True,
         across=True,
+        takes=(),
         better=-1,
     ),
-    Formula("alpha_nDCG", values.alpha_ndcg, "α-nDCG@{k}", diverse=True),
-    Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", diverse=True),
+    Formula("alpha_nDCG", values.alpha_ndcg, "α-nDCG@{k}", takes=(), diverse=True),
+    Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", takes=(), diverse=True),
 )
 FORMULAS = {formula.name: formula for formula in _TABLE}
 """Every measure, by name: the one place that says all that is known of it."""
@@ -187,19 +203,15 @@ class Measure:
     """None: to the depth that is kept."""
     p: float | None = None
     rel: int | None = None
+    dcg: str | None = None
 
     def __str__(self) -> str:
         return f"{self.formula.name}{self._given}" + ("" if self.k is None else f"@{self.k}")
 
     @property
-    def parameters(self) -> dict[str, float]:
-        """p and rel, those that the name has."""
-        given = {"p": self.p, "rel": self.rel}
-        return {name: value for name, value in given.items() if value is not None}
-
-    @property
     def _given(self) -> str:
-        words = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        given = {name: getattr(self, name) for name in ("p", "rel", "dcg")}
+        words = ",".join(f"{name}={value}" for name, value in given.items() if value is not None)
         return f"({words})" if words else ""
 
     @property
@@ -213,22 +225,45 @@ class Measure:
     def values(self, held: Held) -> Values:
         """The value of each query; NaN where it has none."""
         absent = self.formula.answered_only & (held.retrieved == 0)
-        given = self.formula.values(held, self.k or WHOLE, **self.parameters)
+        parameters = {} if self.p is None else {"p": self.p}
+        given = self.formula.values(held.worth(self.worth), self.k or WHOLE, **parameters)
         return np.where(absent, np.nan, given)
+
+    def worth(self, relevance: NDArray[Any]) -> NDArray[Any]:
+        """What the measure takes relevance for: with rel 1 from there on, else 0, and with
+        exponential gain 2^relevance - 1; what is below 0, or absent, stays.
+
+        Raises WrongInput for exponential gain of a relevance above 30.
+        """
+        if self.rel is not None:
+            return np.where(relevance >= self.rel, 1, np.minimum(relevance, 0))
+        if self.dcg is None:
+            return relevance
+        if (relevance > 30).any():
+            raise WrongInput(f"{self} is 2 to the power of relevance, of 30 at most: leave dcg out")
+        return np.exp2(np.maximum(relevance, 0)) - 1 + np.minimum(relevance, 0)
 
 
 _NAME = re.compile(
     r"(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
-    r"(?:\(p=(?P<p>0\.\d{0,3}[1-9])(?:,rel=(?P<rel>[1-9]\d{0,8}))?\))?"
+    r"(?:\((?:p=(?P<p>0\.\d{0,3}[1-9]))?,?(?:rel=(?P<rel>[1-9]\d{0,8}))?"
+    r"(?:dcg=(?P<dcg>exp-log2))?\))?"
     r"(?:@(?P<k>[1-9]\d{0,8}))?"
 )
+_ELSEWHERE = re.compile(r"(?P<name>[a-z_ -]+?)(?:_cut)?(?P<given>\(.*\))?(?:[@_.]?(?P<k>\d+))?")
+"""Names as trec_eval and BEIR write them, in small letters: `ndcg_cut_10`, `recall_cap@10`."""
 _CALLED = {
     "map": "AP",
     "mrr": "RR",
+    "recip_rank": "RR",
     "recall": "R",
+    "recall_cap": "R_cap",
     "precision": "P",
     "accuracy": "Success",
+    "top_k_accuracy": "Success",
     "hit": "Success",
+    "hit_rate": "Success",
+    "r-precision": "Rprec",
     "alpha-ndcg": "alpha_nDCG",
     "strec": "StRecall",
 }
@@ -251,19 +286,26 @@ def is_measure(name: str) -> bool:
 def _parsed(measure: str) -> Measure | None:
     match = _NAME.fullmatch(measure)
     formula = FORMULAS.get(match["name"]) if match else None
-    if match is None or formula is None or formula.persistent != bool(match["p"]):
+    if match is None or formula is None:
         return None
     if formula.cut != bool(match["k"]) and not (formula.whole and not match["k"]):
         return None
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
-    return Measure(formula, k, float(match["p"]) if match["p"] else None, rel)
+    found = Measure(formula, k, float(match["p"]) if match["p"] else None, rel, match["dcg"])
+    given = {name for name in ("p", "rel", "dcg") if match[name]}
+    # One name for one measure: only of gains that are graded is rel=1 another.
+    known = given <= {*formula.takes} and ("p" in given) == ("p" in formula.takes)
+    return found if known and str(found) == measure and (rel != 1 or "p" in given) else None
 
 
 def _meant(measure: str) -> str:
     """How a measure is written that has another name, or is in other letters, elsewhere."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
-    name, at, k = measure.partition("@")
-    meant = f"{called.get(name.lower())}{at}{k}"
+    match = _ELSEWHERE.fullmatch(measure.lower())
+    if match is None:
+        return ""
+    given = re.sub(r"['\" ]|(?<=\()rel=1(?=\))", "", match["given"] or "").replace("()", "")
+    meant = f"{called.get(match['name'])}{given}" + (f"@{match['k']}" if match["k"] else "")
     return f" (here it is {meant})" if _parsed(meant) else ""
 
 
@@ -271,9 +313,11 @@ def known() -> str:
     """Every measure there is and how it is written, in words."""
     names = [row.written("@k") for row in FORMULAS.values()]
     whole = ", ".join(name for name, row in FORMULAS.items() if row.whole)
+    levelled = ", ".join(name for name, row in FORMULAS.items() if row.takes == ("rel",))
     return (
         f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"
-        " depth that the run was kept to"
+        f" depth that the run was kept to; {levelled} may count from another relevance than 1, as"
+        " in AP(rel=2)@100; nDCG(dcg=exp-log2)@k has exponential gain"
     )
 
 

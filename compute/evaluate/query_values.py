@@ -2,10 +2,12 @@
 
 pytrec_eval is the oracle of all that trec_eval defines. A document without a judgement for the
 query is not relevant, relevance above 0 is relevant, below 0 is judged with gain 0, and a query
-without a relevant document scores 0.
+without a relevant document scores 0. Where a measure counts from another relevance, or has
+exponential gain, `Measure.worth` has made that of the relevance before.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +58,11 @@ class Held:
     """Where the run has documents that are judged for any query, down to the same cut."""
     diversity: Diversity | None = None
     """Which subtopics are covered where; None where judgements carry none."""
+
+    def worth(self, gains: Callable[[Counts], Counts]) -> "Held":
+        """The same with gains for relevance, none of them lower where relevance is higher."""
+        both = [replace(of, relevance=gains(of.relevance)) for of in (self.judged, self.ideal)]
+        return replace(self, judged=both[0], ideal=both[1])
 
     def total(self, places: Places, weights: Values | None = None) -> Values:
         """The sum of the weights, or the number of places, by query."""
@@ -129,18 +136,36 @@ def success(held: Held, k: int) -> Values:
     return np.minimum(held.total(held.judged.top(k).relevant()), 1)
 
 
-def rank_biased_precision(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+def r_precision(held: Held, _k: int) -> Values:
+    """Relevant documents in the top R over R, of R relevant documents (trec_eval's `Rprec`)."""
+    relevant, found = held.relevant(), held.judged.relevant()
+    return _ratio(held.total(found.where(found.rank <= relevant[found.query])), relevant)
+
+
+def expected_reciprocal_rank(held: Held, k: int) -> Values:
+    """1 over the rank at which a reader stops, on average; 0 where nothing in the top k stops one.
+
+    Chapelle et al. 2009 as gdeval has it: relevance g stops with chance (2^g - 1) / 16, 4 at most.
+    """
+    top, found = held.judged.top(k).relevant(), np.zeros((2, len(held.retrieved)))
+    stops = (np.exp2(np.minimum(top.relevance, 4)) - 1) / 16
+    for rank in np.unique(top.rank):
+        stopped = (1 - found[1]) * held.total(top, np.where(top.rank == rank, stops, 0.0))
+        found += stopped / rank, stopped
+    return found[0]
+
+
+def rank_biased_precision(held: Held, k: int, p: float) -> Values:
     """The gains of the top k, each times (1 - p) p^(rank - 1), summed.
 
     Moffat and Zobel 2008. As in ir_measures the gain is the relevance, so that grades above 1
     can sum to more than 1; with `rel` it is 1 for relevance from `rel` on, else 0.
     """
     top = held.judged.top(k).relevant()
-    gain = top.relevance if rel is None else top.relevance >= rel
-    return held.total(top, gain * _persistence(top, p))
+    return held.total(top, top.relevance * _persistence(top, p))
 
 
-def rank_biased_residual(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+def rank_biased_residual(held: Held, k: int, p: float) -> Values:
     """How much rank-biased precision would grow if all that is not known gained 1.
 
     The weight (1 - p) p^(rank - 1) of every rank that holds no judged document of the top k:
@@ -197,7 +222,8 @@ def alpha_ndcg(held: Held, k: int) -> Values:
 
     Clarke et al. 2008 as ndeval has it: a document gains 1 for each subtopic that it covers, halved
     (alpha = 0.5) for each better rank that covers it already, over log2(1 + rank); the best list
-    takes the document that gains most, rank by rank, of equal ones the last by its id.
+    takes the document that gains most, rank by rank, of equal ones the last by its id. Where scores
+    of a run tie, the last id stands first, as for all measures; ndeval itself puts the first there.
     """
     if (found := held.diversity) is None:
         return np.full(len(held.retrieved), np.nan)

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.evaluate.measures import parse
+from compute.evaluate.measures import Measure, parse
 from compute.evaluate.rank_terms import Lists, Terms, total
 
 
@@ -73,15 +73,17 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
     listed = hits.loc[hits["rank"] <= k, ["rank", "doc_id"]].sort_values("rank")
     grades = [judged.get(doc_id) for doc_id in listed["doc_id"]]
     listed = listed.assign(relevance=pd.array(grades, "Int64"))
-    relevant = judgements.loc[judgements["relevance"] > 0, ["relevance"]]
+    is_relevant = parsed.worth(judgements["relevance"].to_numpy()) > 0
+    relevant = judgements.loc[is_relevant, ["relevance"]]
     order = relevant.sort_values("relevance", ascending=False).head(k if row.has_best else 0)
-    best = _with_terms(order.assign(rank=range(1, len(order) + 1)).astype("Int64"), row)
+    best = _with_terms(order.assign(rank=range(1, len(order) + 1)).astype("Int64"), parsed, row)
     divisor = row.divisor(Lists(best, len(relevant), len(listed), k))
     columns = ["rank", "relevance", "gain", "discount", "term"]
-    listed = _with_terms(listed, row)
+    listed = _with_terms(listed, parsed, row)
     return Explained(measure, listed, best[columns], float(divisor), row.divided_by)
 
 
-def _with_terms(frame: DataFrame, row: Terms) -> DataFrame:
-    gain, discount = row.parts(frame["relevance"].to_numpy(np.float64, na_value=np.nan))
+def _with_terms(frame: DataFrame, of: Measure, row: Terms) -> DataFrame:
+    relevance = frame["relevance"].to_numpy(np.float64, na_value=np.nan)
+    gain, discount = row.parts(of.worth(relevance))
     return frame.assign(gain=gain, discount=discount, term=gain / discount).reset_index(drop=True)

@@ -104,10 +104,12 @@ class Lists:
         judged[:, held >= 0] = ~others.holes[:, held[held >= 0]]
         return replace(self, gain=np.where(judged & self.filled, np.int32(HOLE), self.gain))
 
-    def binary(self) -> "Lists":
-        """Relevant or not: every gain above 0 becomes 1."""
-        lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}
-        return replace(self, gain=np.minimum(self.gain, 1), **lowest)
+    def binary(self, least: int = 1) -> "Lists":
+        """Relevant or not: a gain of `least` or above becomes 1, any other 0."""
+        place = int(np.searchsorted(self.levels, least))
+        judged = np.pad(self.judged, [(0, 0), (0, 1)])[:, [place]]
+        gain = np.where(self.gain == HOLE, self.gain, self.gain >= least)
+        return replace(self, gain=gain, judged=judged, levels=np.ones(1, np.int64))
 
 
 def arrange(

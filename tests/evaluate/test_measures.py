@@ -2,6 +2,7 @@ import math
 import os
 from pathlib import Path
 
+import ir_measures
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -18,11 +19,14 @@ from tests.support.oracles import (
     ORACLE,
     WHOLE,
     by_definition,
+    by_exponential,
     by_ir_measures,
     by_pytrec_eval,
     means,
     qrels,
 )
+
+EXPONENTIAL = "nDCG(dcg=exp-log2)"
 
 
 def run_of(**lists: str) -> pd.DataFrame:
@@ -57,9 +61,13 @@ def test_every_measure_of_every_query_equals_its_oracle(hits, judgements):
     expected = by_definition(judged, lists)
     if judged:  # both oracles need a query
         expected |= by_pytrec_eval(judged, lists) | by_ir_measures(judged, lists)
+        expected |= by_pytrec_eval(judged, lists, 2) | by_exponential(judged, lists)
     biased = [f"{name}({of})" for name in ("RBP", "RBP_residual") for of in BIASED]
     names = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "R_full", "Hole_beir", *biased]
+    cut = ("R", "AP", "P", "Success", "RR")
+    names += [f"{name}(rel=2)" for name in cut] + [EXPONENTIAL]
     wanted = [*WHOLE, *biased, *(f"{name}@{k}" for name in names for k in CUTS)]
+    wanted += [f"{name}(rel=2)" for name in ("Bpref", "AP", "RR", "Rprec")] + [EXPONENTIAL]
     run = canonical(hits, depth=DEPTH, drop_self=False).frame
     scores = evaluate(run, judgements, wanted, depth=12)
     assert len(scores) == len(expected)
@@ -86,6 +94,22 @@ WORKED = {
     "Success@1": 0.0,
     "Success@2": 1.0,
     "Bpref": (1 - 1 / 1 + 1 - 1 / 1) / 3,
+    # From 2 on: b at rank 2, x not retrieved; a and d are judged not relevant.
+    "AP(rel=2)@5": (1 / 2) / 2,
+    "R(rel=2)@5": 1 / 2,
+    "R_cap(rel=2)@1": 0.0,
+    "R_cap(rel=3)@5": 0.0,
+    "R_full(rel=2)@5": 0.0,
+    "RR(rel=2)@5": 1 / 2,
+    "RR(rel=3)@5": 0.0,
+    "P(rel=2)@5": 1 / 5,
+    "Success(rel=2)@1": 0.0,
+    "Bpref(rel=2)": (1 - 1 / 2) / 2,
+    "Rprec": 1 / 3,
+    "Rprec(rel=2)": 1 / 2,
+    "ERR@5": 3 / 16 / 2 + 13 / 16 * 1 / 16 / 4,
+    "ERR@1": 0.0,
+    "nDCG(dcg=exp-log2)@2": (3 / math.log2(3)) / (7 + 3 / math.log2(3)),
     "Judged@5": 3 / 5,
     "Judged@10": 3 / 5,
     "Hole@5": 2 / 5,
@@ -189,6 +213,9 @@ def test_any_cut_is_a_measure_and_prints_as_it_was_written():
         "AP",
         "RBP(p=0.8)@10",
         "RBP(p=0.95,rel=2)",
+        "AP(rel=2)@100",
+        "Bpref(rel=3)",
+        "nDCG(dcg=exp-log2)@20",
     ):
         assert str(parse(measure)) == measure
     assert label("Hole_beir@10") == "Hole@10 as BEIR's code"
@@ -219,6 +246,8 @@ def test_what_pages_call_a_measure_tells_its_cut_and_its_parameters():
 
 
 MISTAKEN = ["P", "R", "nDCG@0", "nDCG@010", "Bpref@5", "RBP@10", "RBP(p=1.2)", "P(p=0.8)@5", "x\ny"]
+MISTAKEN += ["nDCG(rel=2)@10", "AP(dcg=exp-log2)@10", "AP()@10", "AP(,rel=2)@10", "AP(rel=0)@10"]
+MISTAKEN += ["RBP(rel=2)@10", "Judged(rel=2)@10", "alpha_nDCG(rel=2)@10", "ERR(rel=2)@10", "ERR"]
 
 
 @pytest.mark.parametrize("measure", MISTAKEN)
@@ -227,15 +256,62 @@ def test_unknown_measure_is_answered_with_the_known(measure):
         parse(measure)
     assert "RBP(p=0.8)@k" in str(told.value)
     assert "nDCG, AP, RR, RBP, RBP_residual go to the depth" in str(told.value)
+    assert "R, R_cap, R_full, AP, RR, P, Success, Bpref, Rprec may count from" in str(told.value)
 
 
 @pytest.mark.parametrize(
     ("elsewhere", "here"),
-    [("MRR@10", "RR@10"), ("MAP", "AP"), ("ndcg@20", "nDCG@20"), ("Recall@5", "R@5")],
+    [
+        *[("MRR@10", "RR@10"), ("MAP", "AP"), ("ndcg@20", "nDCG@20"), ("Recall@5", "R@5")],
+        *[("ndcg_cut_10", "nDCG@10"), ("ndcg_cut.10", "nDCG@10"), ("map_cut_10", "AP@10")],
+        *[("ndcg", "nDCG"), ("map", "AP"), ("recip_rank", "RR"), ("recall_1000", "R@1000")],
+        *[("P_10", "P@10"), ("success_5", "Success@5"), ("bpref", "Bpref"), ("rprec", "Rprec")],
+        *[("recall_cap@10", "R_cap@10"), ("top_k_accuracy@1", "Success@1"), ("NDCG@5", "nDCG@5")],
+        *[("hit_rate@3", "Success@3"), ("mrr@10", "RR@10"), ("alpha_ndcg_20", "alpha_nDCG@20")],
+        *[("AP(rel=1)@100", "AP@100"), ("map(rel=2)@10", "AP(rel=2)@10"), ("err_20", "ERR@20")],
+        ("nDCG(dcg='exp-log2')@20", "nDCG(dcg=exp-log2)@20"),
+    ],
 )
 def test_a_measure_by_another_name_is_answered_with_its_own(elsewhere, here):
-    with pytest.raises(WrongInput, match=rf"no measure '{elsewhere}' \(here it is {here}\); known"):
+    with pytest.raises(WrongInput) as told:
         parse(elsewhere)
+    assert f" (here it is {here}); known: " in str(told.value)
+
+
+def test_from_grade_2_on_as_trec_deep_learning_counts() -> None:
+    """The values are those of ir_measures."""
+    lists = {"dl1": "p1 p4 p3 p2 zz1 p5", "dl2": "p6 p8 p7", "dl3": "p9 zz2 p10"}
+    grades = judged(
+        dl1={"p1": 1, "p2": 1, "p3": 2, "p4": 0, "p5": 3},
+        dl2={"p6": 1, "p7": 2, "p8": 0},
+        dl3={"p9": 1, "p10": 1},
+    )
+    wanted = {"AP(rel=2)@100": 2 / 9, "RR(rel=2)@10": 2 / 9, "R(rel=2)@100": 2 / 3}
+    wanted |= {"P(rel=2)@10": 0.1, "Success(rel=2)@5": 2 / 3, "AP@100": 0.8125}
+    scores = evaluate(run_of(**lists), grades, list(wanted), depth=100)
+    found = scores.groupby("measure")["value"].mean().to_dict()
+    assert found == pytest.approx(wanted, abs=1e-9)
+
+
+def test_exponential_gain_and_expected_reciprocal_rank_are_those_of_gdeval() -> None:
+    grades = {f"{query}": {f"d{n}": (query * n) % 5 for n in range(9)} for query in range(1, 6)}
+    lists = {query: {f"d{(7 * n) % 11}": 9.0 - n for n in range(9)} for query in grades}
+    names = {"ERR@5": "ERR@5", "nDCG(dcg='exp-log2')@5": "nDCG(dcg=exp-log2)@5"}
+    asked = [ir_measures.parse_measure(name) for name in names]
+    theirs = {
+        (one.query_id, names[str(one.measure)]): one.value
+        for one in ir_measures.iter_calc(asked, grades, lists)
+    }
+    run = run_of(**{query: " ".join(of) for query, of in lists.items()})
+    scores = evaluate(run, judged(**grades), list(names.values()), depth=9)
+    assert len(scores) == len(theirs) == 10
+    for query_id, measure, value in rows(scores):  # gdeval prints five digits
+        assert value == pytest.approx(theirs[query_id, measure], abs=5.001e-6)
+
+
+def test_exponential_gain_of_what_is_no_grade_is_refused() -> None:
+    with pytest.raises(WrongInput, match="is 2 to the power of relevance, of 30 at most"):
+        evaluate(RUN, judged(q1={"a": 100}), ["nDCG(dcg=exp-log2)@5"], depth=5)
 
 
 def test_of_holes_less_is_better_and_of_all_else_more():

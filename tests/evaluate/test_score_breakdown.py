@@ -17,7 +17,8 @@ JUDGED = DataFrame(
     [("d1", 2), ("d2", 1), ("d3", 1), ("d4", 0), ("d5", -1)], columns=["doc_id", "relevance"]
 )
 LISTED = ("d9", "d2", "d4", "d1", "d5")
-SUMS = [measure for measure in MEASURES if explains(measure)]
+MORE = ("AP(rel=2)@10", "R_cap(rel=2)@2", "nDCG(dcg=exp-log2)@10")
+SUMS = [measure for measure in (*MEASURES, *MORE) if explains(measure)]
 
 
 def ranked(*documents: str) -> DataFrame:
@@ -45,6 +46,9 @@ def test_the_other_measures_count_what_their_names_say() -> None:
     assert worked("RR@10") == ([0, 1 / 2, 0, 0, 0], 1)
     assert worked("P@10") == ([0, 1, 0, 1, 0], 10)
     assert worked("Success@5") == ([0, 1, 0, 0, 0], 1)
+    # From 2 on d1 is the only relevant one; its exponential gain is 3.
+    assert worked("AP(rel=2)@100") == ([0, 0, 0, 1 / 4, 0], 1)
+    assert worked("nDCG(dcg=exp-log2)@1") == ([0], 3)
     assert worked("Judged@10") == ([0, 1, 1, 1, 1], 5)
     assert worked("Hole@10") == ([1, 0, 0, 0, 0], 5)
 

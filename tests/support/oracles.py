@@ -9,8 +9,9 @@ import pytrec_eval
 from numpy.typing import ArrayLike, NDArray
 
 CUTS = (1, 2, 3, 5, 10)
+LEVELLED = ("R", "AP", "P", "Success", "Bpref", "RR", "Rprec")
 ORACLE = {"nDCG": "ndcg_cut", "R": "recall", "AP": "map_cut", "P": "P", "Success": "success"}
-WHOLE = {"Bpref": "bpref", "AP": "map", "RR": "recip_rank", "nDCG": "ndcg"}
+WHOLE = {"Bpref": "bpref", "AP": "map", "RR": "recip_rank", "nDCG": "ndcg", "Rprec": "Rprec"}
 DEPTH = 10
 BIASED = {"p=0.8": (0.8, None), "p=0.95,rel=1": (0.95, 1), "p=0.5,rel=2": (0.5, 2)}
 
@@ -25,8 +26,11 @@ def qrels(judgements: pd.DataFrame) -> dict[str, dict[str, int]]:
 Expected = dict[tuple[str, str], float]
 
 
-def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
-    """Values by measure and query; a query that it leaves out scores 0, as with trec_eval -c."""
+def by_pytrec_eval(judged: dict, lists: dict, level: int = 1) -> Expected:
+    """Values by measure and query; a query that it leaves out scores 0, as with trec_eval -c.
+
+    From a `level` above 1 on (trec_eval -l) of the measures that ask for one.
+    """
     # trec_eval reads stray memory for a query judged below 0 alone; a 0 never retrieved mends it.
     judged = {
         query: grades if max(grades.values()) >= 0 else {"never": 0} | grades
@@ -34,8 +38,8 @@ def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
     }
     cuts = ",".join(map(str, CUTS))
     wanted = {f"{name}.{cuts}" for name in ORACLE.values()} | {*WHOLE.values()}
-    found = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(lists)
-    first = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"})
+    found = pytrec_eval.RelevanceEvaluator(judged, wanted, relevance_level=level).evaluate(lists)
+    first = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"}, relevance_level=level)
     expected = {
         (ours, query): found.get(query, {}).get(theirs, 0.0)
         for query in judged
@@ -47,7 +51,25 @@ def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
             expected[f"RR@{k}", query] = cut.get(query, {}).get("recip_rank", 0.0)
             for ours, theirs in ORACLE.items():
                 expected[f"{ours}@{k}", query] = found.get(query, {}).get(f"{theirs}_{k}", 0.0)
-    return expected
+    if level == 1:
+        return expected
+    named = [(*name.partition("@"), query, value) for (name, query), value in expected.items()]
+    return {
+        (f"{name}(rel={level}){at}{k}", query): value
+        for name, at, k, query, value in named
+        if name in LEVELLED
+    }
+
+
+def by_exponential(judged: dict, lists: dict) -> Expected:
+    """nDCG with exponential gain: trec_eval's of 2^grade - 1."""
+    gains = {q: {doc: 2 ** max(g, 0) - 1 for doc, g in of.items()} for q, of in judged.items()}
+    named = ((*name.partition("@"), q, v) for (name, q), v in by_pytrec_eval(gains, lists).items())
+    return {
+        (f"nDCG(dcg=exp-log2){at}{k}", query): value
+        for name, at, k, query, value in named
+        if name == "nDCG"
+    }
 
 
 def by_ir_measures(judged: dict, lists: dict) -> Expected:

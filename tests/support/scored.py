@@ -11,7 +11,8 @@ from tests.support.oracles import BIASED, CUTS, ORACLE, WHOLE
 DEPTH = 10
 RANK_BIASED = [f"{name}({of})" for name in ("RBP", "RBP_residual") for of in BIASED]
 NAMES = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "R_full", "Hole_beir", *RANK_BIASED]
-MEASURES = [*WHOLE, *RANK_BIASED, *(f"{name}@{k}" for name in NAMES for k in CUTS)]
+FROM_2 = ["AP(rel=2)@3", "R_cap(rel=2)@2", "Bpref(rel=2)", "nDCG(dcg=exp-log2)@5"]
+MEASURES = [*WHOLE, *FROM_2, *RANK_BIASED, *(f"{name}@{k}" for name in NAMES for k in CUTS)]
 
 
 def added(rows: list[tuple], dataset: str = "scifact") -> DataFrame:

@@ -44,6 +44,8 @@ def kind(measure: str) -> Kind:
         raise WrongInput(f"{measure} is not estimated: choose one of {', '.join(ESTIMATED)}")
     parsed = measures.parse(f"n{measure}" if name == "DCG" else measure)
     k = parsed.k
+    if parsed.dcg is not None:
+        raise WrongInput(f"{measure} is not estimated: choose nDCG with linear gain, {name}@{k}")
     if k is None:
         raise WrongInput(f"{measure} is not estimated: give the rank it cuts at, such as {name}@10")
     ranks = np.arange(1.0, k + 1)

@@ -250,9 +250,12 @@ def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
 
     Raises WrongInput for a measure without a gain, or one that cuts deeper than the lists.
     """
-    gain, k = formula(measure)
+    (gain, k), of = formula(measure), parse(measure)
     top = lists.cut(k)
-    return (top if gain.graded else top.binary()), gain
+    if not gain.graded:
+        return top.binary(of.rel or 1), gain
+    gains = {"gain": of.worth(top.gain).astype(np.int32, copy=False)}
+    return replace(top, **gains, levels=of.worth(top.levels).astype(np.int64, copy=False)), gain
 
 
 def formula(measure: str) -> tuple[Gain, int]:

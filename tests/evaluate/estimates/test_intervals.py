@@ -17,6 +17,7 @@ from tests.evaluate.estimates.made import TWO, drawn
 from tests.support.oracles import by_pytrec_eval, qrels
 
 MEASURES = ("P@5", "RBP(p=0.8)@5", "RBP(p=0.8,rel=2)@5", "nDCG@5", "R@5", "AP@5")
+FROM_2 = ("P(rel=2)@5", "R(rel=2)@5", "AP(rel=2)@5")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def sample() -> Corrected:
     return corrected(frame, prediction.features(frame), known, [batch], np.array([1.0, 2]))
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", (*MEASURES, *FROM_2))
 def test_of_known_grades_the_values_are_those_of_the_measure(measure: str) -> None:
     frame, grades = drawn(12, 5, seed=4)
     of, levels = kind(measure), np.array([1.0, 2.0])

@@ -16,6 +16,7 @@ from tests.support.worlds import SOME
 
 GRADES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall"}
 TOP_GRADE = 2
+NAMES = ("nDCG", "P", "R", "P(rel=2)", "R(rel=2)", "nDCG(dcg=exp-log2)")
 DOCUMENTS = "abcdefgh"
 
 
@@ -44,9 +45,14 @@ def scored(documents: list[str], grades: dict[str, int], measure: str) -> float:
     if not documents:
         return 0.0
     name, _, k = measure.partition("@")
+    if name.startswith("nDCG("):
+        grades = {doc: 2 ** max(grade, 0) - 1 for doc, grade in grades.items()}
+    name, _, rel = name.partition("(")
     places = {"q": {doc: -float(rank) for rank, doc in enumerate(documents)}}
     # It reads stray memory for a query judged below 0 alone; a 0 never retrieved mends it.
-    asked = pytrec_eval.RelevanceEvaluator({"q": {"never": 0} | grades}, {f"{GRADES[name]}.{k}"})
+    level = 2 if rel == "rel=2)" else 1
+    judged, wanted = {"q": {"never": 0} | grades}, {f"{GRADES[name]}.{k}"}
+    asked = pytrec_eval.RelevanceEvaluator(judged, wanted, relevance_level=level)
     return asked.evaluate(places)["q"][f"{GRADES[name]}_{k}"]
 
 
@@ -79,7 +85,7 @@ def held(lists: list[list[str]], grades: dict[str, int], k: int) -> holes.Lists:
 
 
 @SOME
-@given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
+@given(worlds(), st.sampled_from(NAMES))
 def test_no_judging_leaves_the_interval_and_both_ends_are_reached(world, name):
     lists, grades, k = world
     measure = f"{name}@{k}"
@@ -95,7 +101,7 @@ def test_no_judging_leaves_the_interval_and_both_ends_are_reached(world, name):
 
 
 @SOME
-@given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
+@given(worlds(), st.sampled_from(NAMES))
 def test_differences_over_every_judging_of_shared_holes(world, name):
     lists, grades, k = world
     measure = f"{name}@{k}"
@@ -115,7 +121,7 @@ def test_differences_over_every_judging_of_shared_holes(world, name):
 
 
 @SOME
-@given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
+@given(worlds(), st.sampled_from(NAMES))
 def test_an_expected_score_lies_in_the_interval(world, name):
     lists, grades, k = world
     top = held(lists, grades, k)

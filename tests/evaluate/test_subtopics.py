@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.evaluate.measures import evaluate
+from compute.evaluate.runs import canonical
 from tests.support import worlds
 
 MEASURES = ("alpha_nDCG@5", "alpha_nDCG@10", "alpha_nDCG@20", "StRecall@5", "StRecall@10")
@@ -62,6 +63,27 @@ def test_a_query_unanswered_or_without_a_cover_scores_0_and_without_subtopics_no
     run = DataFrame({"query_id": ["q"], "doc_id": ["a"], "rank": [1]})
     judgements = DataFrame({"query_id": ["q"], "doc_id": ["a"], "relevance": [1]})
     assert evaluate(run, judgements, ["alpha_nDCG@10", "StRecall@10"], depth=10).empty
+
+
+def test_ties_are_ranked_as_for_all_measures_and_not_as_ndeval_ranks_them() -> None:
+    rows = [("v1", "1", "a", 1), ("v1", "2", "a", 1), ("v1", "1", "b", 1), ("v1", "2", "c", 2)]
+    rows += [("v1", "3", "e", 1), ("v1", "2", "b", 0), ("v1", "1", "c", 0), ("v1", "1", "e", 0)]
+    tied = DataFrame({"query_id": "v1", "doc_id": [*"abec"], "score": [5.0, 5, 5, 1]})
+    order = canonical(tied, depth=10, drop_self=False).frame.sort_values("rank")["doc_id"].tolist()
+    assert order == ["e", "b", "a", "c"], "the last id first, as in trec_eval"
+    qrels = [ir_measures.Qrel(query, doc, grade, subtopic) for query, subtopic, doc, grade in rows]
+    name = "alpha_nDCG@10"
+
+    def theirs(scores: dict[str, float]) -> float:
+        asked = [ir_measures.parse_measure(name)]
+        return ir_measures.calc_aggregate(asked, qrels, {"v1": scores})[asked[0]]
+
+    ours = values(rows, {"v1": order}, name)["v1", name]
+    assert ours == pytest.approx(theirs({doc: -place for place, doc in enumerate(order)}), abs=1e-9)
+    assert ours == pytest.approx(0.8385, abs=5e-5)
+    # Given the tied scores, ndeval has the first id first.
+    assert theirs(dict(zip("abec", (5, 5, 5, 1), strict=True))) == pytest.approx(0.9789, abs=5e-5)
+    assert values(rows, {"v1": [*"abec"]}, name)["v1", name] == pytest.approx(0.9789, abs=5e-5)
 
 
 @worlds.SOME

@@ -32,6 +32,7 @@ def import_dataset(arguments: Namespace) -> int:
         split=arguments.split,
         language=arguments.language,
         drop_self=arguments.drop_self,
+        level=arguments.level,
     )
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]

@@ -22,6 +22,8 @@ DEFAULT_SPLIT = {"msmarco": "dev"}
 """The split that a name without one means, where it is not `test`."""
 
 RELEVANCE = {"msmarco/test": "4-level"}
+LEVELS = {"msmarco/test": 2}
+"""From which relevance on a document counts as relevant, where that is not 1."""
 
 NOTES = {
     "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
@@ -90,6 +92,8 @@ class Dataset:
     document_words: float | None = None
     """Means over queries and over documents (title and text), in words."""
     note: str = ""
+    level: int = 1
+    """The least relevance that its binary measures count from: `AP(rel=2)@100`."""
 
     @property
     def may_hand_on_texts(self) -> bool:
@@ -98,7 +102,9 @@ class Dataset:
 
     def record(self) -> dict[str, Any]:
         """The dataset as JSON holds it; `from_record` reads it back."""
-        return asdict(self) | {"parts": list(self.parts)}
+        found = asdict(self) | {"parts": list(self.parts)}
+        # A record of before there were levels is the same as one without.
+        return {name: value for name, value in found.items() if (name, value) != ("level", 1)}
 
     @staticmethod
     def from_record(record: Mapping[str, Any]) -> "Dataset":
@@ -149,6 +155,7 @@ def own(
     language: str = "en",
     relevance: str = "",
     drop_self: bool = False,
+    level: int = 1,
 ) -> Dataset:
     """A record for a user's collection; `mine/dev` is split dev of the collection `mine`.
 
@@ -173,6 +180,7 @@ def own(
         relevance=relevance,
         group="own",
         drop_self=drop_self,
+        level=level,
     )
 
 
@@ -246,6 +254,7 @@ def _further_splits(base: Dataset, splits: Iterable[str], row: Mapping[str, str]
             relevant_per_query=None,
             query_words=None,
             note=NOTES.get(f"{base.name}/{split}", ""),
+            level=LEVELS.get(f"{base.name}/{split}", 1),
         )
         for split in splits
         if split != base.split

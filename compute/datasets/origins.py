@@ -36,6 +36,7 @@ def command(dataset: Dataset, origin: Source) -> list[str]:
         named = [files[0] if folder.is_file() else folder.name, "--split", dataset.split]
     options = ["--language", dataset.language] * (dataset.language != "en")
     options += ["--drop-self"] * dataset.drop_self
+    options += ["--level", str(dataset.level)] * (dataset.level > 1)
     return ["import-dataset", *named, "--name", dataset.name, *options]
 
 

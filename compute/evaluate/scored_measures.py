@@ -5,6 +5,7 @@ fingerprint; a part without any keeps the fingerprint that it always had.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from compute.base.errors import WrongInput
 from compute.base.result_identity import fingerprint
@@ -45,9 +46,17 @@ def more(*named: Iterable[str]) -> list[str]:
     return [name for name in names if name not in MEASURES]
 
 
-def of_subtopics(loaded: Loaded) -> tuple[str, ...]:
-    """The measures that count subtopics which every run is scored by where judgements have them."""
-    return subtopics.MEASURES if loaded.subtopics else ()
+def of_dataset(loaded: Loaded) -> list[str]:
+    """The measures besides MEASURES that every run on the dataset is scored by: from its level on,
+    where that is above 1, and those of subtopics, where judgements have them."""
+    diverse = subtopics.MEASURES if loaded.subtopics else ()
+    return [*at_level(MEASURES, loaded.dataset.level), *diverse]
+
+
+def at_level(names: Iterable[str], level: int) -> list[str]:
+    """Of measures those that ask for relevance, from a level above 1 on; none for level 1."""
+    asking = [of for of in map(parse, names) if "rel" in of.formula.takes and level > 1]
+    return [str(replace(of, rel=level)) for of in asking]
 
 
 def possible(names: Iterable[str], hits: Part, loaded: Loaded) -> list[str]:

@@ -1,8 +1,8 @@
 """Novelty and diversity: which subtopics of its query each document covers.
 
-ndeval, the program of TREC's Web tracks, is the oracle, as ir_measures calls it, but for ties: these
-`runs.ranked` has ranked before, as for all measures. A document covers a subtopic that it is judged
-above 0 for; a subtopic that no document covers does not count.
+ndeval, the program of TREC's Web tracks, is the oracle, as ir_measures calls it, but for ties: they
+are ranked as for all measures. A document covers a subtopic that it is judged above 0 for; a
+subtopic that no document covers does not count.
 """
 
 from collections.abc import Sequence

@@ -49,14 +49,16 @@ def import_dataset(
     split: str = "",
     language: str = "en",
     drop_self: bool = False,
+    level: int = 1,
     called: str = "",
 ) -> Loaded:
     """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
-    alone; `called` are the names of the files where they are others than on the disk. Raises
-    WrongInput unless exactly one is given or where `split` is not the one that `name` names,
-    Conflict for a name of the catalogue, Unavailable where there is no room for what it unpacks to.
+    alone; `level` is the least relevance that binary measures count from; `called` are the names of
+    the files where they are others than on the disk. Raises WrongInput unless exactly one is given,
+    where `split` is not the one that `name` names or no judgement reaches the level; Conflict for a
+    name of the catalogue, Unavailable where there is no room for what it unpacks to.
     """
     for file in filter(None, (path, qrels, queries)):
         unpacked_size.require(file, bench.settings.home)
@@ -71,7 +73,7 @@ def import_dataset(
         origin = JudgedQueries(qrels, queries) if queries else QrelsOnly(qrels)
     else:
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
-    row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
+    row = catalogue.own(name, split=split, language=language, drop_self=drop_self, level=level)
     if called:
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin)
@@ -125,6 +127,10 @@ def alike(loaded: Loaded) -> str:
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
     """The row with its relevance levels, not relevant among them, as the judgements show them."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
+    if not 1 <= row.level <= max(levels | {1}):
+        raise WrongInput(
+            f"level {row.level}: choose one from 1 to {max(levels)}, the highest grade"
+        )
     found = "Binary" if levels <= {0, 1} else f"{len(levels)}-level"
     return dataclasses.replace(row, relevance=found)
 

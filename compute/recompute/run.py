@@ -312,10 +312,10 @@ def publish_run(
 
 def _more_measures(bench: Bench, loaded: Loaded, system: str, depth: int) -> list[str]:
     """What a new run is scored by besides MEASURES: by the settings, as the run before it, and by
-    what counts subtopics where there are some."""
+    what the dataset asks for."""
     before = scored_measures.more_of(bench.store.part("scores", loaded.dataset.name, system))
     of_settings = scored_measures.of_settings(bench.settings)
-    named = scored_measures.more(before, of_settings, scored_measures.of_subtopics(loaded))
+    named = scored_measures.more(before, of_settings, scored_measures.of_dataset(loaded))
     measures = {name: parse(name) for name in named}
     deep = [name for name, of in measures.items() if (of.k or depth) <= depth]
     return [name for name in deep if scored_measures.allows(measures[name], loaded)]
@@ -337,8 +337,8 @@ def score(
     stored = bench.store.part("scores", hits.dataset, hits.system)
     before = scored_measures.more_of(stored)
     of_settings = scored_measures.of_settings(bench.settings)
-    diverse = scored_measures.of_subtopics(loaded)
-    named = scored_measures.more(before, of_settings, measures, diverse)
+    of_dataset = scored_measures.of_dataset(loaded)
+    named = scored_measures.more(before, of_settings, measures, of_dataset)
     more = scored_measures.possible(named, hits, loaded)
     whole = stored and not bench.store.verify(stored).damage
     if not stored or not whole or again or not scored_measures.is_current(stored, hits, loaded):

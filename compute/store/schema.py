@@ -278,6 +278,7 @@ TABLES: Mapping[str, Table] = {
             "query_words": "printed mean of words per query",
             "document_words": "printed mean of words per document, title and text",
             "note": "a remark",
+            "level": "the least relevance that binary measures named with rel count from",
         },
     ),
     "systems": Table(

@@ -340,13 +340,14 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
+            level = st.number_input("Relevant from grade", min_value=1, width=150)
         drop = st.toggle(
             "The queries are documents of the collection themselves",
             help="As in Quora, where a question is asked for others like it. The document that has"
             " the id of a query is then never counted as an answer to it.",
         )
         pressed = st.form_submit_button(label, type="primary")
-    options = {"split": split, "language": language.strip(), "drop_self": drop}
+    options = {"split": split, "language": language.strip(), "drop_self": drop, "level": level}
     return name.strip(), options, pressed
 
 

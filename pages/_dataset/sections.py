@@ -77,6 +77,9 @@ def facts(dataset: Dataset) -> None:
     # Of a user's own collection task, domain and licence all say no more than that it is one.
     known = dataset.group != "own"
     said = [dataset.task, dataset.domain * known, dataset.language, size, dataset.relevance]
+    said += [f"relevant from {dataset.level} on, as AP(rel={dataset.level})@100"] * (
+        dataset.level > 1
+    )
     said += [f"licence: {dataset.licence}" * known, zero_shot, dataset.homepage, dataset.note]
     drawing.caption(" · ".join(word for word in said if word))
 

@@ -11,6 +11,8 @@ from pandas.io.formats.style import Styler
 from compute.base.words import counted
 from compute.datasets import published
 from compute.evaluate.holes.bounds import GAINS
+from compute.evaluate.measures import parse
+from compute.evaluate.scored_measures import at_level
 from compute.views.annotate import select_added
 from compute.views.dataset import select as dataset_select
 from compute.views.holes import intervals as figures
@@ -23,9 +25,15 @@ from pages._shared.reading import read
 
 _FIRST = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
 MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FIRST))
-"""Every measure whose ranges are known."""
+"""The measures whose ranges are known."""
 MOST_HITS = 1_000_000
 """Hits whose documents are told apart while a page waits: about a second."""
+
+
+def measures() -> list[str]:
+    """Those, and the same from every level on that runs were scored from."""
+    levels = sorted({parse(name).rel or 1 for name in reading.measures()})
+    return [*MEASURES, *(name for level in levels for name in at_level(MEASURES, level))]
 
 
 def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:

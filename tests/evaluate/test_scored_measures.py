@@ -9,17 +9,19 @@ import pytest
 from compute.base.errors import WrongInput
 from compute.base.result_identity import fingerprint
 from compute.base.settings import load
-from compute.datasets import Dataset
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import MEASURES
 from compute.exports import shipping
 from compute.intake import imports
 from compute.judgements import PERSON, Choice
+from compute.reading import database
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from tests.support.scored import added
 
@@ -156,3 +158,33 @@ def test_added_judgements_score_no_run_by_a_measure_that_it_has_no_scores_of(
         ("mine", "AP", pytest.approx(precise), 3),
         ("mine", "P@5", pytest.approx((0.4 + 0.4 + 0.2) / 3), 3),
     ]
+
+
+def test_runs_on_a_dataset_that_counts_from_grade_2_are_scored_from_there_too(
+    bench: Bench, tmp_path: Path
+) -> None:
+    qrels, file = tmp_path / "qrels.txt", tmp_path / "mine.run"
+    qrels.write_text("q1 0 d1 1\nq1 0 d2 2\nq1 0 d9 3\nq2 0 d1 1\n", encoding="utf-8")
+    file.write_text(RUN, encoding="utf-8")
+    with pytest.raises(WrongInput, match="level 4: choose one from 1 to 3, the highest grade"):
+        imports.import_dataset(bench, "dl", qrels=qrels, level=4)
+    loaded = imports.import_dataset(bench, "dl", qrels=qrels, level=2)
+    assert own_datasets(bench.store)["dl"].level == 2
+    assert loaded.queries.provenance["command"].endswith(" --name dl --level 2")
+    outcome = imports.import_run(bench, file, loaded.dataset)
+    asking = {"R@100", "R_cap@100", "AP@100", "RR@10", "P@10", "Success@5", "Success@20", "R@1000"}
+    assert measured(outcome) == {*MEASURES} | {name.replace("@", "(rel=2)@") for name in asking}
+    # Of d2 and d9, d2 stands at rank 2; the plain name counts d1, too, at rank 1.
+    assert values(outcome, "AP(rel=2)@100") == {"q1": 1 / 2 / 2, "q2": 0}
+    assert values(outcome, "AP@100") == {"q1": (1 / 1 + 2 / 2) / 3, "q2": 1}
+    with database.open_version(bench.store).cursor() as cursor:
+        assert cursor.sql("select level from datasets where name = 'dl'").fetchall() == [(2,)]
+    assert imports.import_dataset(bench, "dl", qrels=qrels).dataset.level == 1
+
+
+def test_the_deep_learning_track_of_the_catalogue_counts_from_grade_2() -> None:
+    levels = {name: row.level for name, row in DATASETS.items() if row.level > 1}
+    assert levels == {"msmarco/test": 2, "msmarco-pl/test": 2}
+    assert "level" not in DATASETS["scifact"].record(), (
+        "as it was recorded before there were levels"
+    )

@@ -30,7 +30,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("measures")
     settings = Settings(home=folder / "home", threads=1)
     bench = Bench(Store(settings), settings)
-    collection = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    collection = imports.import_dataset(
+        bench, "tiny", path=write_tiny(folder / "tiny"), level=2
+    ).dataset
     for name, lines in RUNS.items():
         (folder / "some.run").write_text(lines, encoding="utf-8")
         outcome = imports.import_run(bench, folder / "some.run", collection, system=name)
@@ -65,6 +67,16 @@ def test_a_measure_that_runs_were_scored_by_is_picked_and_stays_in_the_address(
     assert not [shown for shown in app.warning if "No measure here is called" in shown.value]
     assert app.selectbox(key="measure").value == measure
     assert set(app.selectbox(key="measure").options) >= {"nDCG@10", "AP", "Bpref", BIASED}
+
+
+def test_from_which_grade_a_measure_counts_is_said_where_it_is_picked() -> None:
+    app = opened("holes", dataset="tiny", measure="P(rel=2)@5")
+    picker = app.selectbox(key="measure")
+    assert picker.value == "P(rel=2)@5"
+    assert set(picker.options) >= {"nDCG@10", "P@5", "AP(rel=2)@10"}
+    assert not [shown for shown in app.warning if "No measure" in shown.value]
+    facts = [shown.value for shown in opened("dataset", dataset="tiny").caption]
+    assert any(r"relevant from 2 on, as AP\(rel=2\)@100" in shown for shown in facts), facts
 
 
 def test_the_leaderboard_offers_what_is_stored() -> None:

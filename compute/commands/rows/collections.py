@@ -67,6 +67,13 @@ COMMANDS = {
             ),
             option("--language", default="en", choices=("en", "pl")),
             option("--drop-self", action="store_true", help="drop a query's own document"),
+            option(
+                "--level",
+                type=int,
+                default=1,
+                metavar="N",
+                help="score by AP(rel=N)@100 and the like, too: relevant from N on (TREC DL: 2)",
+            ),
         ),
     ),
     "add-texts": Command(

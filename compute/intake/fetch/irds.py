@@ -41,7 +41,8 @@ def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     finally:
         remove(gathered)
         packed.unlink(missing_ok=True)
-    return imports.import_dataset(bench, called, path=to)
+    # TREC's Deep Learning tracks count what is judged 1 as not relevant.
+    return imports.import_dataset(bench, called, path=to, level=1 + ("/trec-dl-" in identifier))
 
 
 def _package() -> ModuleType:

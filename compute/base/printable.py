@@ -58,12 +58,18 @@ def say_text(text: str) -> None:
 def show(frame: DataFrame, as_json: bool) -> int:
     """Print a frame as a table or as JSON; the exit status."""
     if as_json:
-        say_text(frame.to_json(orient="records", force_ascii=False, indent=1))
+        say_text(unsigned(frame).to_json(orient="records", force_ascii=False, indent=1))
     elif frame.empty:
         warn(_NOTHING)
     else:
         say_text(_table(frame))
     return 0
+
+
+def unsigned(frame: DataFrame) -> DataFrame:
+    """The frame with 0 for each -0, which arithmetic makes and files would show with its sign."""
+    floats: Any = frame.select_dtypes("float") + 0.0
+    return frame.assign(**floats)
 
 
 def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
@@ -92,7 +98,7 @@ def _table(frame: DataFrame) -> str:
         there = shown[name].dropna()
         if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # bytes, say
             shown[name] = shown[name].map("{:.0f}".format, na_action="ignore").astype(object)
-    return shown.to_string(index=False, na_rep=_ABSENT, float_format=lambda value: f"{value:.4f}")
+    return shown.to_string(index=False, na_rep=_ABSENT, float_format="{:z.4f}".format)
 
 
 def printable(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base.printable import unsigned
 from compute.evaluate.tolerance import ranks
 from compute.exports import latex
 from compute.exports.formats import check
@@ -137,12 +138,10 @@ def places(values: Sequence[float], sign: int = 1) -> list[int]:
 
 
 def _named(frame: DataFrame) -> DataFrame:
-    """A copy with plain names of columns, each once."""
+    """A copy with plain names of columns, each once, and no -0."""
     names = [_head(name) for name in frame.columns]
-    return frame.set_axis(
-        [name if names.count(name) == 1 else f"{name} {n}" for n, name in enumerate(names, 1)],
-        axis=1,
-    ).copy()
+    once = [name if names.count(name) == 1 else f"{name} {n}" for n, name in enumerate(names, 1)]
+    return unsigned(frame.set_axis(once, axis=1))
 
 
 def _head(name: Hashable) -> str:

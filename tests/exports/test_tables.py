@@ -95,6 +95,18 @@ def test_csv_and_parquet_hold_the_values_unchanged() -> None:
     pd.testing.assert_frame_equal(again, SYSTEMS, check_dtype=False)
 
 
+@pytest.mark.parametrize("form", ["csv", "parquet", "tex", "md"])
+def test_no_zero_is_written_with_a_sign(form: str) -> None:
+    frame = DataFrame({"system": ["a", "b"], "low": [-0.0, -0.5], "n": [1, 2]})
+    table = tables.Table("t", "t", frame)
+    written = tables.write(table, form)
+    if form == "parquet":
+        assert not np.signbit(pd.read_parquet(io.BytesIO(written))["low"][0])
+    else:
+        assert not re.search(r"[-−]0?\.0+\b", written.decode())
+    assert np.signbit(frame["low"][0]), "the caller's frame is left alone"
+
+
 def test_columns_of_mixed_values_and_of_several_levels_reach_parquet() -> None:
     frame = DataFrame(
         [[1, "a"], ["x", None]], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 1)])

@@ -144,7 +144,8 @@ def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
     fixed (Q,): the sums of the judged documents. ends (m + 1, Q): what 0 to m holes of gain 1 add
     to them, at least and at most. Where nothing is relevant the ratio is 0.
     """
-    return -_largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
+    # Of 0, not 0 negated: a sign would be shown.
+    return 0.0 - _largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
 
 
 def widened(
@@ -165,7 +166,7 @@ def widened(
     outside = [more.clip(0) for more in outside]
     lows = _raised(-own[0], -fixed, -ends[0], best, outside, kinds)
     highs = _raised(own[1], fixed, ends[1], best, outside, kinds)
-    return [(-low, high) for low, high in zip(lows, highs, strict=True)]
+    return [(0.0 - low, high) for low, high in zip(lows, highs, strict=True)]
 
 
 def _raised(

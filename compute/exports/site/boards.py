@@ -122,7 +122,7 @@ def _table(table: DataFrame, board: Board) -> dict[str, Any]:
 def _words(column: str, value: Any) -> Any:
     if isinstance(value, float):
         whole = column == "Datasets" and not math.isnan(value)
-        return "–" if math.isnan(value) else str(int(value)) if whole else f"{value:.4f}"
+        return "–" if math.isnan(value) else str(int(value)) if whole else f"{value:z.4f}"
     return value if isinstance(value, str) else str(value)
 
 
@@ -174,7 +174,7 @@ def _cell(row: Row | None, around: Row | None) -> dict[str, Any] | None:
         told.append(f"{around['hole']:.0%} holes")
     told += ["in-domain"] * bool(row["in_domain"]) + ["?"] * bool(row["suspect"])
     digits = 4 if around is not None else 3
-    return {"value": f"{row['value']:.{digits}f}", "said": told, "best": bool(row["best"])}
+    return {"value": f"{row['value']:z.{digits}f}", "said": told, "best": bool(row["best"])}
 
 
 def _around(shown: Shown, of: Of, board: Board) -> dict[tuple[str, str], Row]:

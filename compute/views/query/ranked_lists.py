@@ -53,7 +53,7 @@ class Hit(NamedTuple):
 
     def hover(self, system: str, elsewhere: Sequence[str]) -> str:
         lines = [
-            f"<b>{looks.escape(system)}</b> at rank {self.rank}, score {self.score:.4f}",
+            f"<b>{looks.escape(system)}</b> at rank {self.rank}, score {self.score:z.4f}",
             looks.escape(self.name, 90),
             f"{looks.escape(self.doc_id)} · {self.said}",
             *(f"also {place}" for place in elsewhere),

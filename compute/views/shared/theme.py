@@ -238,8 +238,9 @@ def between(low: float, high: float, digits: int = 3) -> str:
 
 def precise(value: float, *, with_sign: bool = False) -> str:
     """A value as a hover shows it: `0.757`; a fourth digit where it says something."""
-    sign = "−" if value < 0 else "+" if with_sign else ""
-    return sign + f"{abs(value):.4f}".removesuffix("0")
+    text = f"{abs(value):.4f}"
+    sign = "−" if value < 0 and float(text) else "+" if with_sign else ""
+    return sign + text.removesuffix("0")
 
 
 def _axis(look: Palette) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from itertools import combinations_with_replacement, product
 
+import numpy as np
 import pandas as pd
 import pytest
 import pytrec_eval
@@ -274,3 +275,14 @@ def test_a_query_that_a_system_does_not_answer_stays_at_0():
         ["B", "p", 0, 1],
         ["B", "q", 0, 0],
     ]
+
+
+@pytest.mark.parametrize("measure", ["nDCG@2", "P@2", "RR@2", "AP@2"])
+def test_a_range_that_ends_at_0_has_no_sign(measure: str) -> None:
+    # Nothing is relevant, and A has no hole that could be.
+    top = arranged({"A": {"q": "x y"}, "B": {"q": "y z"}}, {"q": {"x": 0, "y": 0}}, 2)
+    outside = {"pool": np.array([0]), "collection": np.array([0])}
+    for found in (holes.intervals(top, measure, outside), holes.pairs(top, measure, outside)):
+        for name, column in found.select_dtypes("float").items():
+            values = column.to_numpy()
+            assert not np.signbit(values[values == 0]).any(), name

@@ -140,6 +140,7 @@ def test_numbers_have_no_leading_zero_and_a_true_minus() -> None:
         "−0.100",
     ]
     assert theme.precise(0.1, with_sign=True) == "+0.100"
+    assert [theme.precise(value) for value in (-0.0, -0.00004)] == ["0.000", "0.000"]
 
 
 def test_marks_tell_domains_apart_and_unknown_ones_stay_plain() -> None:

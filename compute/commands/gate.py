@@ -64,7 +64,8 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
         groups[row.name] = found
         groups |= kinds(bench, row, found, arguments.slice) if arguments.slice else {}
         remarks += told
-    found = decide(groups, arguments.margin, measure.formula.better)
+    how = {"any_answered": arguments.unanswered == "zero"}
+    found = decide(groups, arguments.margin, measure.formula.better, **how)
     # A terminal and XML would obey what names of files may hold.
     baseline, candidate = (printable.printable(one.name) for one in two)
     told = [printable.printable(remark) for remark in remarks]

@@ -16,6 +16,9 @@ worse wrongly, the group that it truly loses on must be called so wrongly, which
 the p-values of that test are corrected for the number of groups by Holm's method (1979,
 Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m may not be enough.
 
+**Not comparable.** A candidate without a hit for more than a tenth of the queries that the baseline
+answers has failed to run there, and is neither worse nor not worse.
+
 The intervals speak of queries like these. A loss on so few queries that none, or hardly one, is
 among these shows in no interval; `tests.benchmarks.simulations.gate` has how often, and the error
 rates else.
@@ -35,6 +38,8 @@ from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above
 
 NOT_WORSE, WORSE, UNDECIDED = "not worse", "worse", "undecided"
+NOT_COMPARABLE = "not comparable"
+MOST_UNANSWERED = 0.1
 MEANS = ("baseline", "candidate")
 HOLES = ("holes_baseline", "holes_candidate")
 ENDS = ("least", "most")
@@ -44,7 +49,9 @@ has none), the least and the largest difference that the joint range of both all
 is not known), and the share of holes of both lists (absent for an empty one)."""
 
 
-def decide(groups: Mapping[str, DataFrame], margin: float, sign: int = 1) -> DataFrame:
+def decide(
+    groups: Mapping[str, DataFrame], margin: float, sign: int = 1, *, any_answered: bool = False
+) -> DataFrame:
     """A row for each group (COLUMNS), by name.
 
     group, n (queries that both have a value for; parts count equally in all means), differing
@@ -52,6 +59,8 @@ def decide(groups: Mapping[str, DataFrame], margin: float, sign: int = 1) -> Dat
     p (of being worse, by Holm's method), verdict, queries_needed (`needed`), holes_baseline,
     holes_candidate, and the same decision were all holes judged as badly, or as well, as they can
     be for the candidate: least, most (the mean differences), at_least, at_most (the verdicts).
+    answered: queries that the baseline answers; unanswered: of these those that the candidate does
+    not. Where these are too many there is no test, unless `any_answered`.
     `sign` is -1 where a lower value is better. A single query has no interval: it is undecided.
     """
     frames = list(groups.values())
@@ -69,19 +78,28 @@ def decide(groups: Mapping[str, DataFrame], margin: float, sign: int = 1) -> Dat
         found[end] = extreme["difference"].where(there)
         found[f"at_{end}"] = extreme["verdict"].where(there)
     found["queries_needed"] = needed(found, margin)
+    there = [rows[[*HOLES]].notna().to_numpy() for rows in frames]
+    found["answered"] = [int(both[:, 0].sum()) for both in there]
+    found["unanswered"] = [int((both[:, 0] > both[:, 1]).sum()) for both in there]
+    failed = found["unanswered"] > (1 if any_answered else MOST_UNANSWERED) * found["answered"]
+    found[[*_TESTED]] = found[[*_TESTED]].mask(failed)
+    found["verdict"] = found["verdict"].mask(failed, NOT_COMPARABLE)
     return found.drop(columns="error").assign(group=list(groups))[list(_SHOWN)]
 
 
+_TESTED = ("low", "high", "p", "queries_needed", "at_least", "at_most")
 _SHOWN = (
     *("group", "n", "differing", *MEANS, "difference", "low", "high", "p", "verdict"),
     *("queries_needed", *HOLES, *ENDS, "at_least", "at_most"),
+    *("answered", "unanswered"),
 )
 
 
 def overall(verdicts: Sequence[str]) -> str:
-    """WORSE where one group is; NOT_WORSE where all are."""
-    if WORSE in verdicts:
-        return WORSE
+    """WORSE where one group is, else NOT_COMPARABLE where one is; NOT_WORSE where all are."""
+    for one in (WORSE, NOT_COMPARABLE):
+        if one in verdicts:
+            return one
     return NOT_WORSE if all(one == NOT_WORSE for one in verdicts) else UNDECIDED
 
 

@@ -12,12 +12,13 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.base.printable import unsigned
 from compute.base.words import counted
-from compute.evaluate.non_inferiority import NOT_WORSE, UNDECIDED, WORSE, overall
+from compute.evaluate.non_inferiority import NOT_COMPARABLE, NOT_WORSE, UNDECIDED, WORSE, overall
 from compute.evaluate.power import FEWEST
 from compute.evaluate.sign_flips import LEVEL
 
-STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4}
+STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4, NOT_COMPARABLE: 5}
 """Exit statuses; 1 is a bug and 2 wrong input, as of every command."""
 ABSENT = "–"
 MOST_DIGITS = 9
@@ -60,6 +61,9 @@ def headline(report: Report) -> str:
     if report.verdict == NOT_WORSE:
         loss = f"{report.baseline} by {report.margin:g} or more"
         return f"{report.measure}: {report.candidate} is not worse than {loss}, on {where}"
+    if report.verdict == NOT_COMPARABLE:
+        loss = report.baseline
+        return f"{report.measure}: {report.candidate} is not comparable with {loss} on {where}"
     if report.verdict == WORSE:
         return f"{report.measure}: {report.candidate} is worse than {loss} on {where}"
     return f"{report.measure}: undecided whether {report.candidate} is worse than {loss} on {where}"
@@ -89,7 +93,7 @@ def table(report: Report) -> DataFrame:
 def record(report: Report) -> str:
     """JSON: all of the decision, what is absent null."""
     names = ("measure", "margin", "baseline", "candidate", "verdict", "status", "remarks")
-    rows = json.loads(report.found.to_json(orient="records"))
+    rows = json.loads(unsigned(report.found).to_json(orient="records"))
     whole = {name: getattr(report, name) for name in names} | {"groups": rows}
     # In ASCII: no name of a file can act on a terminal.
     return json.dumps(whole, indent=1) + "\n"
@@ -169,6 +173,11 @@ def _reason(row: Row, report: Report) -> str:
     """A group, with what its verdict rests on."""
     if row["verdict"] == NOT_WORSE:
         return str(row["group"])
+    if row["verdict"] == NOT_COMPARABLE:
+        lost = (
+            f"{row['unanswered']:,} of {counted(row['answered'], 'query')} that the other answers"
+        )
+        return f"{row['group']} (no hit on {lost}; --unanswered zero counts them as 0)"
     where = f"{row['group']} (interval {_interval(row, report.margin)}"
     if row["verdict"] == WORSE:
         corrected = " by Holm's method" * (len(report.found) > 1)
@@ -186,7 +195,7 @@ def _number(value: Any, digits: int = 4) -> str:
     if isinstance(value, str):
         return value
     # Not -0.0000, which rounding makes.
-    return ABSENT if _absent(value) else f"{round(value, digits) + 0:.{digits}f}"
+    return ABSENT if _absent(value) else f"{value:z.{digits}f}"
 
 
 def _interval(row: Row, margin: float) -> str:

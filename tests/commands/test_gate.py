@@ -50,6 +50,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_run(folder / "base.run")
     write_run(folder / "same.run")
     write_run(folder / "some.run", dict.fromkeys(random.choice(QUERIES, 6, replace=False), 2))
+    few = (folder / "same.run").read_text("utf-8").splitlines()[:4]
+    (folder / "died.run").write_text("\n".join(few) + "\n", "utf-8")
     write_run(folder / "lost.run", dict.fromkeys(range(0, QUERIES, 2), 2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEIRSCOPE_HOME", str(folder / "home"))
@@ -81,6 +83,8 @@ def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ("base.run", "some.run", ".1", 0),
         ("some.run", "stored", ".01", 0),
         ("base.run", "lost.run", ".01", 3),
+        ("base.run", "died.run", ".01", 5),
+        ("died.run", "base.run", ".01", 0),
         ("base.run", "none.run", ".01", 2),
     ],
 )
@@ -107,6 +111,24 @@ def test_a_decision_is_printed_in_every_form(place: Path) -> None:
     written = run(place, *words, "--markdown", "--junit", "gate.xml")
     assert written.stdout.startswith("### Retrieval gate: worse\n")
     assert ElementTree.parse(place / "gate.xml").getroot().get("failures") == "1"
+
+
+def test_a_search_that_died_is_not_comparable_in_any_form(place: Path) -> None:
+    words = ["gate", "base.run", "died.run", "--dataset", "mine"]
+    assert (
+        "not comparable with base.run on mine (no hit on 78 of 80 queries"
+        in run(place, *words).stdout
+    )
+    whole = json.loads(run(place, *words, "--json").stdout)
+    (row,) = whole["groups"]
+    assert (whole["verdict"], whole["status"], row["p"]) == ("not comparable", 5, None)
+    assert (row["answered"], row["unanswered"]) == (80, 78)
+    written = run(place, *words, "--markdown", "--junit", "died.xml")
+    assert written.stdout.startswith("### Retrieval gate: not comparable\n")
+    failure = ElementTree.parse(place / "died.xml").getroot().find("testcase/failure")
+    assert failure is not None and failure.get("type") == "not comparable"
+    as_before = run(place, *words, "--unanswered", "zero")
+    assert as_before.returncode == 3 and "is worse than base.run" in as_before.stdout
 
 
 def test_folders_have_a_file_for_each_dataset(place: Path) -> None:

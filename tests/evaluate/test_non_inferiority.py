@@ -11,6 +11,7 @@ from scipy import stats
 from compute.evaluate import power, significance
 from compute.evaluate.non_inferiority import (
     COLUMNS,
+    NOT_COMPARABLE,
     NOT_WORSE,
     UNDECIDED,
     WORSE,
@@ -91,6 +92,27 @@ def test_what_is_worse_is_corrected_by_holm() -> None:
     assert found["verdict"].tolist() == [WORSE, WORSE], "the second p is multiplied by 1"
 
 
+def test_a_candidate_that_leaves_more_than_a_tenth_unanswered_is_not_comparable() -> None:
+    def answering(n: int, of: int = 30) -> DataFrame:
+        """The baseline answers 20 queries of 30, and the candidate the first n."""
+        found = rows([0.5] * of, [0.5 if place < n else 0.0 for place in range(of)])
+        return found.assign(
+            holes_baseline=[0.1] * 20 + [NAN] * (of - 20),
+            holes_candidate=[0.2 if place < n else NAN for place in range(of)],
+        )
+
+    found = one(answering(17), 0.01)
+    assert (found["verdict"], found["answered"], found["unanswered"]) == (NOT_COMPARABLE, 20, 3)
+    assert pd.isna([found[name] for name in ("low", "high", "p", "queries_needed")]).all()
+    assert found["difference"] == pytest.approx(-0.5 * 13 / 30)
+    # A tenth is compared; the last ten count nothing, for the baseline answers none of them.
+    assert one(answering(18), 0.01)["verdict"] == WORSE
+    (asked,) = decide({"d": answering(1)}, 0.01, any_answered=True).to_dict("records")
+    assert (asked["verdict"], asked["unanswered"]) == (WORSE, 19)
+    assert overall([NOT_WORSE, NOT_COMPARABLE, UNDECIDED]) == NOT_COMPARABLE
+    assert overall([NOT_COMPARABLE, WORSE]) == WORSE
+
+
 def test_equal_systems_pass_and_rounding_is_no_difference() -> None:
     found = one(rows([0.3, 0.7, 0.1 + 0.2], [0.3, 0.7, 0.3]), 1e-6)
     assert (found["verdict"], found["differing"]) == (NOT_WORSE, 0)
@@ -148,7 +170,7 @@ def test_where_lower_is_better_the_difference_is_turned() -> None:
 def test_holes_say_what_the_verdict_could_be() -> None:
     group = of_gaps([0.01, -0.01] * 8)
     ends = {"least": group["candidate"] - 0.9, "most": group["candidate"] - 0.4}
-    holes = {"holes_baseline": [0.25, 0.75] * 8, "holes_candidate": [NAN, 0.5] * 8}
+    holes = {"holes_baseline": [0.25, 0.75] * 8, "holes_candidate": [NAN, *[0.5] * 15]}
     found = one(group.assign(**ends, **holes), 0.02)
     assert (found["at_least"], found["verdict"], found["at_most"]) == (WORSE, NOT_WORSE, NOT_WORSE)
     assert (found["least"], found["most"]) == pytest.approx((-0.4, 0.1))

@@ -50,7 +50,8 @@ COMMANDS = {
         ),
     ),
     "gate": Command(
-        "decide whether a candidate is no worse than a baseline: 0 it is not, 3 worse, 4 undecided",
+        "decide whether a candidate is no worse than a baseline: 0 it is not, 3 worse, 4 undecided,"
+        " 5 not comparable",
         "gate.gate",
         (
             option("baseline", help="a stored system, a run file, or a folder of run files"),
@@ -64,6 +65,12 @@ COMMANDS = {
                 help="the loss of the measure's mean that is too much (default: %(default)s)",
             ),
             option("--slice", nargs="+", default=(), metavar="KEY", help="each kind, too"),
+            option(
+                "--unanswered",
+                choices=("refuse", "zero"),
+                default="refuse",
+                help="over 10%% of the baseline's without a hit: not comparable, or each as 0",
+            ),
             JSON,
             option("--markdown", action="store_true", help="print a pull request's comment"),
             option("--junit", type=Path, metavar="FILE", help="write JUnit's XML as well"),

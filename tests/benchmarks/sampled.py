@@ -2,17 +2,19 @@
 
     python -m tests.benchmarks.sampled [--runs FOLDER] [--repetitions 1000] [--dataset NAME …]
         [--measure P@10 nDCG@10 AP@100] [--binary] [--half]
-        [--part coverage factors stop naive shares others on like wanted]
+        [--part coverage factors stop naive shares grades others on like wanted]
 
 Pairs of which all grades are known are drawn again and again, and it is counted how often 95%
 intervals hold the true score. `--runs` holds runs (`*.gz`) and `qrels.txt.gz`, as the TREC-COVID
 round 1 archive has them; a dataset is one that ships with the project. What nobody judged counts
 as judged not relevant. `--half`: half of the pool is given as official judgements. `shares` needs
 no runs: it makes up small collections of which a share is relevant, wherever systems rank it.
-`others` draws for the first measure and reads all the others from the same sample. `on`: 100 pairs
-are drawn of the lists of all systems but four; then 300 pairs that most systems have are judged
-elsewhere, and more are drawn of the lists of all. `like` needs no runs: each repetition has other
-queries, and it is counted how often the interval for queries like these holds the mean of all.
+`grades` makes up collections of 2 to 5 grades, whose queries differ in how many documents reach the
+upper ones. `others` draws for the first measure and reads all the others from the same sample.
+`on`: 100 pairs are drawn of the lists of all systems but four; then 300 pairs that most systems
+have are judged elsewhere, and more are drawn of the lists of all. `like` needs no runs: each
+repetition has other queries, and it is counted how often the interval for queries like these holds
+the mean of all.
 `wanted`: how many judgements more are predicted for a half-width, and the widest one with so many.
 
 `rel`: relevant pairs in the sample, on average. Half-widths are means over systems, or pairs:
@@ -42,7 +44,7 @@ from compute.evaluate.estimates.corrected import (
     predicted,
 )
 from compute.evaluate.estimates.frames import Flags, Frame, Values, of_lists
-from compute.evaluate.estimates.intervals import Estimates, estimates
+from compute.evaluate.estimates.intervals import FEWEST, Estimates, estimates
 from compute.evaluate.estimates.linearised import Kind, kind, linear
 from compute.evaluate.runs import canonical, read_trec
 from compute.exports.shipping import FORMAT
@@ -312,6 +314,62 @@ def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[
     return found, np.array(truth)
 
 
+def grades(measure: str, repetitions: int) -> None:
+    """Of samples with FEWEST relevant and not relevant pairs, a relevant one for each query, before
+    all is judged; drawn for nDCG@10. In each repetition another world."""
+    rows, of = {}, kind(measure)
+    for n_levels in (1, 2, 3, 4):
+        for n in (100, 200, 400, 800):
+            found, truth = [], []
+            for seed in range(repetitions):
+                world = graded(n_levels, seed)
+                drawing = [one for done, one in drawn_on(world, seed, n) if done == n]
+                for sample in drawing:
+                    one = estimates(world.frame, of, sample)
+                    fewest = max(FEWEST, len(world.frame.queries))
+                    both = one.n_relevant >= fewest and one.n_not_relevant >= FEWEST
+                    if both and not sample.is_census:
+                        found.append(one)
+                        truth.append(replace(world, of=of).truth)
+            if found:
+                told = Told.of(found, np.array(truth)).row()
+                rows[f"{n_levels + 1} grades, {n} judged"] = told | {"samples": str(len(found))}
+    table(f"made up, {measure}: by number of grades, {repetitions} repetitions", rows)
+
+
+def graded(n_levels: int, seed: int) -> World:
+    """20 to 300 queries of 4 systems, 10 to 90% relevant, the upper grades even or rare."""
+    random = np.random.default_rng([seed, n_levels])
+    n, share = (
+        int(random.choice((20, 50, 100, 300))),
+        float(random.choice((0.1, 0.3, 0.5, 0.7, 0.9))),
+    )
+    worth, apart = random.normal(size=(n, 30)), float(random.choice((0.3, 1.0)))
+    rows = []
+    for system in range(4):
+        noisy = worth + random.normal(0, 0.5 + 0.25 * system, worth.shape)
+        for query, order in enumerate(np.argsort(-noisy, axis=1)):
+            rows += [
+                (f"s{system}", f"q{query:03}", f"d{place:03}", rank)
+                for rank, place in enumerate(order, start=1)
+            ]
+    tops = pd.DataFrame(rows, columns=["system", "query_id", "doc_id", "rank"])
+    frame = of_lists(tops, sorted(tops["query_id"].unique()), 10)
+    place = frame.pairs["doc_id"].str[1:].astype(int).to_numpy()
+    real = (worth + apart * random.normal(size=(n, 1)))[frame.query, place]
+    real += random.normal(0, 0.5, frame.n)
+    even, level = random.random() < 0.5, np.arange(n_levels)
+    shares = share * (1 - level / n_levels if even else 0.5**level)
+    reached = real[:, None] > np.quantile(real, 1 - shares)
+    made = World(
+        "made up", frame, reached.sum(axis=1) * 1.0, kind("nDCG@10"), np.zeros(frame.n, bool)
+    )
+    made.__dict__["levels"] = np.arange(
+        1.0, n_levels + 1
+    )  # also those that nothing happens to reach
+    return made
+
+
 def wanted(world: World, repetitions: int) -> None:
     rows: dict[str, dict[str, str]] = {}
     told: dict[tuple[int, float], list[tuple[int, float]]] = {}
@@ -532,10 +590,10 @@ def main(words: Sequence[str]) -> None:
     asking.add_argument("--half", action="store_true")
     asking.add_argument("--part", nargs="+", default=["coverage"])
     asked = asking.parse_args(words)
-    for name, part in {"shares": shares, "like": like}.items():
+    for name, part in {"shares": shares, "grades": grades, "like": like}.items():
         for measure in asked.measure if name in asked.part else ():
             part(measure, asked.repetitions)
-    asked.part = [name for name in asked.part if name not in ("shares", "like")]
+    asked.part = [name for name in asked.part if name not in ("shares", "grades", "like")]
     sources = {asked.runs.name: lambda: of_files(asked.runs)} if asked.runs else {}
     sources |= {name: lambda name=name: of_shipped(name) for name in asked.dataset}
     for name, lists in sources.items():

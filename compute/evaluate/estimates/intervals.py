@@ -24,7 +24,8 @@ _BY_QUERY = {"nDCG": 1}
 """Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
 """Ratios whose bias that benchmark found too large beside the interval, or whose intervals did not
-hold often enough: they have none until all is judged."""
+hold often enough: they have none until all is judged. Neither has nDCG of more than two grades: in
+made-up worlds no number of queries, judgements or relevant ones told where it is sound."""
 _PRIOR = 30.0
 """Squared errors that the variance by the model counts as, beside the effective number of those
 that a variance by the sample alone is made of."""
@@ -69,7 +70,8 @@ class Estimates:
     """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
     is not small beside the interval, or the interval too narrow."""
     range_only: bool = False
-    """Whether the measure is one of RANGE_ONLY, or divides by what could not be drawn."""
+    """Whether the measure is one of RANGE_ONLY, nDCG of more than two grades, or divides by what
+    could not be drawn."""
     is_census: bool = False
     """Whether all that could be drawn was, which is enough whatever the grades."""
     most: float = np.inf
@@ -178,6 +180,7 @@ def estimates(
     level = 0 if of.graded else int(np.searchsorted(sample.levels, of.least))
     n_relevant = int(sample.n_reached[level]) if level < len(sample.levels) else 0
     blind = of.is_ratio and sample.undrawn > 0
+    unsound = of.name in RANGE_ONLY or (of.name == "nDCG" and len(sample.levels) > 1)
     return Estimates(
         frame.systems,
         by_query,
@@ -190,7 +193,7 @@ def estimates(
         n_relevant,
         sample.n_judged - n_relevant,
         needed,
-        blind or of.name in RANGE_ONLY,
+        blind or unsound,
         sample.is_census and not blind,
         np.inf if of.graded and not of.is_ratio else 1.0,
     )

@@ -219,8 +219,9 @@ def _not_enough(has: Estimates) -> str:
     if has.range_only:
         return (
             "No interval of this measure: it divides by documents that the sample could not draw,"
-            " or in simulations its intervals held the true score too seldom. Until all is judged"
-            " only what the scores can be is known."
+            " or in simulations its intervals held the true score too seldom, as those of nDCG with"
+            " more than two grades do. Until all is judged only what the scores can be is known; P"
+            " and DCG of the same sample have intervals."
         )
     return (
         f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"

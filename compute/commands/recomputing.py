@@ -3,6 +3,7 @@
 import shlex
 from argparse import Namespace
 from dataclasses import replace
+from functools import partial
 
 from compute import jobs
 from compute.base import printable, settings
@@ -17,8 +18,8 @@ from compute.exports import shipping
 from compute.jobs import serve as server
 from compute.reading import database
 from compute.recompute import demo as demonstration
+from compute.recompute import pairs, training
 from compute.recompute import run as recompute
-from compute.recompute import training
 from compute.store import damage, freshness, run_versions
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -47,9 +48,8 @@ def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
     """Say which of the runs that a fusion or reranker is made from are not whole here: that they
     are made first may take hours."""
     for name in row.parts or (row.name,):
-        hits = {one: bench.store.part("hits", name, one) for one in chosen.inputs}
-        lacking = [one for one, part in hits.items() if part is None or part.shipped]
-        if lacking:
+        is_stored = partial(pairs.found_hits, bench, name, of=chosen.name)
+        if lacking := [one for one in chosen.inputs if not is_stored(one)]:
             printable.warn(
                 f"{', '.join(lacking)}: no whole lists on {name} here (shipped ones are cut), so"
                 " they are made first"

@@ -3,8 +3,9 @@
 Only the manifest, the provenance and the files' stamps are looked at; no corpus is read.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pandas import DataFrame
 
@@ -129,19 +130,20 @@ class Seen:
         live = [part for part in parts if not part.damage]
         self.parts = {part.identity: part for part in live if not part.shipped}
         self._shipped = {part.identity: part for part in live if part.shipped}
-        self.loaded = {name: self._load(row) for name, row in self.datasets.items()}
+        self.loaded = {name: self._load(row, self.parts) for name, row in self.datasets.items()}
         self._checked: dict[str, str] = {}
         self._sources: dict[str, tuple[str, object]] = {}
 
-    def _load(self, row: Dataset) -> loading.Loaded | None:
-        queries = self.parts.get(("queries", row.name, ""))
+    def _load(self, row: Dataset, live: Mapping[Any, Part]) -> loading.Loaded | None:
+        queries = live.get(("queries", row.name, ""))
         # A dataset that came without texts keeps its judgements when it is given them.
         judged = ("judgements", row.name, "")
         judgements = self.parts.get(judged) or self._shipped.get(judged)
         if queries is None or judgements is None:
             return None
         documents = self.parts.get(("documents", row.collection, ""))
-        return loading.Loaded(row, documents, queries, judgements)
+        lengths = live.get(("lengths", row.collection, ""))
+        return loading.Loaded(row, documents, queries, judgements, lengths)
 
     def stored(self, name: str, dataset: str) -> Cell:
         """What the store says of the pair, whatever jobs there are."""
@@ -151,6 +153,8 @@ class Seen:
             ships = ("hits", dataset, name) in self._shipped
             return Cell(SHIPPED, "it came with the project") if ships else Cell(MISSING)
         loaded = self.loaded.get(dataset)
+        if loaded is None and not _reads(self.systems[name]):
+            loaded = self._load(self.datasets[dataset], self._shipped)
         if loaded is None or (loaded.documents is None and _reads(self.systems[name])):
             return Cell(STALE, "its dataset was removed")
         try:
@@ -161,7 +165,7 @@ class Seen:
             return Cell(STALE, "the documents, the queries or the settings changed since")
         if not scored_measures.is_current(scores, hits, loaded):
             return Cell(STALE, "the judgements or the measures changed since")
-        if self._source_changed(loaded):
+        if not loaded.queries.shipped and self._source_changed(loaded):
             return Cell(STALE, "the files of the dataset changed since")
         return Cell(UP_TO_DATE)
 
@@ -176,14 +180,20 @@ class Seen:
             documents,
             depth=self.store.settings.depth,
             drop_self=loaded.dataset.drop_self,
-            stored=lambda of: self._stored_hits(loaded.dataset.name, of),
+            stored=lambda of: self._stored_hits(loaded.dataset.name, of, name),
         )
 
-    def _stored_hits(self, dataset: str, name: str) -> str:
-        part = self.parts.get(("hits", dataset, name))
+    def _hits(self, dataset: str, name: str, of: str) -> Part | None:
+        """As `pairs.stored_hits`, what is made `of` it and ships needs it whole."""
+        at = "hits", dataset, name
+        ships = ("hits", dataset, of) in self._shipped
+        return self.parts.get(at) or (None if ships else self._shipped.get(at))
+
+    def _stored_hits(self, dataset: str, name: str, of: str) -> Part:
+        part = self._hits(dataset, name, of)
         if part is None:
             raise Missing(f"the run of {name} that it is made from was removed")
-        return part.fingerprint
+        return part
 
     def _source(self, dataset: str) -> tuple[str, object]:
         """Why there is no source, or its identity."""
@@ -203,8 +213,11 @@ class Seen:
         """Why the system cannot run here or the dataset cannot be had; empty if neither."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
+        row = self.systems[name]
+        if not _reads(row) and all(self._hits(dataset, of, name) for of in row.inputs):
+            return ""
         missing = "" if self.loaded[dataset] else self._source(dataset)[0]
-        return missing or self._obstacle_of(self.systems[name], dataset)
+        return missing or self._obstacle_of(row, dataset)
 
     def _obstacle_of(self, row: System, dataset: str) -> str:
         """Why the system, or what it is made from, cannot run on what is there of the dataset."""
@@ -218,7 +231,7 @@ class Seen:
     def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
         """Why a run that it is made from is neither stored nor can be made."""
         for of in row.inputs:
-            if ("hits", dataset, of) in self.parts:
+            if self._hits(dataset, of, row.name):
                 continue
             made = pairs.catalogued(of)
             no_run = f"no run of {of} is stored on {dataset}"

@@ -132,7 +132,9 @@ def _combining(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: In
 
 def _input(bench: Bench, of: Pair, name: str) -> Pair:
     row = catalogued(name)
-    if row is None or row.search is None:
+    stored = stored_hits(bench, of.loaded.dataset, name)
+    imported = stored.shipped or stored.provenance.get("imported")
+    if row is None or row.search is None or imported:
         raise Unavailable(f"{name} was imported: nobody knows how long it takes")
     ready = pair(bench, row, of.loaded.dataset)
     # Stored runs are combined without searching: their index is not built for this alone.

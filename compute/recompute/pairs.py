@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
-from compute.store import damage
+from compute.evaluate.scored_measures import kept
+from compute.store import damage, freshness
 from compute.store.loading import Bench, Loaded, load
+from compute.store.loading import stored as as_stored
 from compute.store.store import Part
 from compute.systems import Combiner, Searcher, System, system
 from compute.systems.searcher import in_language
@@ -22,13 +25,15 @@ class Names:
 
     index: str
     hits: str
+    depth: int
+    """To which the run is kept: that of the settings, or of the shallowest stored run it fuses."""
 
 
-Stored = Callable[[str], str]
-"""From the name of a system that only has a stored run to the fingerprint of its hits."""
+Stored = Callable[[str], Part]
+"""From the name of a system to its stored hits. Raises Missing or Unavailable where none are."""
 
 
-def _none_stored(name: str) -> str:
+def _none_stored(name: str) -> Part:
     raise Missing(f"no run of {name} is stored: import-run takes one in")
 
 
@@ -56,31 +61,49 @@ def names(
     }
     if isinstance(searcher, Combiner):
         corpus = corpus if searcher.READS_DOCUMENTS else []
-        made_from = [hits_name(name, loaded, documents, depth, stored) for name in system.inputs]
-        inputs = [*corpus, loaded.queries.fingerprint, *made_from]
-        return Names("", fingerprint("hits", inputs, **about))
+        made_from = [_input(name, loaded, documents, depth, stored) for name in system.inputs]
+        inputs = [*corpus, loaded.queries.fingerprint, *(called.hits for called in made_from)]
+        about["depth"] = least = min(depth, *(called.depth for called in made_from))
+        return Names("", fingerprint("hits", inputs, **about), least)
     return Names(
         fingerprint("index", corpus, identity=searcher.index_identity()),
         fingerprint("hits", [*corpus, loaded.queries.fingerprint], **about),
+        depth,
     )
 
 
-def hits_name(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> str:
-    """What the hits of an input are called: computed here, else as they are stored.
+def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:
+    """What an input is called, and its depth: as it is stored, else as it would be computed."""
+    found, row = stored_input(name, loaded, documents, stored), catalogued(name)
+    if found is not None or row is None or row.search is None:
+        found = found or stored(name)
+        return Names("", found.fingerprint, kept(found))
+    drop = loaded.dataset.drop_self
+    return names(row, row.search, loaded, documents, depth=depth, drop_self=drop, stored=stored)
 
-    As they are stored, too, where the folder of its model went.
+
+def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stored) -> Part | None:
+    """The stored run of an input, imported or computed, to whatever depth; None where it is to be
+    computed, since there is none or something that it rests on changed.
+
+    Raises what `stored` raises where it cannot be computed.
     """
-    row = catalogued(name)
+    row, part = catalogued(name), None
     if row is None or row.search is None or documents is None:
         return stored(name)
-    drop = loaded.dataset.drop_self
     try:
-        called = names(
-            row, row.search, loaded, documents, depth=depth, drop_self=drop, stored=stored
-        )
-    except Unavailable:
-        return stored(name)
-    return called.hits
+        part = stored(name)
+        if part.shipped or part.provenance.get("imported"):
+            behind = map(stored, freshness.runs_behind(part))
+            live = [one for one in (loaded.queries, loaded.lengths, *behind) if one]
+            return part if freshness.is_fresh(part, {one.identity: one for one in live}) else None
+        how = {"depth": part.provenance["depth"], "drop_self": loaded.dataset.drop_self}
+        called = names(row, row.search, loaded, documents, **how, stored=stored)
+        return part if part.fingerprint == called.hits else None
+    except Missing:
+        return None
+    except Unavailable:  # it is damaged, or the folder of its model went
+        return part
 
 
 def catalogued(name: str) -> System | None:
@@ -102,6 +125,8 @@ class Pair:
     """None only for a combiner that reads none."""
     drop_self: bool
     names: Names
+    stored: Stored = _none_stored
+    """The runs that it may be made from."""
 
 
 def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool = False) -> Pair:
@@ -118,31 +143,41 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
     if drop_equal_ids and not dataset.drop_self:
         # Another ranking than the contract's: a row of its own, never in its place.
         system = replace(system, name=system.name + EQUAL_IDS_DROPPED)
-    loaded = load(bench, dataset)
+    fuses = isinstance(searcher, Combiner) and not searcher.READS_DOCUMENTS
+    there, is_stored = as_stored(bench.store, dataset), partial(found_hits, bench, dataset.name)
+    whole = fuses and all(is_stored(name, of=system.name) for name in system.inputs)
+    # What ships of a dataset is enough to fuse runs on it.
+    loaded = there if there and there.queries.shipped and whole else load(bench, dataset)
     documents = loaded.documents
-    if documents is None and not (isinstance(searcher, Combiner) and not searcher.READS_DOCUMENTS):
+    if documents is None and not fuses:
         raise WrongInput(
             f"{dataset.name} has no documents to search: import a run of {system.name} instead"
         )
     drop = dataset.drop_self or drop_equal_ids
-    called = names(
-        system,
-        searcher,
-        loaded,
-        documents,
-        depth=bench.settings.depth,
-        drop_self=drop,
-        stored=lambda name: stored_hits(bench, dataset, name).fingerprint,
-    )
-    return Pair(system, searcher, loaded, documents, drop, called)
+    stored = partial(stored_hits, bench, dataset, of=system.name)
+    how = {"depth": bench.settings.depth, "drop_self": drop}
+    called = names(system, searcher, loaded, documents, **how, stored=stored)
+    return Pair(system, searcher, loaded, documents, drop, called, stored)
 
 
-def stored_hits(bench: Bench, dataset: Dataset, name: str) -> Part:
-    """The run of a system on a dataset, not cut. Raises Missing with the next step."""
-    damage.refuse(bench.store.parts("hits", dataset.name, name))
-    found = bench.store.part("hits", dataset.name, name)
-    if found is None or found.shipped:
+def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> Part:
+    """The run of a system on a dataset. Raises Missing with the next step.
+
+    Runs that ship are cut: they are none for what is made `of` them and ships, too, so that it is
+    whole once it is computed here. Raises Unavailable where its file is damaged.
+    """
+    found = found_hits(bench, dataset.name, name, of=of)
+    if found is None:
         raise Missing(
             f"{name} has no run on {dataset.name} here: run it, or import-run takes one in"
         )
+    damage.refuse([found])
     return found
+
+
+def found_hits(bench: Bench, dataset: str, name: str, *, of: str) -> Part | None:
+    """As `stored_hits`; None where there is no such run, and a damaged one, too."""
+    found = next(iter(bench.store.parts("hits", dataset, name)), None)
+    if found is None or (found.shipped and bench.store.shipped(replace(found, system=of))):
+        return None
+    return bench.store.verify(found)

@@ -29,9 +29,9 @@ from compute.recompute.pairs import (
     EQUAL_IDS_DROPPED,
     Pair,
     catalogued,
-    hits_name,
     pair,
     stored_hits,
+    stored_input,
 )
 from compute.store import caches, damage, freshness, provenance, run_versions
 from compute.store.loading import Bench, Loaded, stored
@@ -68,21 +68,12 @@ def prepare(bench: Bench, pair: Pair) -> bool:
 
 def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
     """The stored runs of the inputs, in their order; computed and published where they are not."""
-    dataset, depth = pair.loaded.dataset, bench.settings.depth
     for name in pair.system.inputs:
-        called = hits_name(
-            name,
-            pair.loaded,
-            pair.documents,
-            depth,
-            lambda name: stored_hits(bench, dataset, name).fingerprint,
-        )
-        hits = bench.store.done("hits", dataset.name, name, called)
-        row = catalogued(name)
+        hits = stored_input(name, pair.loaded, pair.documents, pair.stored)
         if hits is not None:
             yield score(bench, pair.loaded, hits)
-        elif row is not None:
-            yield run(bench, row, dataset)
+        elif (row := catalogued(name)) is not None:
+            yield run(bench, row, pair.loaded.dataset)
 
 
 @contextlib.contextmanager
@@ -118,7 +109,7 @@ def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
         return draft, False
     made = _combined if isinstance(pair.searcher, Combiner) else _searched
     found, facts, costs = made(bench, pair)
-    run = runs.canonical(found, depth=bench.settings.depth, drop_self=pair.drop_self)
+    run = runs.canonical(found, depth=pair.names.depth, drop_self=pair.drop_self)
     draft = unpublished_hits.Draft(run, facts, asdict(costs))
     unpublished_hits.keep(bench.settings, pair.names.hits, draft)
     return draft, True
@@ -186,7 +177,7 @@ def publish(
         inputs=_rests_on(bench, pair),
         **draft.facts,
     )
-    depth = bench.settings.depth
+    depth = pair.names.depth
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
@@ -433,6 +424,8 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
     answered = int((read(top)["rank"] == 1).sum()) if top else None
     if queries and answered is not None and answered < queries.rows:
         yield f"answers {answered:,} of {queries.rows:,} queries"
+    if about.get("depth", 0) < bench.settings.depth and freshness.runs_behind(hits):
+        yield f"{about['depth']:,} ranks deep, as the shallowest stored run that it is made from"
     yield from left_out(about)
 
 

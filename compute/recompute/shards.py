@@ -93,12 +93,9 @@ def plan(bench: Bench, pair: Pair) -> list[Shard]:
 
 
 def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
-    dataset, row = pair.loaded.dataset, pairs.catalogued(name)
-    if row is None or row.search is None or pair.loaded.documents is None:
-        return []
-    made = pairs.pair(bench, row, dataset)
-    stored = bench.store.done("hits", dataset.name, name, made.names.hits)
-    return [] if stored else plan(bench, made)
+    there = pairs.stored_input(name, pair.loaded, pair.documents, pair.stored)
+    row = None if there else pairs.catalogued(name)
+    return plan(bench, pairs.pair(bench, row, pair.loaded.dataset)) if row else []
 
 
 def divided(bench: Bench, work: Work | None) -> list[Shard]:

@@ -81,7 +81,7 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
     damaged = {part.identity for part in parts if part.damage}
     fresh, stale = [], []
     for part in parts:
-        if not _is_fresh(part, live):
+        if not is_fresh(part, live):
             stale.append(part)
         elif not damaged or damaged.isdisjoint(_needed(part)):
             fresh.append(part)
@@ -103,7 +103,8 @@ def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
     return sorted({part.system for part in runs if part.dataset in datasets})
 
 
-def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
+def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
+    """Whether all that a part rests on is as it was, of these parts by their identity."""
     queries = live.get(("queries", part.dataset, ""))
     # Results of an earlier version do not name their inputs; nothing is known against them.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
@@ -111,7 +112,7 @@ def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
         if kind.startswith(_MODEL) and found is None:
             # Models do not ship with what they found.
             continue
-        if found is None or not _is_fresh(found, live):
+        if found is None or not is_fresh(found, live):
             return False
         # Texts that were added to ids change no ranked list that was made for the ids.
         if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):

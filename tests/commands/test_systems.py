@@ -48,4 +48,5 @@ def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
         " first\n"
     )
     tell_first(shipped, system("bm25"), DATASETS["scifact"])
+    tell_first(shipped, system("rrf(bm25,minilm,k=20)"), DATASETS["scifact"])
     assert not capsys.readouterr().err

@@ -1,17 +1,19 @@
 """Systems made from the runs of others: what they need, when they are stale, what they rest on."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from compute.base.errors import Missing
-from compute.datasets import Dataset
+from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
 from compute.jobs.matrix import cells, estimate
 from compute.recompute import pairs, run
 from compute.recompute.run import Bench
 from compute.store import freshness
+from compute.store.store import Store
 from compute.systems import system
 from tests.support import models
 
@@ -114,3 +116,37 @@ def test_a_stored_run_outlives_the_folder_of_its_model(
     fused = f"rrf({other},{own})"
     assert run.run(bench, system(fused), tiny).new
     assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"
+
+
+@pytest.mark.parametrize(
+    "fused", ["rrf(bm25,bm25-multifield)", "interpolate(bm25,bm25-multifield)"]
+)
+def test_what_is_stored_is_fused_to_the_depth_that_it_has(
+    fused: str, bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    shallow = replace(bench, settings=replace(bench.settings, depth=2))
+    before = {name: run.run(shallow, system(name), tiny).hits for name in system(fused).inputs}
+    shutil.rmtree(tmp_path / "home" / "caches")
+    outcome = run.run(bench, system(fused), tiny)
+    after = {name: bench.store.part("hits", "tiny", name) for name in before}
+    assert after == before
+    # No input was searched again, which would have built its index.
+    assert not list((tmp_path / "home").glob("caches/*/lucene"))
+    assert (outcome.hits.provenance["depth"], run.read(outcome.hits)["rank"].max()) == (2, 2)
+    assert "2 ranks deep, as the shallowest stored run" in run.said(bench, outcome)
+    assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"
+
+
+def test_runs_that_ship_are_fused_as_they_are_without_their_collection(
+    bench: Bench, tmp_path: Path
+) -> None:
+    store = Store(bench.settings)
+    shipping, scifact = replace(bench, store=store), DATASETS["scifact"]
+    name = "interpolate(bm25,minilm,weight=0.55)"
+    outcome = run.run(shipping, system(name), scifact)
+    assert outcome.hits.provenance["depth"] == 100
+    assert [part.system for part in store.parts("hits") if not part.shipped] == [name]
+    assert cells(store, [(name, "scifact")])[name, "scifact"].state == "up to date"
+    # What ships of them is made of whole runs, and again so.
+    with pytest.raises(Missing, match="SciFact is not here"):
+        run.run(shipping, system("rrf(bm25,minilm)"), scifact)

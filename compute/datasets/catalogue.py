@@ -31,8 +31,9 @@ NOTES = {
     "robust04": "Statistics of BEIR v4.",
     "msmarco": "Scored on dev; the papers' tables call it test.",
     "msmarco/test": "TREC Deep Learning 2019, graded judgements.",
-    "msmarco-pl/test": "The paper's Table 1 prints the 6,980 queries of dev; its figures are on"
+    "msmarco-pl/test": " It prints the 6,980 queries of dev; the paper's scores are on"
     " the test split (TREC Deep Learning 2019).",
+    "cqadupstack-pl": " Its 547K is most likely a slip for 457K.",
 }
 
 POLEVAL = {
@@ -272,6 +273,7 @@ def _with_parts(base: Dataset, forums: Iterable[str]) -> list[Dataset]:
             title=f"{base.title}: {forum}",
             collection=f"{base.name}/{forum}",
             zero_shot=False,
+            note="",
             **nothing_printed,
         )
         for forum in forums
@@ -305,7 +307,8 @@ def _polish(row: Mapping[str, str], english: Dataset) -> Dataset:
         homepage="https://huggingface.co/clarin-knext",
         train_pairs=None,
         relevant_per_query=None,
-        note=NOTES.get(row["dataset"], ""),
+        note="BEIR-PL's Table 1 prints documents in round numbers;"
+        f" BEIR has {english.n_documents:,}.{NOTES.get(row['dataset'], '')}",
         **_statistics(row),
     )
 

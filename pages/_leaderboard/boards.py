@@ -168,7 +168,7 @@ def _cells(other: Other, *, returned: bool) -> DataFrame:
     """Its cells; means computed here are over the same queries as this board's."""
     if other.kind == PUBLISHED:
         figures = read(leaderboard_select.published, source=other.source, measure=other.measure)
-        return cells.printed(figures)
+        return cells.by_language(cells.printed(figures))
     with reading.whole() if other.whole else nullcontext():
         means = read(leaderboard_select.means, measure=other.measure, added=other.added)
     trained, holes = read(leaderboard_select.trained_pairs), read(leaderboard_select.holes)

@@ -15,6 +15,7 @@ from compute.exports import browser
 from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores
 from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.cells import run_of
 from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
@@ -140,7 +141,7 @@ def open_dataset(measure: str) -> None:
         known = {"measure": measure} if measure in measures() else {}
         if kind := st.query_params.get("queries"):
             known["queries"] = kind
-        st.session_state["_way"] = f"dataset?{urlencode(cell | known)}"
+        st.session_state["_way"] = f"dataset?{urlencode(run_of(**cell) | known)}"
         st.rerun()
 
 

@@ -45,6 +45,20 @@ def test_three_rows_as_printed() -> None:
     )
 
 
+def test_sizes_of_beir_pl_are_those_in_print_and_beside_them_those_of_beir() -> None:
+    printed = ["8.8M", "171K", "3.6K", "2.68M", "5.2M", "57K", "9K", "382K", "547K", "523K"]
+    printed += ["4.63M", "25K", "5K"]
+    rows = [row for row in DATASETS.values() if row.group == "BEIR-PL" and row.n_documents]
+    factors = {"K": 1_000, "M": 1_000_000}
+    assert [row.n_documents for row in rows] == [
+        round(float(number[:-1]) * factors[number[-1]]) for number in printed
+    ]
+    stack = DATASETS["cqadupstack-pl"]
+    assert "BEIR has 457,199" in stack.note
+    assert not DATASETS[stack.parts[0]].note
+    assert "6,980 queries of dev" in DATASETS["msmarco-pl/test"].note
+
+
 def test_zero_shot_datasets_of_the_paper_are_18_and_each_counts_once() -> None:
     english = [row for row in DATASETS.values() if row.group == "BEIR" and row.zero_shot]
     assert len(english) == 18

@@ -11,7 +11,7 @@ from compute.base.settings import PROJECT
 from compute.systems import SYSTEMS, System, catalogue, system
 from compute.systems.catalogue import RAN
 from compute.systems.checkpoints import from_text
-from compute.systems.lexical.bm25 import Bm25
+from compute.systems.lexical.bm25 import ANALYSERS, Bm25
 from compute.systems.lexical.sparse import Sparse
 from compute.systems.searcher import Combiner, Searcher
 
@@ -128,3 +128,10 @@ print(*(sys.modules.keys() & {"torch", "transformers", "sentence_transformers", 
         [sys.executable, "-c", script], cwd=PROJECT, capture_output=True, text=True, check=True
     )
     assert ran.stdout.strip() == ""
+
+
+def test_the_analyser_of_polish_is_the_one_that_runs() -> None:
+    assert ANALYSERS["pl"].startswith("Morfologik")
+    told = [row.settings for row in SYSTEMS.values() if "Polish" in row.settings]
+    assert len(told) == 6
+    assert all("Morfologik" in words and "in the paper Stempel" in words for words in told)

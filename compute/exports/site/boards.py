@@ -54,7 +54,8 @@ def boards(shown: Shown) -> Iterator[tuple[Of, dict[str, Any]]]:
 def _cells(shown: Shown, of: Of) -> DataFrame:
     if of.kind == PUBLISHED:
         asked = {"source": of.source, "measure": of.measure}
-        return cells.printed(shown.ask(leaderboard_select.published, **asked))
+        printed = cells.printed(shown.ask(leaderboard_select.published, **asked))
+        return cells.by_language(printed)
     means = shown.ask(leaderboard_select.means, measure=of.measure)
     means = means[means["dataset"].isin([row.name for row in shown.datasets])]
     holes, trained = (

@@ -14,6 +14,7 @@ from compute.base.errors import WrongInput
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import MEASURES
 from compute.systems import SYSTEMS, rows_behind, system
+from compute.views.dataset.query_outcomes import counterpart
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -65,7 +66,7 @@ def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "")
 def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
     """The cells of these numbers, from those of the papers and ours."""
     if numbers == PUBLISHED:
-        return printed
+        return by_language(printed)
     return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
 
 
@@ -128,6 +129,27 @@ def printed(figures: DataFrame) -> DataFrame:
     """Cells from rows of `published.results`: the note of the table becomes the remark."""
     note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
     return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+_SPOKEN = {"en": ", English", "pl": ", Polish"}
+
+
+def by_language(printed: DataFrame) -> DataFrame:
+    """The cells of a table in print; of one in two languages a system for each, on the dataset in
+    English, so that neither mean is over both."""
+    language = printed["dataset"].map(lambda name: DATASETS[name].language)
+    if language.nunique() < 2:
+        return printed
+    english = printed["dataset"].str.replace("-pl", "")
+    return printed.assign(dataset=english, system=printed["system"] + language.map(_SPOKEN))
+
+
+def run_of(dataset: str, system: str) -> dict[str, str]:
+    """The dataset and system that a cell is about, of one language where `by_language` named it."""
+    name, _, spoken = system.rpartition(", ")
+    if f", {spoken}" not in _SPOKEN.values():
+        return {"dataset": dataset, "system": system}
+    return {"dataset": counterpart(dataset) if spoken == "Polish" else dataset, "system": name}
 
 
 def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:

@@ -19,8 +19,16 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
 
 @question()
 def systems(cursor: DuckDBPyConnection) -> DataFrame:
-    """system, title, family: the catalogue and what else was computed or imported."""
-    return cursor.execute("select name as system, title, family from systems").df()
+    """system, title, family: the catalogue and what else was computed or imported, and what
+    `cells.by_language` makes of a table in two languages."""
+    return cursor.execute(
+        """
+        select name as system, title, family from systems union all
+        select name || spoken, title || spoken, family
+        from systems, (values (', English'), (', Polish')) as languages(spoken)
+        where name in (select system from published where note like 'lang=%')
+        """
+    ).df()
 
 
 @question()

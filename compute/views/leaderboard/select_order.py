@@ -9,6 +9,7 @@ from pandas import DataFrame, Series
 from compute.evaluate import power, rank_intervals, significance
 from compute.evaluate.rank_intervals import Ranking
 from compute.reading.questions import question
+from compute.views.leaderboard.cells import by_language
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
@@ -72,13 +73,11 @@ def of_print(
     """The same of a printed table, where datasets alone can be drawn again."""
     rows = cursor.execute(
         """
-        select dataset, system, value from published
-        where source = ? and measure = ?
-          and dataset in (select unnest(?)) and system in (select unnest(?))
+        select dataset, system, value from published where source = ? and measure = ?
         """,
-        [source, measure, list(datasets), list(systems)],
+        [source, measure],
     ).df()
-    table = rows.pivot(index="system", columns="dataset", values="value")
+    table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))
     return _frame(rank_intervals.of_means(table.to_numpy(), sign=sign), systems)
 

@@ -3,6 +3,7 @@
 import pytest
 from pandas import DataFrame
 
+from compute.datasets import published
 from compute.views.leaderboard import cells
 
 
@@ -18,6 +19,24 @@ def test_computed_minus_published_stands_where_both_are() -> None:
     both = cells.computed_minus_published(ours, theirs)
     assert both[["dataset", "system"]].values.tolist() == [["scifact", "a"]]
     assert both["value"].tolist() == [pytest.approx(0.01)]
+
+
+def test_a_table_in_two_languages_has_a_mean_of_each_and_the_difference_by_dataset() -> None:
+    figures = published.results()
+    table = figures[(figures["source"] == "BEIR-PL, Table 3") & (figures["measure"] == "nDCG@10")]
+    shown = cells.cells(cells.PUBLISHED, cells.printed(table), DataFrame())
+    wide = shown.pivot(index="dataset", columns="system", values="value")
+    polish, english = (f"bm25-elasticsearch, {spoken}" for spoken in ("Polish", "English"))
+    assert wide.shape == (11, 2)
+    zero_shot = wide.drop(index="msmarco/test")
+    # As printed: nDCG@10 of 10 datasets, by hand.
+    assert zero_shot[english].mean() == pytest.approx(4.188 / 10)
+    assert zero_shot[polish].mean() == pytest.approx(3.5043 / 10)
+    gap = wide[polish] - wide[english]
+    assert gap["nq"] == pytest.approx(-0.125) and gap["cqadupstack"] == pytest.approx(-0.0413)
+    assert cells.run_of("nq", polish) == {"dataset": "nq-pl", "system": "bm25-elasticsearch"}
+    assert cells.run_of("nq", english) == {"dataset": "nq", "system": "bm25-elasticsearch"}
+    assert cells.run_of("nq", "mine, too") == {"dataset": "nq", "system": "mine, too"}
 
 
 def test_computed_cells_tell_holes_and_unanswered_queries() -> None:

@@ -1,19 +1,18 @@
 """Two systems fused, at every weight."""
 
-import shlex
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 import streamlit as st
 
-from compute.base import settings
+from compute import jobs
 from compute.base.errors import WrongInput
-from compute.datasets import places
 from compute.views.compare import fusion_sweep, fusions
+from compute.views.compare import select as compare_select
 from compute.views.compare.fusions import Swept, Titles
-from compute.views.shared import next_steps
 from pages._shared import colours, dataset_facts, drawing, escaping, pickers, reading
+from pages._shared import sign_in as who
+from pages._shared.address import link
 from pages._shared.reading import read
 
 _HOW = (
@@ -47,20 +46,24 @@ def section(
     figure = fusions.figure(found, titles, measure, theme=colours.theme())
     drawing.plot(figure, "fused", f"{measure} of {titles[0]} and {titles[1]} fused", _MARKS)
     drawing.caption(f"Over {found.n:,} queries.", _cut(datasets, a, b), _HOW, _MARKS, _ELSEWHERE)
-    _command(fusions.best(found, measure), a, b, dataset)
-
-
-def _command(best: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> None:
-    """What stores the best of them."""
     try:
-        fusion = fusions.name(best, a, b)
+        _store(fusions.name(fusions.best(found, measure), a, b), dataset, a, measure)
     except WrongInput:
         drawing.caption("No fusion can be stored of systems with these names.")
-        return
-    st.code(fusions.command(fusion, dataset), language=None)
-    record = dataset_facts.record(dataset)
-    is_here = places.place(record.collection.partition("/")[0], settings.load()) is not None
-    drawing.caption(next_steps.to_store(record, f"run {shlex.quote(fusion)}", is_here=is_here))
+
+
+def _store(fusion: str, dataset: str, other: str, measure: str) -> None:
+    """A button that has the best of them stored; once it is, a link to it."""
+    runs = read(compare_select.runs)
+    if fusion in set(runs.loc[runs["dataset"] == dataset, "system"]):
+        chosen = {"dataset": dataset, "a": fusion, "b": other, "measure": measure}
+        link(f"Compare {fusion}, which is stored", "pages/compare.py", **chosen)
+    elif not who.may(who.OPERATOR):
+        drawing.caption(who.told(who.OPERATOR))
+    elif st.button(escaping.text(f"Store {fusion}"), icon=":material/play_arrow:"):
+        who.require(who.OPERATOR)
+        started = jobs.start(reading.store(), "run", [fusion], [dataset], person=who.name())
+        st.markdown(escaping.text(f"{started.sentence}: the page Jobs shows how far it is."))
 
 
 def across(

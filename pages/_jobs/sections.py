@@ -73,17 +73,26 @@ def name_a_system() -> None:
             "cross-encoder on the first hits of another system.",
         )
         st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
+        titles, runs = (
+            system_pickers.titles(),
+            {one.system for one in reading.parts() if one.kind == "hits"},
+        )
+        fused = st.multiselect("Stored runs", sorted(runs), key="_fused", format_func=titles.get)
+        how = st.selectbox("Fused by", ["rrf", "interpolate"], key="_fusion")
+        name = f"{how}({','.join(fused)})"
+        st.button("Add their fusion", on_click=_add, args=[name], disabled=len(fused) < 2)
         if wrong := st.session_state.get("_wrong_system"):
             st.error(escaping.text(wrong))
 
 
-def _add() -> None:
-    """Put the name that was written among the chosen systems, or keep what is wrong with it."""
+def _add(fusion: str = "") -> None:
+    """Put a fusion, or the name that was written, among the chosen systems, or keep what is wrong
+    with it."""
     now = st.session_state
     now["_wrong_system"] = ""
     try:
-        if now["_new_system"]:
-            name = from_outside(now["_new_system"]).name
+        if written := fusion or now["_new_system"]:
+            name = from_outside(written).name
             pickers.put(systems=list(dict.fromkeys([*now.get("systems", ()), name])))
             now["_new_system"] = ""
     except BeirscopeError as error:

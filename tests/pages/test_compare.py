@@ -9,13 +9,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from compute import jobs
 from compute.base.settings import PROJECT, Settings
 from compute.corpora.overlap import count
 from compute.intake import imports, query_labels
 from compute.reading.database import Reading, open_version
+from compute.recompute import run
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
+from compute.systems import system
 from compute.views.compare import differences
 from compute.views.compare import select as compare_select
 from compute.views.dataset import select as dataset_select
@@ -350,6 +353,29 @@ def test_two_systems_are_fused_where_that_is_asked_for(
     frames = [table.value for table in app.dataframe]
     best = next(frame for frame in frames if "Weight from the others" in frame)
     assert best["Loss with it"].tolist() == [".000", ".000"]
+
+
+def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+    for name, lines in zip(("one", "two"), RUNS.values(), strict=True):
+        (tmp_path / "some.run").write_text(lines, encoding="utf-8")
+        imports.import_run(bench, tmp_path / "some.run", tiny, system=name)
+    address = {"dataset": "tiny", "a": "one", "b": "two", "measure": "RR@10", "fuse": "true"}
+    app = opened(settings, monkeypatch, "compare", **address)
+    button = next(one for one in app.button if one.label.startswith("Store "))
+    button.click().run()
+    assert any("the page Jobs shows how far" in one.value for one in app.markdown)
+    assert len(jobs.listed(settings, 5)) == 1
+    fusion = re.sub(r"\\(.)", r"\1", button.label.removeprefix("Store "))
+    # What the job does, here.
+    assert run.run(bench, system(fusion), tiny).new
+    app = opened(settings, monkeypatch, "compare", **address)
+    assert any(one.label.startswith("Compare ") for one in app.button)
+    assert any(name.startswith("Interpolation of one") for name in app.selectbox(key="a").options)
 
 
 def test_words_are_looked_up_once_rare_ones_are_asked_for(

@@ -1,6 +1,5 @@
 """Two systems fused: which weight is best, what it is worth elsewhere, and holes at each."""
 
-import shlex
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from compute.evaluate import tolerance, tuning
 from compute.evaluate.measures import better
 from compute.evaluate.significance import by_part, student
 from compute.evaluate.tolerance import above
-from compute.systems import names
+from compute.systems import names, system
 from compute.views.compare.fusion_sweep import ALONE, INTERPOLATE, KS, RRF, WEIGHTS
 from compute.views.shared import theme as looks
 from compute.views.shared import traces
@@ -147,12 +146,7 @@ def name(row: Mapping[Hashable, Any], a: str, b: str) -> str:
     """
     value = int(row["setting"]) if row["method"] == RRF else row["setting"]
     given = "k" if row["method"] == RRF else "weight"
-    return f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})"
-
-
-def command(system: str, dataset: str) -> str:
-    """The command that computes and stores a system."""
-    return f"python -m compute run {shlex.quote(system)} {shlex.quote(dataset)}"
+    return system(f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})").name
 
 
 @drawing

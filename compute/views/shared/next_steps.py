@@ -21,16 +21,6 @@ def without_texts(dataset: Dataset) -> str:
     return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
 
 
-def to_store(dataset: Dataset, verb: str, *, is_here: bool) -> str:
-    """What must come before a command that reads a collection; empty where the collection is here.
-
-    `verb` is that command, without `python -m compute` and the dataset.
-    """
-    if is_here or dataset.group in ("PyDocs", "own"):
-        return ""
-    return f"That reads the collection, which is not here: {how_to_run(dataset, verb)}."
-
-
 def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:
     """Why nothing computed is shown and what computes it; `is_loaded`: documents are stored.
 

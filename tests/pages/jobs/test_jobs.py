@@ -5,6 +5,7 @@ import re
 import pytest
 
 from compute import jobs
+from compute.intake import imports
 from compute.jobs import logs
 from compute.recompute import run
 from compute.store.loading import Bench
@@ -122,6 +123,20 @@ def test_a_system_is_added_by_its_name(store: Store) -> None:
     assert not app.exception
     (job,) = jobs.listed(store.settings, 5)
     assert job.counts == {"queued": 2} or job.state == "queued"
+
+
+def test_a_fusion_of_stored_runs_is_chosen_without_its_name(store: Store) -> None:
+    tiny = own_datasets(store)["tiny"]
+    bench = Bench(store, store.settings)
+    for name in ("mine", "other"):
+        file = store.settings.home / name
+        file.write_text(f"q1 Q0 d1 1 1 {name}\n", encoding="utf-8")
+        imports.import_run(bench, file, tiny)
+    app = opened(PAGE, datasets="tiny")
+    app.multiselect(key="_fused").set_value(["mine", "other"]).run()
+    button_named(app, "Add their fusion").click().run()
+    assert app.multiselect(key="systems").value == ["rrf(mine,other)"]
+    assert "1 run" in words_of(app)
 
 
 @pytest.mark.parametrize(

@@ -162,12 +162,9 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
         " Chosen on other queries, a fusion has .500: +.200 against A (95% .200 to .200)."
     )
     best = fusions.best(found, MEASURE)
-    fusion = fusions.name(best, "bm25", "minilm")
-    assert fusions.command(fusion, "my set") == (
-        "python -m compute run 'rrf(bm25,minilm,k=60)' 'my set'"
-    )
+    assert fusions.name(best, "bm25", "minilm") == "rrf(bm25,minilm)"  # as it is stored
     weighted = fusions.best(found, MEASURE, fusion_sweep.INTERPOLATE)
-    assert fusions.name(weighted, "bm25", "minilm") == "interpolate(bm25,minilm,weight=0.5)"
+    assert fusions.name(weighted, "bm25", "minilm") == "interpolate(bm25,minilm)"
     with pytest.raises(WrongInput):
         fusions.name(best, "a b", "minilm")
 

@@ -27,11 +27,3 @@ def test_what_is_already_there_is_not_asked_for(name: str, is_loaded: bool, said
 def test_runs_of_before_a_replacement_are_named_not_denied() -> None:
     words = next_steps.without_runs(own("mine", relevance="Binary"), outdated=["bm25", "minilm"])
     assert words.startswith("bm25, minilm: made before what is stored of mine was replaced")
-
-
-def test_what_reads_a_collection_says_what_brings_it_where_it_is_not_here() -> None:
-    words = next_steps.to_store(DATASETS["scifact"], "run 'rrf(a,b)'", is_here=False)
-    assert "python -m compute fetch scifact brings scifact.zip" in words
-    assert words.endswith("then python -m compute run 'rrf(a,b)' scifact.")
-    assert not next_steps.to_store(DATASETS["scifact"], "run x", is_here=True)
-    assert not next_steps.to_store(own("mine", relevance="Binary"), "run x", is_here=False)

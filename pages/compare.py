@@ -46,6 +46,7 @@ if name != sections.ALL:
 if a == b:
     st.info("A and B are the same system: choose another for one of them.")
     st.stop()
+system_pickers.remember([a, b])
 both = titles.get(a, a), titles.get(b, b)
 view = sections.View(name, a, b, both, measure, parts)
 if name == sections.ALL:

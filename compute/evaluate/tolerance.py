@@ -6,6 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 TOLERANCE = 1e-9
 """Values of measures within this of each other are equal; rounding stays far below it."""
 
+SHOWN = 1e-3
+"""No order is said to turn by less than this, which three digits hardly show."""
+
 
 def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
     """Where values are equal. Elementwise, broadcast; false beside NaN.

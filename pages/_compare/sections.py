@@ -140,7 +140,7 @@ def among_all(view: View) -> Series | None:
         return None
     family = select_order.pair(found, view.a, view.b)
     drawing.caption(tables.among_all(family["p"], family["n_pairs"]))
-    shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
+    shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure, "against": view.b}
     address.link("All systems of this dataset", "pages/dataset.py", **shown)
     return family
 

@@ -21,6 +21,7 @@ from compute.views.shared import theme as looks
 from pages._shared import address, colours, dataset_facts, drawing, escaping, navigation, reading
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
+from pages._shared.system_pickers import remember
 
 MOST_SPREAD = 20
 """Systems whose values are drawn query by query."""
@@ -59,14 +60,19 @@ def further(dataset: Dataset, measure: str) -> None:
     """Links to the dataset's queries and to the two systems that lead on it."""
     target = {"dataset": dataset.name, "measure": measure}
     names = read(dataset_select.leading, added=False, dataset=dataset.name)["system"].tolist()
+    cell = st.query_params.get("system", "")
+    clicked = [cell] * (cell in names)
+    two = [*clicked, *(name for name in names if name != cell)][:2]
+    if clicked:
+        remember(two)
     with st.container(horizontal=True):
-        if len(names) > 1:
-            a, b = names[:2]
-            cell = st.query_params.get("system", "")
-            a, b = (cell, a) if cell in names and cell != a else (a, b)
-            address.link("Two of its systems compared", "pages/compare.py", **target, a=a, b=b)
+        if len(two) > 1:
+            named = dict(zip("ab", two, strict=True))
+            address.link("Two of its systems compared", "pages/compare.py", **target, **named)
         if not dataset.parts:
-            address.link("The lists, query by query", "pages/query.py", **target)
+            address.link(
+                "The lists, query by query", "pages/query.py", **target, systems=two * len(clicked)
+            )
 
 
 def facts(dataset: Dataset) -> None:

@@ -50,6 +50,12 @@ def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: 
     expect(page.get_by_text("RR@10").first).to_be_visible()
 
 
+def test_the_system_of_a_clicked_cell_goes_on_to_the_queries(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny&system=bm25-multifield")
+    page.get_by_role("button", name="The lists, query by query").click()
+    page.wait_for_url("**/query?**systems=bm25-multifield**")
+
+
 def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashboard: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     go(page, f"{dashboard}/about")

@@ -12,7 +12,7 @@ from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.evaluate import holes
-from compute.evaluate.tolerance import above, order, ranks
+from compute.evaluate.tolerance import SHOWN, above, order, ranks
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -451,25 +451,21 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
     both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
     old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
     first, second = np.triu_indices(len(both), 1)
-    turned = above(old[first], old[second]) & above(new[second], new[first])
+    turned = above(old[first], old[second]) & above(new[second] - SHOWN, new[first])
     if len(both) < 2:
         return ""
     if not turned.any():
-        return "The order of the systems is the same before and after."
+        same = "The order of the systems is the same before and after"
+        slight = above(old[first], old[second]) & above(new[second], new[first])
+        return f"{same}, but for leads below {looks.plain(SHOWN)}." if slight.any() else f"{same}."
     over = zip(second[turned], first[turned], strict=True)
     named = [
         f"{both['title'][one]} is now ahead of {both['title'][other]}"
-        f" by {_lead(new[one], new[other])}"
+        f" by {looks.plain(new[one] - new[other])}"
         for one, other in over
     ]
     more = f", and {len(named) - _NAMED:,} more pairs" if len(named) > _NAMED else ""
     return f"The order changed: {', '.join(named[:_NAMED])}{more}; no test says so."
-
-
-def _lead(ahead: float, behind: float) -> str:
-    """A difference, with as many digits as it takes to see it."""
-    lead = abs(ahead - behind)
-    return looks.plain(lead, next((n for n in range(3, 9) if round(lead, n)), 3))
 
 
 def published_effect(effect: DataFrame) -> Styler:

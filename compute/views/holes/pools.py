@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute.evaluate.tolerance import SHOWN, above
 from compute.views.holes.intervals import styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
@@ -116,7 +117,7 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
     head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
     notes = [
         head | {"xshift": shift, "text": text}
-        for shift, text in ((62, "change"), (128, "rank"), (216, "only here"))
+        for shift, text in ((62, "change"), (128, f"rank of {len(rows)}"), (216, "only here"))
     ]
     for y, row in enumerate(rows.to_dict("records")):
         change = looks.signed(row["value_without"] - row["value"])
@@ -134,12 +135,15 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
 def left_out_note(rows: DataFrame, measure: str) -> list[str]:
     """How to read the figure: paragraphs."""
     cut = measure.partition("@")[2]
-    moved = int((rows["place"] != rows["place_without"]).sum())
+    lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
+    moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
     if not moved:
         result = "No system would change its rank."
     else:
         result = f"{moved} of {len(rows)} systems would change their rank."
     return [
+        f"Of the judged runs only the {len(rows)} shown make up this pool: others may have"
+        " had what one alone has here, so its loss is the most that it could be.",
         "How to read this: a system that helped to choose what was judged is judged better than a"
         f" new one would be. Suppose the judges had read the top {cut} of the systems shown here,"
         " and this one had not been among them: the documents that it alone has there would have"

@@ -40,6 +40,11 @@ def test_titles_are_drawn_letter_by_letter_and_are_no_templates() -> None:
 
 def test_the_note_says_that_judgements_need_not_come_from_these_systems() -> None:
     said = " ".join(left_out_note(rows(), "nDCG@10"))
+    # Beside the number: how many runs make up what it is about.
+    assert said.startswith("Of the judged runs only the 2 shown make up this pool")
+    assert "rank of 2" in [note.text for note in drawn().layout.annotations]
+    near = rows().assign(value_without=[0.49996, 0.41])
+    assert "No system would change its rank" in " ".join(left_out_note(near, "nDCG@10"))
     assert "1 of 2 systems would change their rank" in said
     assert "not necessarily chosen from these systems" in said
 

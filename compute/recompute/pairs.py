@@ -74,10 +74,10 @@ def names(
 
 def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:
     """What an input is called, and its depth: as it is stored, else as it would be computed."""
-    found, row = stored_input(name, loaded, documents, stored), catalogued(name)
-    if found is not None or row is None or row.search is None:
-        found = found or stored(name)
+    if found := stored_input(name, loaded, documents, stored):
         return Names("", found.fingerprint, kept(found))
+    row = catalogued(name)
+    assert row is not None and row.search is not None
     drop = loaded.dataset.drop_self
     return names(row, row.search, loaded, documents, depth=depth, drop_self=drop, stored=stored)
 

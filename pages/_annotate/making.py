@@ -8,6 +8,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
+from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks import queue, samples, sampling_on, tasks
@@ -72,6 +73,10 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
         given |= _numbers()
         names = [orders.DEFAULT, *(name for name in orders.NAMES if name != orders.DEFAULT)]
         given["order"] = st.selectbox("Order", names, format_func=figures.order)
+        drawing.caption(
+            f"By chance: an interval needs {FEWEST} relevant and {FEWEST} not relevant documents;"
+            f" fewer than {2 * FEWEST} never give one, only an estimate with its standard error."
+        )
         given |= _estimated(systems, titles)
         given |= _judges(grading.of_levels(levels))
         # Above the button: below it a small window would not show what is wrong.

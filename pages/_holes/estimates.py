@@ -86,7 +86,7 @@ def _picture(of: _Sampled) -> None:
     title = f"{of.measure} of systems, estimated from a sample"
     drawing.plot(figure, "estimates", title)
     drawing.caption(*sampled.notes(of.task, found, of.measure))
-    if found.estimates.enough:
+    if rows["estimate"].notna().any():
         with st.expander("The numbers"):
             table(sampled.numbers(rows, of.measure), "estimated-numbers", title)
             drawing.caption(sampled.NUMBERS)

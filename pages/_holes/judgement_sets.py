@@ -40,11 +40,15 @@ def section(dataset: str, systems: Sequence[str], measure: str) -> None:
         " not evaluated, and documents that it did not judge count as not relevant.",
     )
     beside = _picked(found["set"].tolist())
+    grades = read(select_sets.grades, **asked, beside=beside)
+    drawing.caption(figures.grade_line(grades, [figures.title(name) for name in beside]))
+    if grades.dropna().empty:
+        return
     try:
         _boards(asked, beside, systems, measure)
     except BeirscopeError as error:
         drawing.caption(str(error))
-    _grades(asked, beside)
+    _grades(asked, beside, grades)
 
 
 def _picked(names: list[str]) -> list[str]:
@@ -102,12 +106,10 @@ def _turned(found: Comparison, names: list[str], titles: dict[str, str]) -> None
     )
 
 
-def _grades(asked: dict[str, Any], beside: list[str]) -> None:
+def _grades(asked: dict[str, Any], beside: list[str], grades: DataFrame) -> None:
     """The grades of pairs of a query and a document, where both sets judged and differ."""
     names = [figures.title(name) for name in beside]
-    grades = read(select_sets.grades, **asked, beside=beside)
     st.markdown("**Grades that differ**")
-    drawing.caption(figures.grade_line(grades, names))
     rows = figures.differing(grades)
     if rows.empty:
         return

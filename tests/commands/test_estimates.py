@@ -89,12 +89,15 @@ def test_all_judged_the_estimate_is_the_score(
             assert row[name] == pytest.approx(row["estimate"])
 
 
-def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_before_enough_is_judged_no_interval_is_told(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     store, frame, grades = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame)
     made_up.judge(store, task, frame, grades, 5)
     for row in told(capsys, "--task", task.id):
-        assert row["low"] < row["high"] and row["estimate"] is row["estimate_low"] is None
+        assert row["low"] < row["high"] and row["estimate_low"] is row["estimate_high"] is None
+        assert row["low"] <= row["estimate"] <= row["high"] and row["error"] > 0
         assert (row["enough"], row["n_judged"]) == (False, 5)
     assert {row["separable"] for row in told(capsys, "--task", task.id, "--pairs")} == {False}
     assert main(["show", "estimates", "--task", task.id]) == 0

@@ -95,6 +95,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
     assert "Blind: annotators never see systems, ranks or scores." in said
+    assert "fewer than 60 never give one, only an estimate with its standard error" in said
     assert "Judging needs texts" not in shown(opened("annotate"))
 
 

@@ -15,7 +15,7 @@ from compute.judgements import Choice
 from compute.reading import database, judgement_sets
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.views.holes.judgement_sets import Comparison, compared
+from compute.views.holes.judgement_sets import Comparison, compared, grade_line
 
 
 def sets(bench: Bench, arguments: Namespace) -> DataFrame:
@@ -60,11 +60,13 @@ def _beside(
         raise WrongInput(
             f"no run on {name} is scored by {measure} by both sets: there is no board to compare"
         )
+    both = grades.dropna()
+    if both.empty:
+        raise WrongInput(grade_line(grades, arguments.compare))
     found = compared(boards[0], boards[1], measure)
     if arguments.flips:
         return found.turned()
-    both = grades.dropna()
-    same = float((both["left"] == both["right"]).mean()) if len(both) else math.nan
+    same = float((both["left"] == both["right"]).mean())
     return DataFrame([_row(found) | {"pairs_in_both": len(both), "same_grade": same}])
 
 

@@ -14,7 +14,7 @@ from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.evaluate import measures, significance
 from compute.evaluate.sign_flips import LEVEL
-from compute.evaluate.tolerance import levels, ranks
+from compute.evaluate.tolerance import SHOWN, above, ranks
 from compute.judgements import sets
 from compute.views.holes.intervals import styled
 from compute.views.leaderboard.rank_correlation import Agreement, agreement
@@ -91,14 +91,14 @@ def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
     (randomisation, maxT over all pairs: `significance.pairs`), flips (the order turns round),
     left_significant, right_significant.
 
-    Of systems that are equal by one set the order does not flip. Raises WrongInput as `means`.
+    Of systems that are less than SHOWN apart by one set the order does not flip. Raises WrongInput
+    as `means`.
     """
     names, *both = _both(left, right)
     tested = [significance.pairs(values, resamples=0) for values in both]
     first, second = (tested[0][side].to_numpy() for side in ("a", "b"))
-    # Equal means are one level, so that rounding turns no order round.
-    worth = [levels(values.mean(axis=1)) for values in both]
-    signs = [np.sign(of[first] - of[second]) for of in worth]
+    leads = [values.mean(axis=1)[first] - values.mean(axis=1)[second] for values in both]
+    signs = [np.sign(lead) * ~above(SHOWN, np.abs(lead)) for lead in leads]
     named = np.array(names, object)
     told: dict[str, object] = {"system": named[first], "other": named[second]}
     sides = dict(zip(("left", "right"), tested, strict=True))
@@ -209,7 +209,7 @@ def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
     """How many pairs both sets judged, and how often alike; `grades`: as the reading's."""
     both = grades.dropna()
     if both.empty:
-        return f"No pair of a query and a document is judged by both {names[0]} and {names[1]}."
+        return f"Nothing to compare: no pair is judged by both {names[0]} and {names[1]}."
     same = float((both["left"] == both["right"]).mean())
     n_left, n_right = (int(grades[side].notna().sum()) for side in ("left", "right"))
     return (

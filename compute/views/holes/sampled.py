@@ -34,7 +34,8 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """system, value (today's score), low, high (what it can be), estimate, error, estimate_low,
     estimate_high (95%, each by itself, for these queries), like_low, like_high (95%, for queries
     like these), rank_low, rank_high (from 1, from the pairs that can be told apart, 95% for all
-    together); absent while the sample is too small. Then n_judged, enough.
+    together); while the sample is too small absent but for estimate and error. Then n_judged,
+    enough.
 
     `bounds`: as `select.bounds`, of the same systems. An estimate says nothing that cannot be: it
     and its interval end where the pool's range does, for a best order counts other lists, too.
@@ -61,7 +62,9 @@ def _told(estimates: Estimates) -> DataFrame:
     ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
     told = scores.merge(like, on="system").merge(ranks, on="system")
     if not estimates.enough:
-        told[[*ABOUT, *_LIKE]] = float("nan")
+        # A standard error needs both kinds in the sample; some measures have no estimate at all.
+        none = estimates.range_only or not estimates.n_relevant or not estimates.n_not_relevant
+        told[[*ABOUT[0 if none else 2 :], *_LIKE]] = float("nan")
         told[list(_RANKS)] = pd.NA
     return told
 
@@ -123,8 +126,10 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 
 
 def _said_shortly(row: Mapping[Hashable, Any]) -> str:
-    if not row["enough"]:
+    if pd.isna(row["estimate"]):
         return f"today {looks.plain(row['value'])}"
+    if not row["enough"]:
+        return f"{looks.plain(row['estimate'])} (SE {looks.plain(row['error'])})"
     within = looks.between(row["estimate_low"], row["estimate_high"])
     return f"{looks.plain(row['estimate'])} ({within})"
 
@@ -172,6 +177,7 @@ def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, A
             "name": "95% interval",
             **traces.hover(thrice),
         }
+    if rows["estimate"].notna().any():
         dot = {"size": 11, "color": look.primary, "line": {"width": 1, "color": look.background}}
         yield _points(rows["estimate"].tolist(), "estimate", dot) | traces.hover(said)
     today = {"symbol": "line-ns-open", "size": 13, "color": look.outline, "line": {"width": 2}}
@@ -192,6 +198,9 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     if row["enough"]:
         low, high = (looks.precise(row[f"estimate_{end}"]) for end in ("low", "high"))
         lines.append(f"estimate {looks.precise(row['estimate'])}, 95% interval {low} to {high}")
+    elif pd.notna(row["estimate"]):
+        estimate, error = looks.precise(row["estimate"]), looks.precise(row["error"])
+        lines.append(f"estimate {estimate}, standard error {error}; no interval yet")
     return "<br>".join(lines)
 
 
@@ -226,7 +235,8 @@ def _not_enough(has: Estimates) -> str:
     return (
         f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
         f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
-        f" {FEWEST:,}. Until then only what the scores can be is known."
+        f" {FEWEST:,}. Until then an estimate has its standard error (SE) only, which is too small"
+        " where the sample missed what is rare."
     )
 
 
@@ -260,11 +270,11 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 def numbers(rows: DataFrame, measure: str) -> Styler:
     """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
     told = DataFrame({"System": rows["title"], f"{measure} today": rows["value"]})
-    told["Estimate"] = rows["estimate"]
+    told["Estimate"], told["SE"] = rows["estimate"], rows["error"]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
     told["Best rank"], told["Worst rank"] = rows["rank_low"], rows["rank_high"]
-    return styled(told, list(told.columns[1:7]), [])
+    return styled(told, list(told.columns[1:8]), [])
 
 
 NUMBERS = (

@@ -121,7 +121,7 @@ def test_two_judgement_sets_stand_side_by_side(home: Path, monkeypatch: pytest.M
     assert f"Official: 2 · Official + added: 2 · Machine {EVIL}: 0" in said
     app.selectbox(key="beside").select("person:ada").run()
     assert app.query_params["beside"] == "person:ada"
-    assert "both sets score 2 systems on 1 query" in captions(app)
+    assert "no pair is judged by both Official and Person ada" in captions(app)
     wrong = opened(home, monkeypatch, dataset="tiny", beside="person:ad")
     assert "No judgement set here is called person:ad" in wrong.warning[0].value.replace("\\", "")
     for element in (*app.markdown, *noted(app)):
@@ -162,3 +162,16 @@ def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert disagreements(rows)["settled"].tolist() == [1]
     for element in (*app.markdown, *noted(app)):
         assert EVIL not in element.value, "a name from outside must not be read as Markdown"
+
+
+def test_sets_without_a_common_pair_are_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fill(tmp_path)
+    rows = DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d6", "d6"], "relevance": [1, 0]})
+    with Store(Settings(home=folder), tmp_path / "none").publishing("grades") as parts:
+        about = {"dataset": "tiny", "system": "gpt", "fingerprint": "gpt"}
+        parts.add(KIND, rows, **about, provenance={"file": "g.csv"})
+    app = opened(folder, monkeypatch, dataset="tiny")
+    assert "no pair is judged by both Official and Machine gpt" in captions(app)
+    assert "that both sets evaluate" not in captions(app)

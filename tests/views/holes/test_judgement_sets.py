@@ -63,6 +63,13 @@ def test_equal_systems_flip_no_order() -> None:
     assert compared(left, right, "P@10").counts()["order_flips"] == 0
 
 
+def test_a_lead_that_three_digits_hardly_show_flips_no_order() -> None:
+    left, right = scored(a=[0.5, 0.5], b=[0.4999, 0.5]), scored(a=[0, 0], b=[1, 1])
+    assert compared(left, right, "P@10").counts()["order_flips"] == 0
+    left = scored(a=[0.504, 0.5], b=[0.5, 0.5])
+    assert compared(left, right, "P@10").counts()["order_flips"] == 1
+
+
 def test_of_a_measure_where_less_is_better_the_board_is_turned() -> None:
     values = {"a": [0.1, 0.2], "b": [0.3, 0.4], "c": [0.5, 0.7]}
     both = scored(**values)

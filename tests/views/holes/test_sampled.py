@@ -43,6 +43,9 @@ def test_the_page_says_what_the_core_says(
     (told,) = [one.value for one in app.markdown if "Enough?" in one.value]
     assert ("±" in told and "of 6 pairs can be told apart" in told) == enough
     assert ("an interval needs 30 and 30" in told) != enough
+    numbers = next(one.value for one in app.dataframe if "Estimate" in one.value)
+    assert numbers[["Estimate", "SE"]].notna().all(axis=None)
+    assert numbers["These queries: low"].isna().all() != enough
     types = [element.type for element in app.main]
     assert types[types.index("markdown") + 1] == "plotly_chart", "the verdict is above its figure"
 
@@ -110,7 +113,8 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     assert said.endswith("Without ranked lists for these queries: lost.")
     few = rows.assign(enough=False)
     less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
-    assert [one["name"] for one in less] == ["can be", "today's score"]
+    assert [one["name"] for one in less] == ["can be", "estimate", "today's score"]
+    assert "standard error" in less[1]["hovertext"][0] and "interval yet" in less[1]["hovertext"][0]
     opened_frame = StoredTops(open_version(store).cursor(), made_up.DATASET)
     assert opened_frame.frame(task.systems, 10).identity == frame.identity
 

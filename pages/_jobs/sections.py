@@ -73,11 +73,9 @@ def name_a_system() -> None:
             "cross-encoder on the first hits of another system.",
         )
         st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
-        titles, runs = (
-            system_pickers.titles(),
-            {one.system for one in reading.parts() if one.kind == "hits"},
-        )
-        fused = st.multiselect("Stored runs", sorted(runs), key="_fused", format_func=titles.get)
+        runs = {part.system: part.system for part in reading.parts() if part.kind == "hits"}
+        titled = (runs | system_pickers.titles()).__getitem__
+        fused = st.multiselect("Stored runs", sorted(runs), key="_fused", format_func=titled)
         how = st.selectbox("Fused by", ["rrf", "interpolate"], key="_fusion")
         name = f"{how}({','.join(fused)})"
         st.button("Add their fusion", on_click=_add, args=[name], disabled=len(fused) < 2)

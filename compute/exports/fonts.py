@@ -14,8 +14,10 @@ _SECONDS = 10
 
 
 def css(font: str) -> str:
-    """The families of a row of FAMILIES, for a browser."""
-    return ", ".join(FAMILIES[font])
+    """The families of a row of FAMILIES, for a browser: in quotation marks, for a name that is no
+    identifier, such as Source Sans 3, has all of them dropped; the last is no name."""
+    *named, generic = FAMILIES[font]
+    return ", ".join([*(f"'{name}'" for name in named), generic])
 
 
 @cache

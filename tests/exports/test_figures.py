@@ -1,10 +1,14 @@
 """Figures as files: what prints is light and safe, what is a page fetches nothing."""
 
 import io
+import os
 import re
 import shutil
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -144,7 +148,45 @@ def test_what_prints_has_no_letter_below_7_or_8_points(width: str, points: int) 
 def test_letters_are_the_pages_or_a_papers() -> None:
     for font, first in (("page", "Source Sans"), ("paper", "Times New Roman")):
         printed: Any = figures.for_print(drawn(), Paper(ONE, font))
-        assert printed.layout.font.family.startswith(first)
+        assert printed.layout.font.family.startswith(f"'{first}")
+
+
+STANDARD = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+<match target="pattern"><test name="family"><string>Times New Roman</string></test>
+<edit name="family" mode="assign" binding="strong"><string>DejaVu Serif</string></edit></match>
+</fontconfig>"""
+"""Where Chromium finds no family of a list, it takes its standard one: here one with serifs."""
+WRITES = """
+import sys
+from compute.exports import figures, fonts
+from compute.exports.formats import ONE, Paper
+from tests.exports.test_figures import shown
+for font in fonts.FAMILIES:
+    for form in ("pdf", "png"):
+        with open(f"{sys.argv[1]}/{font}.{form}", "wb") as file:
+            file.write(figures.write(shown(of=["Mine"]), form, Paper(ONE, font)))
+    print(fonts.found(font))
+"""
+
+
+def test_the_letters_that_were_chosen_are_those_in_the_file(chromium: str, tmp_path: Path) -> None:
+    if not shutil.which("fc-match"):
+        pytest.skip("no fontconfig here to ask for the families of this machine")
+    config = tmp_path / "fonts.conf"
+    config.write_text(STANDARD, encoding="utf-8")
+    words = [sys.executable, "-c", WRITES, str(tmp_path)]
+    told = {**os.environ, "FONTCONFIG_FILE": str(config)}
+    done = subprocess.run(words, cwd=PROJECT, env=told, capture_output=True, text=True, check=True)
+    chosen = done.stdout.splitlines()
+    if len(set(chosen)) < 2:
+        pytest.skip(f"this machine has one family for all letters, {chosen[0]}")
+    for font, family in zip(fonts.FAMILIES, chosen, strict=True):
+        content = (tmp_path / f"{font}.pdf").read_bytes()
+        embedded = re.findall(rb"/BaseFont /[A-Z]{6}\+([^\s/-]+)", content)
+        assert {name.decode() for name in embedded} == {family.replace(" ", "")}
+    pictures = [(tmp_path / f"{font}.png").read_bytes() for font in fonts.FAMILIES]
+    assert pictures[0] != pictures[1]
 
 
 def test_a_panel_keeps_its_width_in_the_middle_of_the_paper() -> None:

@@ -27,6 +27,8 @@ class View(NamedTuple):
     shown: Sequence[Shown]
     provenance: Mapping[str, Any]
     """What its numbers were made from, and how."""
+    escaped: bool = False
+    """Whether words in CSV files are, as in all that is saved from a browser; see `tables.csv`."""
 
 
 def archive(view: View) -> bytes:
@@ -34,7 +36,7 @@ def archive(view: View) -> bytes:
     told: list[str] = []
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for group in _groups(view.shown):
+        for group in _groups(view.shown, escaped=view.escaped):
             for form in group.forms:
                 packed.writestr(f"{group.name}.{form}", group.make(form))
             told.append(f"{group.name} ({', '.join(group.forms)})\n    {group.title}")
@@ -46,10 +48,10 @@ def archive(view: View) -> bytes:
 
 
 def data(shown: Figure) -> bytes:
-    """A zip of the frames behind a figure, as CSV."""
+    """A zip of the frames behind a figure, as CSV for a browser."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for group in _frames(shown, set()):
+        for group in _frames(shown, set(), escaped=True):
             packed.writestr(f"{group.name.rpartition('/')[2]}.csv", group.make("csv"))
     return file.getvalue()
 
@@ -64,7 +66,7 @@ class _Group(NamedTuple):
     make: Callable[[str], bytes]
 
 
-def _groups(shown: Sequence[Shown]) -> Iterator[_Group]:
+def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
     # A page of HTML has all of plotly.js in it, 5 MB: only where nothing else can be had.
     forms, width = (PICTURES, f"-{Paper().width}mm") if browser.find() else (("html",), "")
     seen: set[int] = set()
@@ -72,22 +74,32 @@ def _groups(shown: Sequence[Shown]) -> Iterator[_Group]:
         if isinstance(one, Figure):
             make = partial(figures.write, one, paper=Paper())
             yield _Group(f"figures/{slug(one.key)}{width}", one.title, forms, make)
-            yield from _frames(one, seen)
+            yield from _frames(one, seen, escaped=escaped)
         else:
-            make = partial(tables.write, one)
+            make = partial(tables.write, one, escaped=escaped)
             yield _Group(f"tables/{slug(one.key)}", one.title, OF["table"], make)
 
 
-def _frames(shown: Figure, seen: set[int]) -> Iterator[_Group]:
+def _frames(shown: Figure, seen: set[int], *, escaped: bool) -> Iterator[_Group]:
     """The frames behind a figure, without those that are `seen`, as two figures of one frame."""
     frames = behind(shown.figure)
     for name, frame in frames.items():
         if id(frame) not in seen:
             seen.add(id(frame))
             key = slug(shown.key) + (f"-{slug(name)}" if len(frames) > 1 else "")
-            make = partial(tables.write, Table(key, shown.title, frame))
+            make = partial(tables.write, Table(key, shown.title, frame), escaped=escaped)
             title = f"data behind the figure: {shown.title}"
             yield _Group(f"data/{key}", title, ("csv", "parquet"), make)
+
+
+_ESCAPED = (
+    "Words that begin with = + - or @, which a spreadsheet would compute, have an apostrophe before"
+    " them. Numbers and ids are unchanged, and in Parquet all is."
+)
+_UNCHANGED = (
+    "Their values are unchanged. A spreadsheet takes a cell that begins with = + - or @ for a"
+    " formula: import such columns as text, or use Parquet."
+)
 
 
 def _readme(view: View, told: Sequence[str]) -> str:
@@ -111,8 +123,7 @@ def _readme(view: View, told: Sequence[str]) -> str:
             pictures,
             "HTML files hold all they need and fetch nothing.",
             "LaTeX files (.tex) are tables for \\input; their first lines name the packages.",
-            "CSV files are UTF-8 and hold the values unchanged. A spreadsheet takes a cell that"
-            " begins with = + - or @ for a formula: import such columns as text, or use Parquet.",
+            f"CSV files are UTF-8. {_ESCAPED if view.escaped else _UNCHANGED}",
             "",
         )
     )

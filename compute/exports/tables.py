@@ -1,8 +1,9 @@
 """Tables as files: CSV and Parquet as they are, Markdown and LaTeX as a paper shows them.
 
-CSV holds the values unchanged. A cell that begins with = + - or @ is a formula to a spreadsheet,
-and the only ways of hindering it change the cell: an id "-1" or a system "@k" would be another
-one. So none is taken; the README of an exported view says it, and Parquet has no formulas.
+A cell that begins with = + - or @ is a formula to a spreadsheet, and the only ways of hindering it
+change the cell. So a CSV that is saved from the browser has an apostrophe before such words, but
+for numbers and ids of queries and documents; at the command line, and in Parquet, which has no
+formulas, all values are unchanged.
 """
 
 import io
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base import formulas
 from compute.base.printable import unsigned
 from compute.evaluate.tolerance import ranks
 from compute.exports import latex
@@ -24,6 +26,8 @@ from compute.views.shared.theme import plain
 MOST_ACROSS = 16
 """Columns of a table in print."""
 ABSENT = "–"
+IDS = ("Query", "Document", "query_id", "doc_id")
+"""Columns of ids, which stay what they are."""
 MARK = "†"
 
 
@@ -58,14 +62,21 @@ class Table(NamedTuple):
     printed: Printed | None = None
 
 
-def write(table: Table, form: str) -> bytes:
-    """The table as a file of this format. Raises WrongInput."""
-    return WRITERS[check("table", form)](table)
+def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
+    """The table as a file of this format; what is `escaped` of a CSV. Raises WrongInput."""
+    write = WRITERS[check("table", form)]
+    return csv(table, escaped=escaped) if write is csv else write(table)
 
 
-def csv(table: Table) -> bytes:
-    """Comma-separated, UTF-8, the first line its columns; values as they are."""
+def csv(table: Table, *, escaped: bool = False) -> bytes:
+    """Comma-separated, UTF-8, the first line its columns; values as they are, or with words
+    `escaped` that a spreadsheet would compute."""
     frame = _named(table.frame)
+    if escaped:
+        for name in frame.columns.difference(IDS):
+            if not pd.api.types.is_numeric_dtype(frame[name]):
+                frame[name] = frame[name].map(formulas.escaped_cell)
+        frame.columns = frame.columns.map(formulas.escaped_cell)
     text = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in text:
         # Not between quotes by itself, and the end of a line to whoever reads it.

@@ -3,7 +3,6 @@
 import csv
 import hashlib
 import io
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base import formulas
 from compute.base.errors import WrongInput
 from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
@@ -55,8 +55,6 @@ _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
 _UNNAMED = ("entry", "verified", "takes_back")
 """Columns that two rows of one content may differ in."""
-_FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
-"""Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
 _Row = dict[str, Any]
 _GONE = "gone"
 """In the place of a source: what one row took back of another."""
@@ -83,7 +81,7 @@ def exported(
     if form == "csv":
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
         for column in _TYPED:
-            chosen[column] = [_FORMULA.sub("'", words) for words in chosen[column]]
+            chosen[column] = [formulas.escaped(words) for words in chosen[column]]
         # All words quoted: a carriage return would else end a line for whoever reads them.
         quoting = csv.QUOTE_NONNUMERIC
         return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
@@ -212,7 +210,7 @@ def _record(
 ) -> dict[str, str | int | None]:
     found = {column: given.get(column) or "" for column in COLUMNS}
     for column in _TYPED:
-        if found[column].startswith("'") and _FORMULA.match(found[column]):
+        if found[column].startswith("'") and formulas.FORMULA.match(found[column]):
             found[column] = found[column][1:]
     if (found["dataset"] or dataset) != dataset:
         raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")

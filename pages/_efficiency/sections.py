@@ -11,6 +11,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.datasets import published
 from compute.evaluate.measures import better
+from compute.exports.tables import Table, csv
 from compute.views.efficiency import panels, pareto
 from compute.views.efficiency import select as efficiency_select
 from compute.views.efficiency import tables as efficiency_tables
@@ -129,9 +130,10 @@ def table(shown: View) -> None:
     """Every figure of the shown systems, to read and to save."""
     rows = efficiency_tables.table(shown.rows, shown.measure)
     drawing.table(rows, "costs", "What systems cost", **drawing.height(len(rows)))
+    whole = partial(efficiency_tables.whole, shown.rows, shown.datasets, shown.measure)
     sign_in.download_button(
         "All figures (CSV)",
-        lambda: efficiency_tables.csv(shown.rows, shown.datasets, shown.measure),
+        lambda: csv(Table("efficiency", "", whole()), escaped=True),
         file_name="efficiency.csv",
         mime="text/csv",
         icon=":material/download:",

@@ -92,7 +92,7 @@ def write(asked: Mapping[str, Any]) -> None:
     if asked["kind"] == "view":
         if "_save" not in app.session_state:
             raise Missing(f"the page {page} draws nothing for these choices")
-        content = app.session_state["_save"]()
+        content = app.session_state["_save"](escaped=False)
     else:
         found = find(app, page, asked["key"], figure=asked["kind"] == "figure")
         if isinstance(found, Figure):

@@ -72,10 +72,10 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
         return
     where = address(title)
 
-    def made() -> bytes:
+    def made(*, escaped: bool = True) -> bytes:
         # Not those of the run alone: a part of the page may have drawn itself again since.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
-        return page_archive.archive(page_archive.View(title, where, shown, provenance()))
+        return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
     st.session_state["_save"] = made
     sign_in.download_button(
@@ -196,7 +196,10 @@ def _figure_buttons(shown: Figure) -> None:
     frames = behind(shown.figure)
     if len(frames) == 1:
         data = Table(shown.key, shown.title, next(iter(frames.values())))
-        _button(shown.key, shown.name, "csv", partial(tables.csv, data), "Its data as CSV")
+        make = partial(tables.csv, data, escaped=True)
+        _button(
+            shown.key, shown.name, "csv", partial(tables.csv, data, escaped=True), "Its data as CSV"
+        )
     elif frames:
         make = partial(page_archive.data, shown)
         _button(shown.key, shown.name, "zip", make, "Its data as CSV files")
@@ -234,4 +237,5 @@ def _paper(key: str) -> Paper:
 def _table_buttons(shown: Table) -> None:
     with st.container(horizontal=True):
         for form in formats.OF["table"]:
-            _button(shown.key, file_stem(shown.key), form, partial(tables.write, shown, form))
+            make = partial(tables.write, shown, form, escaped=True)
+            _button(shown.key, file_stem(shown.key), form, make)

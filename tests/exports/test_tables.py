@@ -6,6 +6,7 @@ import re
 import shutil
 import string
 import subprocess
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +19,9 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.exports import latex, tables
+from compute.exports import latex, page_archive, tables
 from compute.exports.formats import OF
+from compute.exports.page_archive import View
 from compute.exports.tables import BEST, SECOND, Scores, Table
 from tests.support.tiny import HOSTILE
 from tests.support.worlds import CASES
@@ -74,6 +76,39 @@ def test_latex_has_the_best_bold_the_second_underlined_and_names_as_text() -> No
 
 def test_markdown_has_the_same_table() -> None:
     assert tables.write(TABLE, "md").decode() == MARKDOWN
+
+
+def test_a_csv_from_the_browser_has_no_formula_and_its_numbers_and_ids_unchanged() -> None:
+    values: dict[str, list[object]] = {
+        "Query": ["-1", "=q", "@d", "+"],
+        "Document": ["=1", "+2", "-3", "@4"],
+        "Note": ["=1+1", "+more", "-less", "@home"],
+        "System": ["=cmd|' /C calc'!A0", "\tbm25", "'=x", "bm25"],
+        "Interval": ["-.03 to .02", "+.5", "-1e-5", "-12%"],
+        "Mean": [-0.25, 0.5, -1.0, np.nan],
+        "=dataset": [None, "fine", "-", "a=b"],
+    }
+    table = Table("k", "t", DataFrame(values))
+    saved = pd.read_csv(io.BytesIO(tables.write(table, "csv", escaped=True)), dtype=str)
+    for name in ("Query", "Document", "Interval"):
+        assert saved[name].tolist() == values[name]
+    assert saved["Mean"].astype(float).tolist()[:3] == values["Mean"][:3]
+    assert saved["Note"].tolist() == ["'=1+1", "'+more", "'-less", "'@home"]
+    assert saved["System"].tolist() == ["'=cmd|' /C calc'!A0", "'\tbm25", "''=x", "bm25"]
+    assert saved["'=dataset"].tolist()[1:] == ["fine", "-", "a=b"]
+    exact = pd.read_csv(io.BytesIO(tables.write(table, "csv")), dtype=str)
+    assert exact["System"].tolist() == values["System"]
+    kept = pd.read_parquet(io.BytesIO(tables.write(table, "parquet", escaped=True)))
+    assert kept["Note"].tolist() == values["Note"]
+
+
+def test_a_saved_view_says_what_it_did_to_words_that_begin_like_a_formula() -> None:
+    for escaped, said, cell in ((True, "have an apostrophe", "'=a"), (False, "unchanged. A", "=a")):
+        table = Table("k", "t", DataFrame({"Note": ["=a"]}))
+        view = View("Page", "page?x=y", [table], {}, escaped)
+        with zipfile.ZipFile(io.BytesIO(page_archive.archive(view))) as packed:
+            assert packed.read("tables/k.csv").decode() == f"Note\n{cell}\n"
+            assert said in packed.read("README.txt").decode()
 
 
 def test_a_carriage_return_ends_no_line_of_a_csv() -> None:

@@ -24,12 +24,12 @@ def table(rows: DataFrame, measure: str) -> DataFrame:
     return found[[name for name in found if (found[name] != "–").any()]]
 
 
-def csv(rows: DataFrame, datasets: list[str], measure: str) -> str:
+def whole(rows: DataFrame, datasets: list[str], measure: str) -> DataFrame:
     """The same rows in full: seconds, bytes and milliseconds as they were measured."""
     columns = ["system", "value", *MEASURED, "hardware", "load"]
     full = rows.sort_values("system")[columns].rename(columns={"value": measure})
     full.insert(1, "datasets", "; ".join(datasets))
-    return full.to_csv(index=False)
+    return full
 
 
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:

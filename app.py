@@ -5,7 +5,15 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in, turns
 from pages._frame.progress import progress
-from pages._shared import export, failures, metrics, navigation, reading, uploaded
+from pages._shared import (
+    address,
+    export,
+    failures,
+    metrics,
+    navigation,
+    reading,
+    uploaded,
+)
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -42,6 +50,7 @@ try:
             provenance_panel.footer(page.title)
             export.footer(page.title, provenance_panel.later())
             printing.printable()
+            address.complete()
             reading.verify()
 except BeirscopeError as error:
     failures.show_error(error)

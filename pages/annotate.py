@@ -3,10 +3,9 @@
 import streamlit as st
 
 from pages._annotate import making, sections
-from pages._shared import address, navigation
+from pages._shared import navigation
 
 st.title("Annotate", anchor=False)
-address.arrive()
 navigation.from_top()
 if task := sections.named("task"):
     sections.judging(task)

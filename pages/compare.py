@@ -11,11 +11,10 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Compare", anchor=False)
-address.arrive()
 runs = read(select.runs)
 if runs.empty:
     st.info("No dataset has two systems to compare yet: python -m compute demo computes some.")
-    st.stop()
+    address.stop()
 names = [*dict.fromkeys(runs["dataset"]), sections.ALL]
 address.recall("dataset", names)
 address.known("dataset", names, "dataset with two systems")
@@ -33,7 +32,7 @@ with pickers.pickers():
     look: dict[str, Any] = {"width": 230, "titles": titles, "told": system_pickers.told(systems)}
     offered = system_pickers.with_versions(systems, set(own["dataset"]))
     a = pick("A", offered, "a", default=first, **look)
-    b = pick("B", offered, "b", default=second, **look)
+    b = pick("B", offered, "b", default=first if a == second else second, **look)
     measure = pick("Measure", measures, "measure", width=150)
     parts = sections.members(name)
     if name == sections.ALL:
@@ -45,7 +44,7 @@ if name != sections.ALL:
     address.remember("dataset", name)
 if a == b:
     st.info("A and B are the same system: choose another for one of them.")
-    st.stop()
+    address.stop()
 system_pickers.remember([a, b])
 both = titles.get(a, a), titles.get(b, b)
 view = sections.View(name, a, b, both, measure, parts)

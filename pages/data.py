@@ -9,7 +9,6 @@ DATASETS, RUNS, IMPORT, FETCH = "Datasets", "Runs", "Import", "Fetch"
 PARTS = (DATASETS, RUNS, IMPORT, FETCH)
 
 st.title("Data", anchor=False)
-address.arrive()
 navigation.from_top()
 removing.tell()
 dataset, system = (st.query_params.get(key, "") for key in ("dataset", "system"))

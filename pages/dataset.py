@@ -18,7 +18,6 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Dataset", anchor=False)
-address.arrive()
 catalogue = read(select.catalogue)
 names = list(catalogue["dataset"])
 address.recall("dataset", names)

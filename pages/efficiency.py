@@ -9,11 +9,10 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Efficiency", anchor=False)
-address.arrive()
 costs = read(select.costs)
 if costs.empty:
     sections.nothing()
-    st.stop()
+    address.stop()
 systems = list(dict.fromkeys(costs["system"]))
 choices = [sections.EVERY, *dict.fromkeys(costs["dataset"])]
 address.known("dataset", choices, "dataset with measured runs")

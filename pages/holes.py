@@ -7,7 +7,6 @@ from pages._shared import address, dataset_facts, pickers, query_kind, reading, 
 from pages._shared.pickers import pick
 
 st.title("Holes", anchor=False)
-address.arrive()
 runs, names = dataset_facts.with_lists()
 dataset_facts.known_dataset(names)
 address.known("measure", measures := sections.measures(), "measure with an interval")

@@ -33,7 +33,7 @@ ours = sections.ours(measure, returned=chosen.returned)
 shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)
 if shown.empty:
     sections.nothing(numbers, printed)
-    st.stop()
+    address.stop()
 names = [*dict.fromkeys(shown["system"])]
 with above:
     address.known("baseline", names, "system")

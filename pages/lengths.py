@@ -19,12 +19,11 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Lengths", anchor=False)
-address.arrive()
 stored = read(select.catalogue)
 stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
 if stored.empty:
     st.info("No lengths are counted yet: python -m compute demo runs systems and counts them.")
-    st.stop()
+    address.stop()
 names = list(stored["dataset"])
 address.recall("dataset", names)
 address.known("dataset", names, "dataset with lengths or runs")

@@ -9,7 +9,6 @@ from pages._shared import address, dataset_facts, pickers, system_pickers, texts
 from pages._shared.pickers import pick
 
 st.title("Map", anchor=False)
-address.arrive()
 runs, names = dataset_facts.with_lists()
 address.known("dataset", names, "dataset with ranked lists")
 measures = address.measures()

@@ -15,7 +15,6 @@ from pages._shared.pickers import pick, slide
 from pages._shared.reading import read
 
 st.title("Overlap", anchor=False)
-address.arrive()
 above = st.container()
 view = sections.choose_view()
 with above:
@@ -24,7 +23,7 @@ with above:
     address.known("floor", sections.FLOORS, "bound of frequency")
     address.known("order", ORDERS, "order")
 with pickers.pickers():
-    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers(above)
+    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers()
     unit, floor = "word pieces", published.OVERLAP_FLOOR
     if numbers == COMPUTED:
         unit = pick("Words", list(UNITS), "unit", width=150)
@@ -40,13 +39,13 @@ else:
 if view == sections.SHIFT:
     shifts.both(pairs, counted, unit, chosen, above)
     leakage.section()
-    st.stop()
+    address.stop()
 square = similarity_matrix.matrix(pairs)
 if numbers == COMPUTED:
     counting.offer(counted, set(square.index))
 if len(square) < 2:
     st.info(escaping.text(sections.too_few(counted, unit)))
-    st.stop()
+    address.stop()
 if view == sections.GRAPH:
     sections.graph(square, counted, unit, least)
     sections.about(counted, unit, floor, numbers)

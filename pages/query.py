@@ -12,7 +12,6 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Query", anchor=False)
-system_pickers.arrive()
 runs, names = dataset_facts.with_lists()
 dataset_facts.known_dataset(names)
 measures = address.measures()
@@ -28,7 +27,7 @@ with pickers.pickers():
 address.remember("dataset", name)
 if not systems:
     st.info("Choose up to four systems.")
-    st.stop()
+    address.stop()
 dataset = dataset_facts.record(name)
 texts.bring(dataset)
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)

@@ -26,7 +26,6 @@ def _known(keys: list[str]) -> None:
     asked = st.query_params.get("slice", "")
     why = {query_slices.ANSWERED: _ONLY_DESCRIBES, query_slices.RARE: _UNCOUNTED}.get(asked, "")
     address.known("slice", keys, "kind of query", why)
-    address.forget("slice", keys)
 
 
 def _offered(keyed: Mapping[str, Series], asked: Mapping[str, Any]) -> list[str]:

@@ -24,7 +24,6 @@ def section(view: View) -> None:
         st.info(escaping.text(f"There is {told} here yet: python -m compute import-labels."))
         return
     address.known("slice", keys, "kind of query")
-    address.forget("slice", keys)
     key = pick("By", keys, "slice", width=230, titles=query_slices.TITLES)
     found = read(select_slices.by_slice, measure=view.measure, key=key, **view.asked)
     shown = ranked[["system", "title", "family"]].head(MOST_SYSTEMS)

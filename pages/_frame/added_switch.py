@@ -12,7 +12,7 @@ from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
-from pages._shared import address, drawing, export, pickers, reading, sign_in
+from pages._shared import drawing, export, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -30,7 +30,7 @@ _LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
 def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
     st.session_state["_choice"] = st.session_state["_added"] = None
-    address.begin(title)
+    st.session_state["_named"], st.session_state["_missing"] = {}, []
     pickers.begin()
     if title in UNSWITCHED or (title in _PARTS and not _PARTS[title]()):
         return
@@ -166,34 +166,26 @@ def _said(choice: Choice) -> str:
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
-    """What the address names of the known, else what was chosen last anywhere, else the usual."""
-    named = [name for name in st.query_params.get_all(key) if name in known]
-    if not named:
-        last = st.session_state.get(f"_last_{key}", usual)
-        named = [name for name in last if name in known]
-    st.session_state[f"_{key}"] = named if many else named[0]
+    """What the address names of the known, else what was chosen last anywhere, else the usual.
+
+    The usual of many are neither named nor kept: once a disagreement is settled they are more.
+    """
+    state, given = st.session_state, st.query_params.get_all(key)
+    named = [name for name in given if name in known]
+    if not named and not (many and given == [""]):
+        named = [name for name in state.get(f"_last_{key}", usual) if name in known]
+    state[f"_{key}"] = named if many else named[0]
     export.picked(key, named if named != usual else [])
-    _put(key, named, usual)
+    if named != usual:
+        state[f"_last_{key}"] = named
+    else:
+        state.pop(f"_last_{key}", None)
+    pickers.note(key, [] if many and named == usual else named or [""])
     return named
 
 
 def _keep(key: str) -> None:
-    if not pickers.was_chosen(f"_{key}"):
-        return
-    address.unpin()
-    chosen = st.session_state[f"_{key}"]
-    st.session_state[f"_last_{key}"] = [chosen] if isinstance(chosen, str) else list(chosen)
-    st.query_params.pop(key, None)
-
-
-def _put(key: str, names: list[str], usual: list[str]) -> None:
-    """Names in the address, so that it opens the same view elsewhere; the usual go without.
-
-    The usual are not kept as chosen either: once a disagreement is settled they are more.
-    """
-    if names != usual:
-        st.session_state[f"_last_{key}"] = names
-        st.query_params[key] = names
-    else:
-        st.session_state.pop(f"_last_{key}", None)
-        st.query_params.pop(key, None)
+    """Have the address name a choice; all that is shown stays, which `pickers.put` would not do."""
+    if pickers.was_chosen(f"_{key}"):
+        chosen = st.session_state[f"_{key}"]
+        st.query_params[key] = [chosen] if isinstance(chosen, str) else list(chosen) or [""]

@@ -65,13 +65,7 @@ def first() -> str:
 
     Runs of the demo leave the papers' tables in the first place.
     """
-    pickers.begin().setdefault("numbers by default", "numbers" not in st.query_params)
     return COMPUTED if _has_own() or query_kind.KEY in st.query_params else PUBLISHED
-
-
-def _by_default() -> bool:
-    """Whether nobody had chosen numbers when the page was opened; later the address names them."""
-    return bool(pickers.begin().get("numbers by default"))
 
 
 def _has_own() -> bool:
@@ -105,16 +99,12 @@ def known(sources: list[str]) -> None:
 
 
 def choose_table(tables: DataFrame, sources: list[str], numbers: str, above: Any) -> str:
-    """One of the printed tables, which are called by what they hold; the address then says which
-    numbers are shown, for what the page opens on may change."""
+    """One of the printed tables, which are called by what they hold."""
     titles, none = cells.table_titles(tables), numbers == COMPUTED
-    if none and _by_default():
+    if none and _has_own():
         with above:
             drawing.caption(f"The papers' tables are under Numbers: Published{_without()}.")
-    source = pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
-    with above:
-        address.name(numbers=numbers, **({} if none else {"table": source}))
-    return source
+    return pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
 
 
 def _without() -> str:
@@ -139,7 +129,9 @@ def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
 def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
     """The popover of filters; `above` takes what is wrong in the address."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
-    usual = {"group": [name for name in _usual_groups(numbers) if name in choices["group"]]}
+    # In print there is no usual one that an import could change.
+    own = [name for name in _usual_groups(numbers) if name in choices["group"]]
+    usual = {"group": own} if numbers == COMPUTED else {}
     with above:
         for column, values in choices.items():
             address.known(column, values, column)
@@ -156,9 +148,7 @@ def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
         query_kind.of_datasets(above, "" if numbers == COMPUTED else _OF_ALL)
         return Filter(
             {
-                column: pick_many(
-                    column.capitalize(), values, column, default=usual.get(column, ())
-                )
+                column: pick_many(column.capitalize(), values, column, default=usual.get(column))
                 for column, values in choices.items()
             },
             pick_many("Family", FAMILIES, "family"),

@@ -153,8 +153,8 @@ def _choose_systems(
     likely = [name for name in others if name in able]
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
-    chosen = pick_many("Systems", others, f"{prefix}systems", width=330, empty=said, titles=titles)
-    return chosen or first, baseline
+    look: dict[str, Any] = {"default": first, "width": 330, "empty": said, "titles": titles}
+    return pick_many("Systems", others, f"{prefix}systems", **look) or first, baseline
 
 
 def _titles(systems: Sequence[str]) -> dict[str, str]:

@@ -37,15 +37,12 @@ def choose_view() -> str:
     return pickers.view("View", VIEWS, "view", default=HEATMAP)
 
 
-def choose_numbers(above: Any) -> str:
+def choose_numbers() -> str:
     """Printed figures, or what was counted: the latter for who has a collection of their own, and
-    where the address names what only computed figures have. The address then says which."""
+    where the address names what only computed figures have."""
     own = _has_own() or {"unit", "floor", "pair"} & set(st.query_params)
     default = figures.COMPUTED if own else figures.PUBLISHED
-    numbers = pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
-    with above:
-        address.name(numbers=numbers)
-    return numbers
+    return pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
 
 
 def _has_own() -> bool:

@@ -1,6 +1,6 @@
 """The sections of the page Query."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -66,13 +66,12 @@ def choose_query(
     rows = read(query_select.queries, order=order, **of)
     if rows.empty:
         st.info(escaping.text(f"No query contains {find!r}."))
-        st.stop()
+        address.stop()
     if not find:
         address.known("query", rows["query_id"], f"query of {dataset}")
     known = {row["query_id"]: row for row in rows.to_dict("records")}
     shown = {name: figures.option(row) for name, row in known.items()}
     row = known[address.chosen("query", shown, usual)]
-    address.pin("query", row["query_id"])
     address.remember(f"query of {dataset}", row["query_id"])
     with pickers.pickers():
         _step("Previous", row["previous"], ":material/chevron_left:", "P")
@@ -161,7 +160,6 @@ def document(page: Page, chosen: str) -> None:
     if not chosen:
         return
     address.pick("document", "Document", _offered(page))
-    address.pin("document", chosen)
     judging.hole(page.dataset, page.query_id, chosen)
     _text(page, chosen)
     _IN_VIEW(data={"click": st.session_state.get("_opened", 0)}, key="_in_view")
@@ -221,7 +219,7 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     drawing.caption(score_breakdown.reading(measure))
     shown = names[0]
     if len(names) > 1:
-        shown = _chosen_list(titles)
+        shown = pickers.view("The sum of", names, "sum", titles=titles)
     frame = score_breakdown.table(found[shown])
     height = "content" if len(frame) <= 12 else 420
     drawing.table(frame, "sum", f"{measure} of {titles[shown]}, rank by rank", height=height)
@@ -229,19 +227,6 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     drawing.caption(
         score_breakdown.conclusion(found[shown], next(iter(stored), None), titles[shown])
     )
-
-
-def _chosen_list(titles: Mapping[str, str]) -> str:
-    if st.session_state.get("_sum") not in titles:
-        st.session_state["_sum"] = next(iter(titles))
-    shown = st.segmented_control(
-        "The sum of",
-        list(titles),
-        format_func=lambda name: escaping.text(titles[name]),
-        key="_sum",
-        required=True,
-    )
-    return str(shown)
 
 
 def values(frame: DataFrame, systems: Systems) -> None:

@@ -1,9 +1,10 @@
 """What the address names, where no picker holds it; names that there are not."""
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -19,13 +20,17 @@ _IN_PLACE = components.component(
       const now = new URL(window.location.href);
       const place = ({ origin, pathname }) => origin + pathname.replace(/\\/$/, "");
       if (!data.url || place(now) !== place(new URL(data.url))) return;
-      const before = now.search;
+      // Somebody may have gone on since the server ran the page.
+      const sorted = (words) => {
+        const found = new URLSearchParams(words);
+        found.sort();
+        return found.toString();
+      };
+      if (sorted(now.search) !== sorted(data.known)) return;
       for (const [key, values] of Object.entries(data.named)) {
-        if (now.searchParams.has(key) && !data.instead) continue;
         now.searchParams.delete(key);
-        for (const value of [values].flat()) now.searchParams.append(key, value);
+        for (const value of values) now.searchParams.append(key, value);
       }
-      if (now.search === before) return;
       window.history.replaceState(window.history.state, "", now);
     }
     """,
@@ -49,7 +54,13 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
         != (st.session_state[key])
     ):
         st.session_state[f"_wrong_{key}"] = []
-    for words in st.session_state.get(f"_wrong_{key}", []):
+    say_missing(st.session_state.get(f"_wrong_{key}", []))
+
+
+def say_missing(sentences: Sequence[str]) -> None:
+    """Say what the address names that there is not, and note it: such an export is refused."""
+    st.session_state.setdefault("_missing", []).extend(sentences)
+    for words in sentences:
         st.warning(escaping.text(words))
 
 
@@ -76,32 +87,7 @@ def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str
 def choose(key: str, name: str | None) -> None:
     """Put a name into the address, for the `on_click` of a button."""
     if name:
-        st.query_params[key] = name
-
-
-def begin(title: str) -> None:
-    """Begin a run of a page: what the last one showed stays pinned until this one pins its own.
-
-    A click that comes early ends a run before it has shown, and pinned, anything.
-    """
-    state = st.session_state
-    before = state.get("_pinned") or state.get("_pinned_before", {})
-    state["_pinned_before"] = before if state.get("_pinned_on") == title else {}
-    state["_pinned"], state["_pinned_on"] = {}, title
-
-
-def pin(key: str, name: str) -> None:
-    """Keep what is shown without the address naming it, for `unpin`."""
-    st.session_state["_pinned"][key] = st.session_state.get("dataset"), name
-
-
-def unpin() -> None:
-    """Have the address name what is shown, lest a change of judgements puts another first."""
-    state = st.session_state
-    pinned = state.get("_pinned_before", {}) | state.get("_pinned", {})
-    for key, (dataset, name) in pinned.items():
-        if dataset == state.get("dataset"):
-            choose(key, name)
+        pickers.put(**{key: name})
 
 
 def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) -> None:
@@ -113,41 +99,22 @@ def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) ->
         navigation.follow()
 
 
-def arrive() -> None:
-    """Set the pickers that a link named; a page calls it before it draws them."""
-    # Even of nothing an update is sent, to a browser whose address `name` may have made longer.
-    if named := st.session_state.pop("_arriving", {}):
-        st.query_params.update(named)
-
-
-def name(**named: str) -> None:
-    """Have the address name what a page shows by itself, such as which numbers, where it does not
-    name that already.
+def complete() -> None:
+    """Have the address name all that the page shows, once it is drawn.
 
     The browser writes it into the address in place: what the server writes is a step Back.
     """
-    _write(named, instead=False)
+    if named := pickers.unnamed():
+        st.session_state["_own"] |= named
+        given = {key: st.query_params.get_all(key) for key in st.query_params}
+        known = urlencode(given, doseq=True)
+        _IN_PLACE(data={"named": named, "known": known, "url": st.context.url}, key="_in_place")
 
 
-def name_instead(**named: Sequence[str]) -> None:
-    """As `name`, but what the address named before makes way."""
-    _write(named, instead=True)
-
-
-def forget(key: str, names: Collection[str]) -> None:
-    """Have the address name no more what another dataset had, in place; what was wrong from the
-    start stays, and is said (`known`)."""
-    given = st.query_params.get_all(key)
-    wrong = given if not st.session_state.get(f"_wrong_{key}") else []
-    if any(name and name not in names for name in wrong):
-        _write({key: []}, instead=True, of=key)
-
-
-def _write(named: Mapping[str, str | Sequence[str]], *, instead: bool, of: str = "") -> None:
-    # The address that the server knows: after each step the browser looks again.
-    known = urlencode({key: st.query_params.get_all(key) for key in st.query_params}, doseq=True)
-    data = {"named": named, "instead": instead, "url": st.context.url, "known": known}
-    _IN_PLACE(data=data, key=f"_named_{instead}{of}")
+def stop() -> NoReturn:
+    """End a page that shows no more."""
+    complete()
+    st.stop()
 
 
 def recall(key: str, names: Iterable[str]) -> None:
@@ -176,6 +143,7 @@ def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
     What it shows is a text, by which the names are not to be told apart.
     """
     st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
+    pickers.note(key, [shown])
 
     def changed() -> None:
         # Of a picker whose names change the browser sends what it showed before, as if it had been

@@ -64,7 +64,7 @@ def with_lists() -> tuple[DataFrame, list[str]]:
     runs = read(query_select.runs)
     if runs.empty:
         st.info("No ranked lists are stored yet: python -m compute demo computes some.")
-        st.stop()
+        address.stop()
     names = list(dict.fromkeys(runs["dataset"]))
     address.recall("dataset", names)
     return runs, names

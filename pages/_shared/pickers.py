@@ -14,7 +14,7 @@ from pandas import DataFrame
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
-from pages._shared import export
+from pages._shared import escaping, export
 
 UNTITLED: Mapping[str, str] = MappingProxyType({})
 
@@ -53,10 +53,19 @@ def pick(
         disabled=disabled,
         help=told,
     )
+    if disabled:
+        st.session_state["_named"].pop(key)
     return export.picked(key, picked)
 
 
-def view(label: str, options: Sequence[str], key: str, *, default: str | None = None) -> str:
+def view(
+    label: str,
+    options: Sequence[str],
+    key: str,
+    *,
+    default: str | None = None,
+    titles: Mapping[str, str] = UNTITLED,
+) -> str:
     """One of the few parts of a page, side by side; kept in the address under `key`."""
     choices = list(options)
     usual = default if default in choices else choices[0]
@@ -64,6 +73,7 @@ def view(label: str, options: Sequence[str], key: str, *, default: str | None = 
     picked = st.segmented_control(
         label,
         choices,
+        format_func=lambda name: escaping.text(_title(titles, name)) if titles else name,
         required=True,
         key=key,
         on_change=partial(_put, key),
@@ -83,7 +93,7 @@ def pick_many(
     options: Sequence[str],
     key: str,
     *,
-    default: Sequence[str] = (),
+    default: Sequence[str] | None = None,
     width: int = 230,
     empty: str = "all",
     titles: Mapping[str, str] = UNTITLED,
@@ -91,22 +101,24 @@ def pick_many(
 ) -> list[str]:
     """Some of `options`, kept in the address under `key`; `empty` says what none of them means.
 
-    `told`, in Markdown, stands behind its mark.
+    Where there is a `default`, even of none, the address says so if none is chosen. `told`, in
+    Markdown, stands behind its mark.
     """
     choices = list(options)
+    nothing = [] if default is None else [""]
 
     def meant(named: list[str]) -> list[str]:
         known = [name for name in dict.fromkeys(named) if name in choices]
-        return known if known or named == [""] else list(default)
+        return known if known or named == [""] else list(default or ())
 
-    _follow(key, meant)
+    _follow(key, meant, nothing)
     chosen = st.multiselect(
         label,
         choices,
         format_func=partial(_title, titles),
         key=key,
         placeholder=empty,
-        on_change=partial(_put, key, [""] * bool(default), choices),
+        on_change=partial(_put, key, nothing, choices),
         width=width,
         help=told,
     )
@@ -116,14 +128,16 @@ def pick_many(
 def words(label: str, key: str, *, width: int = 190) -> str:
     """A line of text, kept in the address under `key`."""
     _follow(key, lambda named: "".join(named[:1]))
-    return st.text_input(label, key=key, on_change=partial(_put, key), width=width)
+    found = st.text_input(label, key=key, on_change=partial(_put, key), width=width)
+    return export.picked(key, found)
 
 
 def slide(label: str, key: str, *, default: float) -> float:
     """A number from 0 to 1 in steps of .05, kept in the address under `key`."""
     steps = {f"{step / 20:g}": step / 20 for step in range(21)}
     _follow(key, lambda named: steps.get("".join(named[:1]), default))
-    return st.slider(label, 0.0, 1.0, step=0.05, key=key, on_change=partial(_put, key), width=260)
+    look: dict[str, Any] = {"step": 0.05, "key": key, "width": 260}
+    return export.picked(key, st.slider(label, 0.0, 1.0, on_change=partial(_put, key), **look))
 
 
 LEAST, LARGEST = 0.001, 1.0
@@ -160,10 +174,37 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
 def put(**named: str | Sequence[str]) -> None:
     """Have the address name these, in one step of the browser's history; nothing for an empty one.
 
-    The pickers that they belong to follow.
+    The pickers that they belong to follow, and so do those below that nobody has chosen: what the
+    page itself made the address name of them goes.
     """
+    state = st.session_state
+    order, own = [*state.get("_named", ())], state.get("_own", {})
+    first = min((order.index(key) for key in named if key in order), default=len(order))
+    for key in named:
+        own.pop(key, None)
     now = {key: st.query_params.get_all(key) for key in st.query_params}
-    st.query_params.from_dict({key: value for key, value in (now | named).items() if value})
+    left = {
+        key: names for key, names in now.items() if names != own.get(key) or key in order[:first]
+    }
+    st.query_params.from_dict({key: value for key, value in (left | named).items() if value})
+
+
+def note(key: str, names: list[str]) -> None:
+    """Note what of the content of the page the address is to name; see `address.complete`."""
+    st.session_state.setdefault("_named", {})[key] = names
+
+
+def unnamed() -> dict[str, list[str]]:
+    """What the page shows and the address does not name.
+
+    What it named wrongly when the page was opened stays, and is said (`address.known`).
+    """
+    state = st.session_state
+    return {
+        key: names
+        for key, names in state.get("_named", {}).items()
+        if names != st.query_params.get_all(key) and not state.get(f"_wrong_{key}")
+    }
 
 
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
@@ -191,11 +232,11 @@ def begin() -> dict[str, Any]:
         for key in usual:
             st.session_state.pop(key, None)
         usual = {}
-        st.session_state["_usual"] = here, usual
+        st.session_state["_usual"], st.session_state["_own"] = (here, usual), {}
     return usual
 
 
-def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
+def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] = ()) -> None:
     """Have a picker show what the address means, as whoever opens the address sees it.
 
     `meant` gives the value for the names in the address, none of which it has to know.
@@ -207,6 +248,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
     named = st.query_params.get_all(key)
     state[key] = meant(named or ([] if usual[key] is None else _names(usual[key])))
     state.setdefault("_shown", {})[key] = state[key]
+    note(key, _names(state[key]) or list(nothing))
 
 
 def _names(value: object) -> list[str]:

@@ -70,7 +70,6 @@ def _pick(
         return
     with above:
         address.known(KEY, kinds, "kind of queries", _instead())
-        address.forget(KEY, kinds)
     titles = {name: kind.title for name, kind in kinds.items()}
     options = [ALL, *kinds]
     chosen = pickers.pick("Queries", options, KEY, width=230, titles=titles | {ALL: "All queries"})

@@ -68,14 +68,6 @@ def picked(
     return [name for name in known if name in chosen] or list(known)
 
 
-def arrive() -> None:
-    """Have the address name the systems that a link named, as a and b too."""
-    named = st.session_state.get("_arriving", {})
-    if given := {key: named.pop(key) for key in ("systems", "a", "b") if key in named}:
-        st.query_params.update(given)
-    address.arrive()
-
-
 def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     """The systems to show, from left to right, as the address names them.
 
@@ -93,8 +85,8 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     )
     with above:
         said = _say(address.missing(given, known, f"run on {dataset}"))
-    if (given or usual) != chosen and not said:
-        address.name_instead(systems=chosen or [""])
+    if given != chosen and not said:
+        pickers.note("systems", chosen or [""])
     st.session_state["_systems"] = export.picked("systems", chosen)
     named, offered = titles(), with_versions(known, [dataset])
     st.multiselect(
@@ -126,8 +118,7 @@ def _say(wrong: list[str]) -> list[str]:
     kept = st.session_state.get("_wrong_systems", [])
     now = [words for words in wrong if words in kept] if "_systems" in st.session_state else wrong
     st.session_state["_wrong_systems"] = now
-    for words in now:
-        st.warning(escaping.text(words))
+    address.say_missing(now)
     return now
 
 

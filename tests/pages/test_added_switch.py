@@ -16,7 +16,7 @@ from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.leaderboard import select as leaderboard_select
-from tests.support.pages import PAGES, noted, opened
+from tests.support.pages import PAGES, address_of, noted, opened
 from tests.support.tiny import HOSTILE, write_tiny
 
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
@@ -137,7 +137,7 @@ def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(stor
     app.session_state["_last_judgements"] = ["added"]
     app.switch_page("pages/dataset.py").run()
     assert "1 added judgement by 1 person." in captions(app)
-    assert app.query_params["judgements"] == "added"
+    assert address_of(app)["judgements"] == ["added"]
 
 
 @pytest.mark.usefixtures("shipped_results")

@@ -1,6 +1,7 @@
 """Pages as an address opens them, without a browser, and what is looked for on them."""
 
 import ast
+import json
 from typing import NamedTuple
 
 from streamlit.testing.v1 import AppTest
@@ -38,6 +39,15 @@ def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:
     assert not app.exception
     assert not [error for error in app.error if "Bug" in error.value]
     return app
+
+
+def address_of(app: AppTest) -> dict[str, list[str]]:
+    """The address that a browser shows once a page is drawn: what is named in place is in it."""
+    told = [json.loads(one.proto.json) for one in app.get("bidi_component")]
+    named = {key: names for one in told for key, names in one.get("named", {}).items()}
+    given = {key: app.query_params[key] for key in app.query_params}
+    listed = {key: one if isinstance(one, list) else [one] for key, one in given.items()}
+    return {key: names for key, names in (listed | named).items() if names}
 
 
 def button_named(app: AppTest, label: str) -> Button:

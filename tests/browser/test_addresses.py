@@ -1,0 +1,140 @@
+"""After every way to a page a fresh browser shows at its address what stands there."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Browser, Page
+
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.judgements import PERSON
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from tests.support.acting import go, settled
+from tests.support.pages import RUNS, TITLES
+from tests.support.processes.dashboards import port, serving
+from tests.support.tiny import write_tiny
+
+SHOWN = """() => {
+    const texts = (of) => [...document.querySelectorAll(of)].map((one) => one.innerText.trim());
+    const value = (one) => [one.getAttribute("aria-label") || one.name || "",
+                            one.type === "checkbox" || one.type === "radio" ? one.checked
+                                : one.value];
+    const figures = [...document.querySelectorAll(".js-plotly-plot")].map((one) =>
+        one.data.map((trace) => [trace.type, trace.x, trace.y, trace.z, trace.text, trace.name]));
+    return JSON.stringify({
+        headings: texts("h1, h2, h3"),
+        chosen: [...document.querySelectorAll("[data-testid=stMain] input")].map(value),
+        tags: texts("[data-testid=stMain] [data-baseweb=tag], [role=radio][aria-checked=true]"),
+        figures,
+    });
+}"""
+"""Headings, what pickers show, and the data of the figures."""
+GIVEN = "dataset=second&measure=R%40100&judgements=added"
+
+
+@pytest.fixture(scope="module")
+def two(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard on a home with two imported collections, of which the second was judged."""
+    folder = tmp_path_factory.mktemp("two")
+    own = shutil.copytree(home, folder / "home")
+    now = Settings(home=own, latency_queries=0)
+    bench = Bench(Store(now), now)
+    given = write_tiny(folder / "second")
+    second = imports.import_dataset(bench, "second", path=given).dataset
+    for system, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, second, system=system)
+    row = {"dataset": "second", "query_id": "q3", "doc_id": "d6", "relevance": 1, "person": "ada"}
+    about = {"task": "", "guideline_version": "", "source": PERSON}
+    bench.store.add_judgements(pd.DataFrame([row | about]))
+    with serving(own, port(8790)) as address:
+        yield address
+
+
+def _shown(page: Page) -> Any:
+    settled(page)
+    # A figure is drawn some time after the run of its page.
+    return page.wait_for_function(
+        f"""() => {{
+            const [now, before] = [({SHOWN})(), window.lastShown];
+            window.lastShown = now;
+            return now === before && now;
+        }}""",
+        polling=500,
+    ).json_value()
+
+
+def _same(page: Page, browser: Browser, way: str) -> None:
+    """The page and a fresh browser at its address show the same, and the address stays."""
+    here, address = _shown(page), page.url
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
+    try:
+        fresh = context.new_page()
+        go(fresh, address)
+        assert _shown(fresh) == here, (way, address)
+        assert fresh.url == address, way
+    finally:
+        context.close()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("title", TITLES.values())
+def test_the_address_after_every_way_to_a_page_opens_the_same_in_a_fresh_browser(
+    page: Page, browser: Browser, two: str, title: str
+) -> None:
+    before = f"{two}/query?{GIVEN}&systems=plain" if title != "Query" else f"{two}/map?{GIVEN}"
+    go(page, before)
+    settled(page)
+    left = page.url
+    page.get_by_role("link", name=title, exact=True).first.click()
+    page.get_by_role("heading", name=title, level=1, exact=True).wait_for()
+    _same(page, browser, "menu")
+    arrived = page.url
+    page.reload()
+    _same(page, browser, "reload")
+    assert page.url == arrived
+    page.go_back()
+    page.wait_for_url(left)
+    _same(page, browser, "back")
+    page.go_forward()
+    page.wait_for_url(arrived)
+    _same(page, browser, "forward")
+
+
+@pytest.mark.long
+def test_the_address_after_links_and_clicks_opens_the_same_in_a_fresh_browser(
+    page: Page, browser: Browser, two: str
+) -> None:
+    ways = {
+        f"dataset?{GIVEN}&show=Systems": ("How sure the whole order is", "The lists, query by"),
+        f"query?{GIVEN}&systems=plain": ("All queries of these systems", "Next"),
+        f"map?{GIVEN}": ("The lists, query by query",),
+        f"compare?{GIVEN}": ("Swap A and B",),
+    }
+    for start, names in ways.items():
+        for name in names:
+            go(page, f"{two}/{start}")
+            before = page.url
+            page.get_by_role("button", name=name).first.click()
+            page.wait_for_function("before => window.location.href !== before", arg=before)
+            settled(page)
+            _same(page, browser, f"{name} on {start}")
+
+
+def test_a_page_that_the_menu_opened_names_the_dataset_that_it_shows(page: Page, two: str) -> None:
+    go(page, f"{two}/compare?{GIVEN}")
+    steps = page.evaluate("history.length")
+    page.get_by_role("link", name="Holes", exact=True).first.click()
+    page.wait_for_url("**/holes?**dataset=second**")
+    settled(page)
+    assert "judgements=added" in page.url
+    assert page.evaluate("history.length") == steps + 1
+    page.reload()
+    settled(page)
+    assert page.get_by_role("combobox", name="Dataset").first.input_value() == "second"

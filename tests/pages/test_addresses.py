@@ -1,0 +1,117 @@
+"""The address of every page holds all that it shows: what others import changes nothing there."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.judgements import PERSON
+from compute.store.loading import Bench
+from compute.store.store import Store
+from tests.support.pages import PAGES, RUNS, address_of, opened, words_of
+from tests.support.scored import publish
+from tests.support.tiny import write_tiny
+from tests.support.worlds import QUERIES
+
+KEPT = [f"_last_{key}" for key in ("dataset", "systems", "system", "other", "judgements", "rule")]
+"""What a visit keeps when the page changes."""
+WIDGETS = ("selectbox", "multiselect", "toggle", "radio", "button_group", "text_input", "slider")
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
+    """Two imported collections with two runs each, and an added judgement."""
+    now = Settings(home=tmp_path / "home", threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(now.home))
+    found = Bench(Store(now), now)
+    for name in ("first", "second"):
+        _import(found, name, tmp_path)
+    row = {"dataset": "second", "query_id": "q3", "doc_id": "d6", "relevance": 1, "person": "ada"}
+    about = {"task": "", "guideline_version": "", "source": PERSON}
+    found.store.add_judgements(pd.DataFrame([row | about]))
+    yield found
+
+
+def _import(bench: Bench, name: str, folder: Path) -> None:
+    given = write_tiny(folder / name)
+    dataset = imports.import_dataset(bench, name, path=given).dataset
+    for system, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, dataset, system=system)
+
+
+def _shown(app: AppTest) -> dict[str, Any]:
+    """What a person sees of a page."""
+    headings = [one.value for kind in (app.title, app.header, app.subheader) for one in kind]
+    widgets = {
+        (kind, one.label, str(one.key)): one.value for kind in WIDGETS for one in app.get(kind)
+    }
+    drawn = app.session_state["_drawn"]
+    figures = {
+        key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.frame.to_json()
+        for key, one in drawn.items()
+    }
+    return {"headings": headings, "widgets": widgets, "figures": figures, "words": words_of(app)}
+
+
+def _same(page: str, app: AppTest) -> None:
+    """What the page shows is what its address opens elsewhere, and there it stays as it is."""
+    address = address_of(app)
+    fresh = opened(page, **address)
+    assert _shown(fresh) == _shown(app), (page, address)
+    assert address_of(fresh) == address, page
+
+
+def _by_menu(page: str, before: AppTest) -> AppTest:
+    """The page as the menu opens it: without an address, in a visit that has been elsewhere."""
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key in KEPT:
+        if key in before.session_state:
+            app.session_state[key] = before.session_state[key]
+    if page != PAGES[0]:
+        app.switch_page(page)
+    return app.run()
+
+
+def test_the_address_of_a_page_that_the_menu_opened_opens_the_same_elsewhere(bench: Bench) -> None:
+    given = {"dataset": "second", "measure": "R@100", "judgements": "added"}
+    app = opened("pages/query.py", **given, systems=list(RUNS)[:1])
+    _same("pages/query.py", app)
+    for page in PAGES:
+        arrived = _by_menu(page, app)
+        assert not arrived.exception
+        _same(page, arrived)
+        if page in ("pages/holes.py", "pages/compare.py", "pages/map.py", "pages/lengths.py"):
+            assert address_of(arrived)["dataset"] == ["second"]
+            assert address_of(arrived)["judgements"] == ["added"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_somebody_imports_does_not_change_what_an_address_shows(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = Settings(home=tmp_path / "home", threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(now.home))
+    bench = Bench(Store(now), now)
+    judgements = pd.DataFrame({"query_id": QUERIES, "doc_id": "d1", "relevance": 1})
+    hits = pd.DataFrame({"query_id": QUERIES, "doc_id": "d1", "score": 1.0})
+    publish(bench.store, "scifact", judgements, {"bm25": hits, "minilm": hits})
+    before = opened(page)
+    address = address_of(before)
+    # Its name comes before all others, and whoever has runs of their own sees these first.
+    _import(bench, "aaa", tmp_path)
+    after = opened(page, **address)
+    shown = {name: _shown(one)["widgets"] for name, one in (("b", before), ("a", after))}
+    assert {k: v for k, v in shown["a"].items() if k in shown["b"]} == shown["b"], address
+    datasets = {names for (_, _, key), names in shown["a"].items() if key == "dataset"}
+    assert "aaa" not in datasets
+    if page == PAGES[0]:
+        both = opened(page, numbers="Computed", group="")
+        assert _shown(both)["figures"].keys() >= {"cells"}

@@ -52,9 +52,8 @@ def _check(app: AppTest, page: str, given: Mapping[str, Sequence[str]]) -> None:
     """Raises Unavailable for what the page shows as an error, Missing for unknown names."""
     for shown in [*app.exception, *app.error]:
         raise Unavailable(_plain(shown.value))
-    for shown in app.warning:
-        if re.match("No .* here is called ", shown.value):
-            raise Missing(_plain(shown.value))
+    for words in state(app, "_missing"):
+        raise Missing(words)
     pickers = state(app, "_picked")
     for key in given.keys() - pickers.keys() - FREE:
         raise WrongInput(

@@ -13,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
+from compute.base.errors import Missing
 from compute.base.settings import Settings
 from compute.exports import browser, file_names, tables
 from compute.exports.figures import Figure
@@ -22,6 +23,7 @@ from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.lengths import violins
 from pages._frame import render, render_all
+from pages._shared import address
 from tests.support.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$_%"
@@ -138,6 +140,36 @@ def test_what_is_not_there_is_said_in_a_sentence(
     with pytest.raises(render.BeirscopeError, match=words):
         render.write(asked | {"out": str(tmp_path / "x.html"), "paper": Paper()})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "wrong"),
+    [
+        ("lengths", "lengths", {"k": "7"}),
+        ("query", "lists", {"systems": "nobody"}),
+        ("compare", "differences", {"a": "nobody"}),
+        ("annotate", "tasks", {"task": "nobody"}),
+    ],
+)
+def test_an_export_of_what_there_is_not_is_refused_however_the_page_says_so(
+    page: str,
+    key: str,
+    wrong: dict[str, str],
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = "There is nothing of that name."
+
+    def missing(named: list[str], choices: list[str], *_: str) -> list[str]:
+        return [told for one in named if one and one not in choices]
+
+    monkeypatch.setattr(address, "missing", missing)
+    given = {"dataset": ["tiny"]} | {name: [value] for name, value in wrong.items()}
+    asked = {"kind": "figure", "page": page, "key": key, "given": given, "paper": Paper()}
+    words = told if page != "annotate" else "No task here is called nobody"
+    with pytest.raises(Missing, match=words):
+        render.write(asked | {"out": str(tmp_path / "x.html")})
 
 
 @pytest.mark.parametrize(

@@ -78,13 +78,12 @@ def _board(shown: Shown, of: Of, found: DataFrame) -> dict[str, Any]:
         return told | {"table": _table(intervals.table(None, board), board), "said": ""}
     titles = leaderboard.short_titles(board.systems)
     title = f"Means of {of.measure} with intervals and groups"
-    how, *rest = order_confidence.caption(order, board, ground)
-    notes = [*rest, how.replace("in the view Table", "in the table below")]
+    how, *rest = order_confidence.caption(order, board, ground, "in the table below")
     figure = intervals.intervals(order, titles, of.measure, "light")
     return told | {
         "said": order_confidence.verdict(order, titles),
         "table": _table(intervals.table(order, board, _holes(shown, of, ground)), board),
-        "order": figures.drawn(figure, title, notes),
+        "order": figures.drawn(figure, title, [*rest, how]),
     }
 
 

@@ -128,11 +128,14 @@ def like_first(ranking: DataFrame) -> list[str]:
     return [system for system, group in others if own & set(group.split())]
 
 
-def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """How to read an order, what its intervals rest on, and what is left out."""
+def caption(
+    ranking: DataFrame, board: Board, ground: Ground, table: str = "in the view Table"
+) -> list[str]:
+    """How to read an order, what its intervals rest on, and what is left out; `table` says where
+    the letters of the groups stand."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     sentences = [
-        f"{_HOW} {FIRST}" if drawn else "",
+        f"{_HOW.format(table)} {FIRST}" if drawn else "",
         f"Over {_size(ranking, board, ground)}",
         _GROUNDS[drawn],
         f"Left out: {left_out:,} of the queries, on which a system has no value."
@@ -165,7 +168,7 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
 
 _HOW = (
     "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
-    " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
+    " at the right, or a letter in common {}, cannot be told apart. Lines of others"
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
     " second to fourth. The percentage: how often a system comes first when queries, datasets or"
     " both are drawn again, with replacement."

@@ -84,6 +84,9 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
     words = " ".join(order_confidence.caption(order, made, ground))
+    assert "a letter in common in the view Table, cannot" in words
+    below = order_confidence.caption(order, made, ground, "in the table below")
+    assert "a letter in common in the table below, cannot" in below[0]
     assert (
         "the 18 datasets that all of these have. Left out: 1 system that lacks one of them."
         in words

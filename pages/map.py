@@ -18,7 +18,7 @@ with pickers.pickers():
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     with above:
         address.known("system", known, f"run on {name}")
-        address.known("other", known, f"run on {name}")
+        address.known("other", [*known, sections.NOTHING], f"run on {name}")
     for key in ("system", "other"):
         address.recall(key, known)
     first, second = system_pickers.usual_pair(known, name)

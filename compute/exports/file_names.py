@@ -1,5 +1,6 @@
 """Names of exported files, made of what people see: a-z, 0-9 and - alone, never a path."""
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -15,20 +16,49 @@ OF_ALL = {"medians"}
 """Figures of all datasets, though the page has a picker of one."""
 OF_ORDER = {"order", "bump"}
 """What of the Leaderboard may be about one dataset: that of its order."""
-UNMEASURED = {"judged", "likeness", "lists", "ranks", "all", "sets", "set-grades"}
+UNMEASURED = {
+    *("judged", "likeness", "lists", "ranks", "all", "sets", "set-grades", "values", "estimates"),
+    *("estimated-numbers", "three-ways", "kappas", "published-effect"),
+}
 """Figures that show no measure, though the page has a picker of one."""
-OF_TWO = {"differences", "scatter", "likeness", "kinds", "datasets", "pair", "gaps"}
-"""Figures of the systems A and B."""
-OF_A_QUERY = {"lists", "gains"}
+_OF_TWO = (
+    *("differences", "scatter", "likeness", "kinds", "kinds_table", "datasets", "rows", "pair"),
+    *("gaps", "tests", "different", "fused", "fused_best", "fused_losses"),
+)
+_OF_SETS = ("set_ranks", "set-boards", "set-pairs", "set-grades")
+ALSO: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(_OF_TWO, ("a", "b")),
+    **dict.fromkeys(("kinds", "kinds_table"), ("a", "b", "slice")),
+    "different": ("a", "b", "by"),
+    "by_kind": ("slice",),
+    **dict.fromkeys(_OF_SETS, ("systems", "set", "beside")),
+    "set-grades": ("set", "beside"),
+    **dict.fromkeys(("intervals", "bounds", "orders", "ranks"), ("systems",)),
+    **dict.fromkeys(("estimates", "estimated-numbers"), ("sample", "estimated")),
+    "three-ways": ("sample", "estimated", "machine"),
+    "kappas": ("weights",),
+    "lists": ("systems", "ranks"),
+    **dict.fromkeys(("gains", "values"), ("systems",)),
+    "sum": ("systems", "sum"),
+    **dict.fromkeys(("map", "all"), ("system", "other", "order", "ranks")),
+    "neighbours": ("floor", "node"),
+}
+"""What else figures and tables are of: pickers whose choices their names have."""
+OF_A_QUERY = {"lists", "gains", "values", "sum"}
 
 Shown = Mapping[str, object]
 """What the pickers of a page show, by their keys."""
 
 
 def slug(words: str) -> str:
-    """Words as a part of a name; `unnamed` where none of them can be written so."""
+    """Words as a part of a name; `unnamed` where none of them can be written so. In what is too
+    long a digest stands for the end."""
     plain = unicodedata.normalize("NFKD", words.replace("@", "")).encode("ascii", "ignore").decode()
-    return "-".join(re.findall("[a-z0-9]+", plain.lower()))[:LONGEST].strip("-") or "unnamed"
+    name = "-".join(re.findall("[a-z0-9]+", plain.lower())) or "unnamed"
+    if len(name) <= LONGEST:
+        return name
+    digest = hashlib.sha256(words.encode()).hexdigest()[:8]
+    return f"{name[: LONGEST - 9].strip('-')}-{digest}"
 
 
 def dataset(key: str, shown: Shown) -> str:
@@ -66,11 +96,15 @@ def said(page: str, key: str, shown: Shown) -> list[str]:
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
     words = [dataset(key, shown) or table or page] + [key] * (key not in ("", "cells"))
-    words += [str(shown.get(name, "")) for name in ("a", "b") if key in OF_TWO]
+    words += [_listed(shown.get(name)) for name in ALSO.get(key, ())]
     words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
     words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)
     return [word for word in words if word]
+
+
+def _listed(chosen: object) -> str:
+    return " ".join(map(str, chosen)) if isinstance(chosen, list) else str(chosen or "")
 
 
 def query(key: str, shown: Shown) -> str:

@@ -14,7 +14,7 @@ from compute.intake import imports
 from compute.judgements import PERSON
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.support.acting import go, settled
+from tests.support.acting import click_mark, go, settled
 from tests.support.pages import RUNS, TITLES
 from tests.support.processes.dashboards import port, serving
 from tests.support.tiny import write_tiny
@@ -27,13 +27,14 @@ SHOWN = """() => {
     const figures = [...document.querySelectorAll(".js-plotly-plot")].map((one) =>
         one.data.map((trace) => [trace.type, trace.x, trace.y, trace.z, trace.text, trace.name]));
     return JSON.stringify({
+        address: window.location.href,
         headings: texts("h1, h2, h3"),
         chosen: [...document.querySelectorAll("[data-testid=stMain] input")].map(value),
         tags: texts("[data-testid=stMain] [data-baseweb=tag], [role=radio][aria-checked=true]"),
         figures,
     });
 }"""
-"""Headings, what pickers show, and the data of the figures."""
+"""The address, headings, what pickers show, and the data of the figures."""
 GIVEN = "dataset=second&measure=R%40100&judgements=added"
 
 
@@ -57,7 +58,9 @@ def two(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def _shown(page: Page) -> Any:
+def _shown(page: Page, title: str) -> Any:
+    only = "title => document.querySelector('h1')?.innerText.trim() === title"
+    page.wait_for_function(only, arg=title)
     settled(page)
     # A figure is drawn some time after the run of its page.
     return page.wait_for_function(
@@ -70,15 +73,15 @@ def _shown(page: Page) -> Any:
     ).json_value()
 
 
-def _same(page: Page, browser: Browser, way: str) -> None:
-    """The page and a fresh browser at its address show the same, and the address stays."""
-    here, address = _shown(page), page.url
+def _same(page: Page, browser: Browser, way: str, title: str) -> str:
+    """The address of a page, at which a fresh browser shows the same."""
+    here, address = _shown(page, title), page.url
     context = browser.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     try:
         fresh = context.new_page()
         go(fresh, address)
-        assert _shown(fresh) == here, (way, address)
-        assert fresh.url == address, way
+        assert _shown(fresh, title) == here, (way, address)
+        return address
     finally:
         context.close()
 
@@ -88,43 +91,42 @@ def _same(page: Page, browser: Browser, way: str) -> None:
 def test_the_address_after_every_way_to_a_page_opens_the_same_in_a_fresh_browser(
     page: Page, browser: Browser, two: str, title: str
 ) -> None:
-    before = f"{two}/query?{GIVEN}&systems=plain" if title != "Query" else f"{two}/map?{GIVEN}"
-    go(page, before)
-    settled(page)
-    left = page.url
+    before = "Map" if title == "Query" else "Query"
+    go(page, f"{two}/{before.lower()}?{GIVEN}")
+    _same(page, browser, "typed", before)
     page.get_by_role("link", name=title, exact=True).first.click()
-    page.get_by_role("heading", name=title, level=1, exact=True).wait_for()
-    _same(page, browser, "menu")
-    arrived = page.url
+    arrived = _same(page, browser, "menu", title)
     page.reload()
-    _same(page, browser, "reload")
-    assert page.url == arrived
+    assert _same(page, browser, "reload", title) == arrived
     page.go_back()
-    page.wait_for_url(left)
-    _same(page, browser, "back")
+    _same(page, browser, "back", before)
     page.go_forward()
-    page.wait_for_url(arrived)
-    _same(page, browser, "forward")
+    assert _same(page, browser, "forward", title) == arrived
 
 
 @pytest.mark.long
 def test_the_address_after_links_and_clicks_opens_the_same_in_a_fresh_browser(
     page: Page, browser: Browser, two: str
 ) -> None:
-    ways = {
-        f"dataset?{GIVEN}&show=Systems": ("How sure the whole order is", "The lists, query by"),
-        f"query?{GIVEN}&systems=plain": ("All queries of these systems", "Next"),
-        f"map?{GIVEN}": ("The lists, query by query",),
-        f"compare?{GIVEN}": ("Swap A and B",),
-    }
-    for start, names in ways.items():
-        for name in names:
-            go(page, f"{two}/{start}")
-            before = page.url
-            page.get_by_role("button", name=name).first.click()
-            page.wait_for_function("before => window.location.href !== before", arg=before)
-            settled(page)
-            _same(page, browser, f"{name} on {start}")
+    ways = (
+        ("Dataset", "&show=Systems", "How sure the whole order is", "Leaderboard"),
+        ("Dataset", "&show=Systems", "The lists, query by query", "Query"),
+        ("Query", "", "All queries of these systems", "Map"),
+        ("Query", "", "Next", "Query"),
+        ("Map", "", "The lists, query by query", "Query"),
+        ("Compare", "", "Swap A and B", "Compare"),
+    )
+    for start, more, name, title in ways:
+        go(page, f"{two}/{start.lower()}?{GIVEN}{more}")
+        _shown(page, start)
+        before = page.url
+        page.get_by_role("button", name=name).first.click()
+        page.wait_for_function("before => window.location.href !== before", arg=before)
+        _same(page, browser, f"{name} on {start}", title)
+    go(page, f"{two}/?numbers=Computed&view=Heatmap")
+    _shown(page, "Leaderboard")
+    click_mark(page, "second", "plain")
+    _same(page, browser, "a click on a cell", "Dataset")
 
 
 def test_a_page_that_the_menu_opened_names_the_dataset_that_it_shows(page: Page, two: str) -> None:

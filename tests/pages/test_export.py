@@ -233,6 +233,57 @@ def test_all_figures_are_written_with_their_captions_but_one_that_fails(
     assert r"Systems: \textless{}b\textgreater{}{*}mine{*}\&\$x\$\_\%, plain." in captions
 
 
+OTHER = [
+    ("compare", {"a": [HOSTILE], "b": ["plain"]}, {"a": ["plain"], "b": [HOSTILE]}),
+    ("compare", {"by": ["by the measure"]}, {"by": ["b ahead"]}),
+    ("compare", {"slice": ["words"]}, {"slice": ["relevant"]}),
+    ("compare", {"measure": ["nDCG@10"]}, {"measure": ["RR@10"]}),
+    ("holes", {"measure": ["nDCG@10"]}, {"measure": ["R@10"]}),
+    ("holes", {"systems": ["plain"]}, {"systems": [HOSTILE]}),
+    ("query", {"query": ["q1"]}, {"query": ["q2"]}),
+    ("query", {"systems": ["plain"]}, {"systems": [HOSTILE]}),
+    ("query", {"systems": ["plain", HOSTILE]}, {"systems": ["plain", HOSTILE], "sum": [HOSTILE]}),
+    ("map", {"system": ["plain"]}, {"system": [HOSTILE]}),
+    ("map", {"system": ["plain"], "other": ["–"]}, {"system": ["plain"], "other": [HOSTILE]}),
+    ("dataset", {"show": ["Systems"]}, {"show": ["Systems"], "measure": ["R@100"]}),
+]
+
+
+@pytest.mark.parametrize(("page", "one", "other"), OTHER)
+def test_what_differs_has_another_name_and_what_does_not_has_the_same(
+    page: str, one: dict[str, list[str]], other: dict[str, list[str]], home: Path
+) -> None:
+    apps = [render.run(page, {"dataset": ["tiny"]} | given) for given in (one, other)]
+    left, right = ({key: _content(one) for key, one in _noted(app).items()} for app in apps)
+    names = [
+        {key: file_names.of_figure(page, key, render.state(app, "_picked")) for key in left}
+        for app in apps
+    ]
+    assert left.keys() & right.keys()
+    wrong = [
+        key
+        for key in left.keys() & right.keys()
+        if (left[key] == right[key]) != (names[0][key] == names[1][key])
+        and not (key == "likeness" and "a" in other)  # the same from both sides
+    ]
+    assert wrong == []
+
+
+def _noted(app: AppTest) -> dict[str, Any]:
+    drawn = app.session_state["_drawn"]
+    return {key: one for key, one in drawn.items() if not key.startswith("_")}
+
+
+def _content(one: Any) -> str:
+    return one.figure.to_json() if isinstance(one, Figure) else one.frame.to_json()
+
+
+def test_names_that_are_too_long_differ_where_their_ends_do() -> None:
+    given = {"dataset": "tiny", "a": "rrf(" + "bm25," * 30, "measure": "nDCG@10"}
+    names = {file_names.of_figure("compare", "tests", given | {"b": end}) for end in ("x", "y")}
+    assert len(names) == 2 and all(len(name) <= file_names.LONGEST for name in names)
+
+
 def test_a_figure_on_a_page_knows_what_it_is_of(home: Path) -> None:
     app = render.run("dataset", {"dataset": ["tiny"], "measure": ["R@100"], "show": ["Queries"]})
     found = render.find(app, "dataset", "difficulty", figure=True)

@@ -42,8 +42,18 @@ ALSO: Mapping[str, tuple[str, ...]] = {
     "sum": ("systems", "sum"),
     **dict.fromkeys(("map", "all"), ("system", "other", "order", "ranks")),
     "neighbours": ("floor", "node"),
+    "pairs": ("floor", "order"),
+    "graph": ("floor", "lines"),
+    **dict.fromkeys(("cells", "board", "wins"), ("baseline",)),
+    "bump": ("beside",),
+    **dict.fromkeys(("lengths", "medians"), ("systems", "axis", "cut")),
 }
 """What else figures and tables are of: pickers whose choices their names have."""
+OF_PAGE: Mapping[str, tuple[str, ...]] = {
+    "leaderboard": ("task", "domain", "group", "family", "returned", "shared", "systems"),
+    "efficiency": ("systems",),
+}
+"""What all figures and tables of a page are of."""
 OF_A_QUERY = {"lists", "gains", "values", "sum"}
 
 Shown = Mapping[str, object]
@@ -96,7 +106,9 @@ def said(page: str, key: str, shown: Shown) -> list[str]:
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
     words = [dataset(key, shown) or table or page] + [key] * (key not in ("", "cells"))
-    words += [_listed(shown.get(name)) for name in ALSO.get(key, ())]
+    if key:
+        also = (*ALSO.get(key, ()), *OF_PAGE.get(page, ()))
+        words += [name if shown.get(name) is True else _listed(shown.get(name)) for name in also]
     words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
     words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)

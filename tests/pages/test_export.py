@@ -245,6 +245,9 @@ OTHER = [
     ("query", {"systems": ["plain", HOSTILE]}, {"systems": ["plain", HOSTILE], "sum": [HOSTILE]}),
     ("map", {"system": ["plain"]}, {"system": [HOSTILE]}),
     ("map", {"system": ["plain"], "other": ["–"]}, {"system": ["plain"], "other": [HOSTILE]}),
+    ("leaderboard", {"systems": ["plain"]}, {"systems": [HOSTILE]}),
+    ("leaderboard", {"view": ["Table"]}, {"view": ["Table"], "baseline": ["plain"]}),
+    ("lengths", {"systems": ["plain"]}, {"systems": [HOSTILE]}),
     ("dataset", {"show": ["Systems"]}, {"show": ["Systems"], "measure": ["R@100"]}),
 ]
 
@@ -253,7 +256,8 @@ OTHER = [
 def test_what_differs_has_another_name_and_what_does_not_has_the_same(
     page: str, one: dict[str, list[str]], other: dict[str, list[str]], home: Path
 ) -> None:
-    apps = [render.run(page, {"dataset": ["tiny"]} | given) for given in (one, other)]
+    of = {"numbers": ["Computed"]} if page == "leaderboard" else {"dataset": ["tiny"]}
+    apps = [render.run(page, of | given) for given in (one, other)]
     left, right = ({key: _content(one) for key, one in _noted(app).items()} for app in apps)
     names = [
         {key: file_names.of_figure(page, key, render.state(app, "_picked")) for key in left}
@@ -275,7 +279,11 @@ def _noted(app: AppTest) -> dict[str, Any]:
 
 
 def _content(one: Any) -> str:
-    return one.figure.to_json() if isinstance(one, Figure) else one.frame.to_json()
+    return (
+        one.figure.to_json()
+        if isinstance(one, Figure)
+        else f"{one.frame.to_json()}{one.scores.note}"
+    )
 
 
 def test_names_that_are_too_long_differ_where_their_ends_do() -> None:

@@ -73,7 +73,7 @@ def csv(table: Table, *, escaped: bool = False) -> bytes:
     `escaped` that a spreadsheet would compute."""
     frame = _named(table.frame)
     if escaped:
-        for name in frame.columns.difference(IDS):
+        for name in frame.columns.difference(list(IDS)):
             if not pd.api.types.is_numeric_dtype(frame[name]):
                 frame[name] = frame[name].map(formulas.escaped_cell)
         frame.columns = frame.columns.map(formulas.escaped_cell)

@@ -50,9 +50,8 @@ def _import(bench: Bench, name: str, folder: Path) -> None:
 def _shown(app: AppTest) -> dict[str, Any]:
     """What a person sees of a page."""
     headings = [one.value for kind in (app.title, app.header, app.subheader) for one in kind]
-    widgets = {
-        (kind, one.label, str(one.key)): one.value for kind in WIDGETS for one in app.get(kind)
-    }
+    found: list[tuple[str, Any]] = [(kind, one) for kind in WIDGETS for one in app.get(kind)]
+    widgets = {(kind, one.label, str(one.key)): one.value for kind, one in found}
     drawn = app.session_state["_drawn"]
     figures = {
         key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.frame.to_json()

@@ -15,8 +15,10 @@ def manager() -> MemoryUploadedFileManager:
 def forget() -> None:
     """Let go of what this session has uploaded: it was taken in, or its page was left."""
     context = get_script_run_ctx()
-    if context and runtime.exists():
-        manager().remove_session_files(context.session_id)
+    held = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    # An export at the command line runs pages without a server that holds any.
+    if context and isinstance(held, MemoryUploadedFileManager):
+        held.remove_session_files(context.session_id)
 
 
 def end_left() -> None:

@@ -40,6 +40,7 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
+    aside.unlink(missing_ok=True)  # of a link there only the link goes
     try:
         with aside.open("wb") as file:
             yield file

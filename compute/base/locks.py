@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
+from compute.base.errors import Conflict
+
 PROBES = 10
 PAUSE = 0.02
 """Seconds between two probes."""
@@ -20,6 +22,8 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
     wrote there stays readable.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_symlink():
+        raise Conflict(f"{file} is a link, and what it leads to would be emptied: remove the link")
     with file.open("a+", encoding="utf-8") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):
             yield None

@@ -3,9 +3,9 @@
 They may hold texts of documents and queries, so none lies where the system keeps temporary files.
 """
 
+import re
 import shutil
-import tempfile
-import time
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -15,8 +15,8 @@ from compute.base.locks import is_held, locked
 
 TMP, UPLOADS = "tmp", "uploads"
 """Where scratch lies under the home."""
-UNLOCKED_STAYS = 24 * 3600
-"""Seconds that a folder stays which nobody ever locked: an earlier version's may be in use."""
+_LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
+"""The names of locks that `folder` gives, in earlier versions too."""
 
 
 @contextmanager
@@ -29,30 +29,34 @@ def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
     with ExitStack() as held:
         # Nobody sweeps between the making of the folder and its lock.
         with locked(_gate(home), shared=True):
-            made = Path(tempfile.mkdtemp(prefix=prefix, dir=home / place))
+            made = home / place / f"{prefix}{uuid.uuid4().hex}"
             held.enter_context(locked(_lock(made)))
+            made.mkdir(0o700)
         try:
             yield made
         finally:
             _remove(made)
 
 
-def sweep(home: Path, at: float | None = None) -> list[Path]:
-    """Remove the scratch folders whose makers are gone; returns them. `at` is the time it is."""
-    old = (at or time.time()) - UNLOCKED_STAYS
+def sweep(home: Path) -> list[Path]:
+    """Remove the scratch folders whose makers are gone; returns them.
+
+    The lock beside a folder says that it was made here: without one it is somebody's and stays.
+    Links are not followed.
+    """
     swept = []
     with locked(_gate(home)):
-        for place in (TMP, UPLOADS):
-            for made in filter(Path.is_dir, (home / place).glob("*")):
-                if _is_left(made, old):
-                    _remove(made)
-                    swept.append(made)
+        for place in (home / TMP, home / UPLOADS):
+            for lock in [] if place.is_symlink() else sorted(place.glob("*.lock")):
+                if _is_left(lock):
+                    swept += [made for made in [lock.with_suffix("")] if made.exists()]
+                    _remove(lock.with_suffix(""))
     return swept
 
 
-def _is_left(made: Path, old: float) -> bool:
-    lock = _lock(made)
-    return not is_held(lock) if lock.exists() else made.stat().st_mtime < old
+def _is_left(lock: Path) -> bool:
+    links = lock.is_symlink() or lock.with_suffix("").is_symlink()
+    return bool(_LOCK.fullmatch(lock.name)) and not links and not is_held(lock)
 
 
 def _remove(made: Path) -> None:

@@ -23,6 +23,7 @@ from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.datasets.catalogue import Dataset, members
 from compute.exports import shipping_counts as overlap
 from compute.store import damage, freshness
+from compute.store.kinds import is_own
 from compute.store.parts import KINDS, write_part
 from compute.store.provenance import portable
 from compute.store.store import SHIPPED, Part, Store, constants, part_path
@@ -144,7 +145,7 @@ def _of(identities: list[Identity]) -> str:
 
 def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
     named = {folder / record["path"] for record in records}
-    for file in (folder / "parts").glob("*/*"):
+    for file in filter(is_own, (folder / "parts").glob("*/*")):
         if file not in named:
             file.unlink()
 

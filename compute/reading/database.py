@@ -163,8 +163,9 @@ def snapshot(
     a file that exists, WrongInput for a folder that does not.
     """
     file = file.resolve()
-    if file.exists():
-        raise Conflict(f"{file} exists: remove it or name another file")
+    for there in (file, _log(file)):
+        if there.exists():
+            raise Conflict(f"{there} exists: remove it or name another file")
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")

@@ -111,6 +111,7 @@ def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
     aside = of.file.with_suffix(".tmp")
     with locked(of.home / "locks" / "gathered.lock"):
         try:
+            aside.unlink(missing_ok=True)
             pq.write_table(
                 made,
                 aside,

@@ -184,6 +184,7 @@ def _remember(rows: pa.Table, home: Path) -> None:
     make_folder(_file(home).parent)
     aside = _file(home).with_suffix(".tmp")
     with locked(home / "locks" / "means.lock"):
+        aside.unlink(missing_ok=True)
         pq.write_table(rows, aside, write_page_checksum=True)
         aside.replace(_file(home))
 

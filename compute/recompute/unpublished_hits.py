@@ -5,6 +5,7 @@ A job that dies between searching and publishing finds it here and does not sear
 
 import contextlib
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from compute.base.files import make_folder, written_aside
 from compute.base.settings import Settings
 from compute.evaluate.runs import Run
 
+_OWN = re.compile(r"[\da-f]{64}\.parquet|\.[\da-f]{32}\.tmp")
+"""The names that are given here: what else lies beside drafts is somebody's."""
 STAYS = 24 * 3600
 """Seconds that the draft of a job that was given up stays."""
 _FACTS = b"beirscope"
@@ -79,5 +82,5 @@ def _file(settings: Settings, fingerprint: str) -> Path:
 def _forget_old(folder: Path) -> None:
     for file in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):
-            if time.time() - file.stat().st_mtime > STAYS:
+            if _OWN.fullmatch(file.name) and time.time() - file.lstat().st_mtime > STAYS:
                 file.unlink()

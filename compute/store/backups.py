@@ -26,6 +26,7 @@ from compute.base.settings import Settings
 from compute.base.words import counted
 from compute.store import checksums, damage, ownership, state
 from compute.store.checksums import Checksums
+from compute.store.kinds import is_own
 from compute.store.loading import Progress, quiet
 from compute.store.migrations import STEPS
 from compute.store.ownership import Marks
@@ -94,7 +95,9 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
 @contextmanager
 def _at_work(home: Path, folder: Path) -> Iterator[None]:
     """Have a folder to oneself for a backup, made if need be."""
-    if home in (folder, *folder.parents) or folder in home.parents:
+    places = [folder, (folder / "parts").resolve()]
+    inside = {over for place in places for over in (place, *place.parents)}
+    if {home, (home / "parts").resolve()} & inside or folder in home.parents:
         raise WrongInput(f"{folder} and the home {home} lie in each other: name another folder")
     if folder.exists() and not folder.is_dir():
         raise WrongInput(f"{folder} is a file: name a folder")
@@ -159,8 +162,8 @@ def _finish(folder: Path, identity: str, file: Path, parts: Sequence[Part]) -> N
     with written_aside(folder / "backup.json", alone=True) as aside:
         aside.write(json.dumps(asdict(record), indent=1).encode())
     named = {folder / part_path(part.kind, part.id) for part in parts} | {kept}
-    for pattern in ("parts/*/*", "state-*.sqlite", ".*.tmp"):
-        for old in set(folder.glob(pattern)) - named:
+    for old in {*filter(is_own, folder.glob("parts/*/*")), *filter(_is_state, folder.iterdir())}:
+        if old not in named:
             old.unlink(missing_ok=True)
 
 
@@ -297,6 +300,11 @@ def _check_own(folder: Path, identity: str) -> None:
         raise Conflict(f"{folder} holds other things ({other[0]}): name a new or empty folder")
     if "backup.json" in names and read(folder).state != identity:
         raise Conflict(f"{folder} holds a backup of another home: name a new or empty folder")
+
+
+def _is_state(file: Path) -> bool:
+    own = r"state-[\da-f]{64}\.sqlite|\.(state-[\da-f]{64}\.sqlite|backup\.json)\.tmp"
+    return bool(re.fullmatch(own, file.name)) and not file.is_symlink()
 
 
 def _state_file(folder: Path, sha256: str) -> Path:

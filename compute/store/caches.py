@@ -20,6 +20,7 @@ from compute.base.settings import Settings
 
 UNFINISHED_STAYS = 24 * 3600
 """Seconds that an interrupted build waits to be gone on with."""
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 
 @contextlib.contextmanager
@@ -30,7 +31,7 @@ def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]
     left, where it may go on. Two processes that want the same folder build it once, and no
     process removes it while the body runs.
     """
-    if not re.fullmatch("[0-9a-f]{64}", fingerprint):
+    if not _FINGERPRINT.fullmatch(fingerprint):
         raise ValueError(f"{fingerprint!r} is no fingerprint")
     finished = _caches(settings) / fingerprint
     while True:
@@ -57,12 +58,13 @@ def trim(settings: Settings) -> list[str]:
     Returns the fingerprints that went. Folders in use stay.
     """
     before = time.time() - UNFINISHED_STAYS
-    asides = _caches(settings).glob("*.aside")
+    every = [path for path in _caches(settings).glob("*") if _is_own(path)]
+    asides = [path for path in every if path.suffix == ".aside"]
     old = [path for path in asides if path.stat().st_mtime < before]
-    for left in (*old, *_caches(settings).glob("*.gone")):
+    for left in (*old, *(path for path in every if path.suffix == ".gone")):
         with contextlib.suppress(BlockingIOError), locked(_lock(left), wait=False):
             shutil.rmtree(left, ignore_errors=True)
-    found = [path for path in _caches(settings).glob("*") if not path.suffix and path.is_dir()]
+    found = [path for path in every if not path.suffix]
     sizes = {path: _size(path) for path in sorted(found, key=_last_use)}
     excess, gone = sum(sizes.values()) - settings.cache_bytes, []
     for path, size in sizes.items():
@@ -96,6 +98,12 @@ def _build(finished: Path, build: Callable[[Path], object]) -> None:
 
 def _caches(settings: Settings) -> Path:
     return settings.home / "caches"
+
+
+def _is_own(path: Path) -> bool:
+    """Whether a folder has a name that is given here; others, and links, are somebody's."""
+    named = _FINGERPRINT.fullmatch(path.stem)
+    return bool(named) and path.is_dir() and not path.is_symlink()
 
 
 def _lock(path: Path) -> Path:

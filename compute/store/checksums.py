@@ -84,6 +84,7 @@ class Checksums:
             self.refresh()
             known = self._known.items()
             lines = [_line(part, *found) for part, found in known if part in kept]
+            aside.unlink(missing_ok=True)
             aside.write_bytes(b"".join(lines))
             aside.replace(self._file)
 

@@ -1,6 +1,8 @@
 """The kinds of parts and their columns, as plain rows; `parts` makes schemas of them."""
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 Columns = Sequence[tuple[str, str]]
 """Names, and types as Arrow writes them."""
@@ -132,3 +134,14 @@ COLUMNS: Mapping[str, Columns] = {
 """By kind; `schema` says what they hold."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
 """Kinds whose `system` is none that ranks: a machine that graded, a training set."""
+_OWN = re.compile(
+    rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
+    r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"
+)
+
+
+def is_own(file: Path) -> bool:
+    """Whether a file in a folder of parts, or in the trash, has a name and place that are given
+    here; what else lies there is somebody's, and so is what a link leads to."""
+    named = _OWN.fullmatch(f"{file.parent.name}/{file.name}")
+    return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

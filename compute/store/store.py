@@ -26,7 +26,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.store import checksums, state, trash
 from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
-from compute.store.kinds import COLUMNS
+from compute.store.kinds import COLUMNS, is_own
 
 # For types alone: a command that only lists what is stored needs no pandas.
 if TYPE_CHECKING:
@@ -395,7 +395,7 @@ class Store:
         trash.put(self.home, removed, at)
         trash.sweep(self.home, at)
         self._tidy_bucket(at)
-        scratch.sweep(self.home, at.timestamp())
+        scratch.sweep(self.home)
         return removed
 
     def _tidy_bucket(self, at: datetime) -> None:
@@ -470,10 +470,10 @@ class Store:
         return bool(lost) and not lost <= state.listed(self._state)
 
     def _unlisted(self, before: datetime) -> list[Path]:
-        found = self.home.glob("parts/*/*")
+        found = filter(is_own, self.home.glob("parts/*/*"))
         files = [file for file in found if _age(file) < before.timestamp()]
-        listed, rubbish = state.listed(self._state), trash.folder(self.home)
-        return [file for file in files if file.stem not in listed and file.parent != rubbish]
+        listed = state.listed(self._state)
+        return [file for file in files if file.stem not in listed]
 
     def _part(self, row: Row[Any]) -> Part:
         if (seen := self._seen.get(row.id)) and seen.sha256 == row.sha256:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from compute.base.files import make_folder
 from compute.base.words import counted, sized
+from compute.store.kinds import is_own
 
 STAYS = timedelta(days=30)
 LEAST_FREE = 2 * 1024**3
@@ -95,10 +96,11 @@ def said(home: Path) -> str:
 
 
 def _lying(home: Path) -> list[tuple[date, Path]]:
-    """The files in the trash with the day that they came, the oldest first."""
-    days = {came: place for place in folder(home).glob("*") if (came := day(place.name))}
-    found = [(came, file) for came in sorted(days) for file in days[came].rglob("*")]
-    return [(came, file) for came, file in found if file.is_file()]
+    """The files that were put into the trash, with the day that they came, the oldest first."""
+    places = [place for place in folder(home).glob("*") if not place.is_symlink()]
+    days = {came: place for place in places if (came := day(place.name))}
+    found = [(came, file) for came in sorted(days) for file in days[came].glob("*/*")]
+    return [(came, file) for came, file in found if is_own(file)]
 
 
 def day(name: str) -> date | None:

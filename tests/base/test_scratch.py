@@ -1,8 +1,11 @@
 import ast
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from compute.base import scratch
 from compute.base.settings import PROJECT
@@ -39,14 +42,32 @@ def test_what_a_killed_process_left_is_swept_and_nothing_of_one_that_lives(tmp_p
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
-def test_what_nobody_ever_locked_stays_a_day(tmp_path: Path) -> None:
-    young, old = tmp_path / "tmp" / "young", tmp_path / "uploads" / "old"
-    for folder in (young, old):
-        folder.mkdir(parents=True)
-    a_day_ago = old.stat().st_mtime - scratch.UNLOCKED_STAYS - 60
-    os.utime(old, (a_day_ago, a_day_ago))
-    assert scratch.sweep(tmp_path) == [old]
-    assert young.exists()
+@pytest.mark.parametrize("place", [scratch.TMP, scratch.UPLOADS])
+def test_what_nobody_locked_here_stays_however_old_it_is(tmp_path: Path, place: str) -> None:
+    big = tmp_path / "big"
+    for name in ("thesis", "own-12345678"):
+        (big / name).mkdir(parents=True)
+        (big / name / "chapter").write_text("one")
+    (big / "thesis.lock").touch()
+    home = tmp_path / "home"
+    (home / place).mkdir(parents=True)
+    (home / place / "own-87654321").symlink_to(big)
+    for name in ("own-87654321.lock", "thesis.lock"):
+        (home / place / name).touch()
+    (home / place / "thesis").mkdir()
+    for folder in (home / place, big):
+        for path in [*folder.rglob("*")]:
+            os.utime(path, (0, 0), follow_symlinks=False)
+    assert scratch.sweep(home) == []
+    shutil.rmtree(home / place)
+    (home / place).symlink_to(big)
+    (big / "own-12345678.lock").touch()
+    assert scratch.sweep(home) == []
+    with scratch.folder(home, "own-", place) as made:
+        (made / "some").write_text("words")
+    names = {str(path.relative_to(big)) for path in big.rglob("*")}
+    chapters = {"thesis/chapter", "own-12345678/chapter"}
+    assert names == {"thesis", "own-12345678", "thesis.lock", "own-12345678.lock"} | chapters
 
 
 def test_no_temporary_folder_is_made_where_the_system_keeps_its_own() -> None:

@@ -202,7 +202,8 @@ def test_superseded_parts_go_an_hour_later_and_their_version_with_them(store: St
 def test_files_outside_the_manifest_go_after_a_day(local: Store) -> None:
     publish_run(local, "d", "s", RUN, SCORES)
     listed = files(local)
-    left = [local.home / "parts/hits" / name for name in (".a.tmp", f"{'b' * 32}.parquet")]
+    names = (f".{'a' * 32}.tmp", f"{'b' * 32}.parquet")
+    left = [local.home / "parts/hits" / name for name in names]
     fresh = local.home / "parts/hits" / f"{'c' * 32}.parquet"
     for path in (*left, fresh):
         path.write_bytes(b"half")

@@ -25,7 +25,7 @@ def thrown_away(home: Path, *days: datetime) -> list[Path]:
     """A file of 100 bytes in the trash for each of these days."""
     (home / "parts" / "hits").mkdir(parents=True)
     for day in days:
-        file = home / "parts" / "hits" / f"{day.date()}.parquet"
+        file = home / "parts" / "hits" / f"{day.day:032}.parquet"
         file.write_bytes(b"x" * 100)
         trash.put(home, [file], day)
     return sorted(home.glob("trash/*/hits/*"))
@@ -58,7 +58,7 @@ def test_files_that_the_state_does_not_know_are_moved_once_and_never_deleted(
     store = open_store(home)
     publish_run(store, "d", "s", RUN, SCORES)
     then = (datetime.now(UTC) - timedelta(hours=30)).timestamp()
-    for name in ("hits/b.parquet", "shards/c.tar", "elsewhere/.d.tmp"):
+    for name in (f"hits/{'b' * 32}.parquet", f"shards/{'c' * 64}.tar", f"top/.{'d' * 32}.tmp"):
         file = home / "parts" / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(b"of another")
@@ -66,7 +66,7 @@ def test_files_that_the_state_does_not_know_are_moved_once_and_never_deleted(
     assert len(store.tidy()) == 3
     place = tmp_path / "shared" / "trash" if is_shared else home / "trash"
     day = datetime.now(UTC).date().isoformat()
-    assert lying(place) == [f"{day}/elsewhere", f"{day}/hits", f"{day}/shards"]
+    assert lying(place) == [f"{day}/hits", f"{day}/shards", f"{day}/top"]
     for folder in (*place.rglob("*"), place):
         os.utime(folder, (then, then))
     assert store.tidy() == []

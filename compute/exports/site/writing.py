@@ -70,7 +70,7 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
 @contextmanager
 def _in_place(target: Path) -> Iterator[Path]:
     """A folder beside the target, which takes its place once it is whole. Raises WrongInput."""
-    told = printable(str(target))
+    target, told = target.resolve(), printable(str(target))
     if target.exists() and not target.is_dir():
         raise WrongInput(f"{told} is a file: name a folder that is empty or not there yet")
     if not target.parent.is_dir():

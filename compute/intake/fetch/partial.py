@@ -86,6 +86,8 @@ class Partial:
         make_folder(self.path.parent)
         self.in_one = not keep
         try:
+            if not keep:
+                self.path.unlink(missing_ok=True)
             with self.path.open("ab" if keep else "wb") as file:
                 yield file
         except OSError as error:

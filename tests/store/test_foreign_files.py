@@ -1,0 +1,135 @@
+"""Nothing that was not made here is removed, emptied or moved, wherever links lead."""
+
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compute.base import files, locks
+from compute.base.errors import Conflict, WrongInput
+from compute.base.settings import Settings
+from compute.evaluate.runs import Run
+from compute.jobs import backups
+from compute.recompute import unpublished_hits
+from compute.recompute.unpublished_hits import Draft
+from compute.store import caches, trash
+from compute.store.store import Store
+from tests.support.storage import hits, open_store, publish_run, scores
+
+PLACES = ("tmp", "uploads", "caches", "drafts", "trash", "logs", "parts/hits", "parts/shards")
+OLD = (datetime.now(UTC) - timedelta(days=400)).timestamp()
+RUN, SCORES = hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0)
+HEX = "b" * 64
+
+
+def foreign(place: Path) -> None:
+    """What a person may keep in a folder, some of it named nearly as ours is."""
+    for name in (
+        "thesis/chapter.txt",
+        "notes.txt",
+        ".draft.tmp",
+        "2020-01-31/hits/notes.parquet",
+        f"2020-01-31/{HEX[:32]}/{HEX[:32]}.parquet",
+        f"{HEX}.aside.d/chapter.txt",
+        f"state-{HEX}.sqlite.txt",
+        "own-12345678/chapter.txt",
+    ):
+        file = place / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("mine", "utf-8")
+    for path in (*place.rglob("*"), place):
+        os.utime(path, (OLD, OLD))
+
+
+def kept(place: Path) -> dict[str, str]:
+    """All files below a folder that hold what `foreign` wrote."""
+    found = ((path, path.read_bytes()) for path in place.rglob("*") if path.is_file())
+    return {str(path.relative_to(place)): "mine" for path, content in found if content == b"mine"}
+
+
+def keep_house(store: Store, backup: Path) -> None:
+    """All that removes something: housekeeping, drafts, caches above their limit, a backup."""
+    publish_run(store, "d", "s", RUN, SCORES, "old")
+    backups.back_up(store, backup)
+    publish_run(store, "d", "s", RUN, SCORES, "new")
+    backups.back_up(store, backup)
+    now = store.settings
+    draft = Draft(Run(pd.DataFrame({"rank": [1]}), 0, 0, 0), {})
+    unpublished_hits.keep(now, "a" * 64, draft)
+    with caches.folder(now, "a" * 64, lambda folder: (folder / "x").write_bytes(b"x" * 100)):
+        pass
+    assert caches.trim(now) == ["a" * 64]
+    store.tidy(datetime.now(UTC) + timedelta(days=2))
+    trash.sweep(store.home, datetime.now(UTC) + timedelta(days=100), wanted=1 << 60)
+    trash.empty(store.home)
+
+
+@pytest.mark.parametrize("is_linked", [False, True], ids=["folder", "link"])
+def test_foreign_files_stay_in_every_place_of_a_home(tmp_path: Path, is_linked: bool) -> None:
+    home, big = tmp_path / "home", tmp_path / "big"
+    places = [home / place for place in PLACES] + [tmp_path / "backup" / "parts" / "hits"]
+    for number, place in enumerate(places):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if is_linked:
+            foreign(big / str(number))
+            place.symlink_to(big / str(number))
+        else:
+            foreign(place)
+    before = kept(tmp_path)
+    store = open_store(home)
+    keep_house(
+        Store(Settings(home=home, cache_bytes=1), shipped=home / "none"), tmp_path / "backup"
+    )
+    assert kept(tmp_path) == before
+    assert [part.damage for part in store.parts()] == [""] * 3
+
+
+def test_links_under_names_of_our_own_are_not_followed(tmp_path: Path) -> None:
+    home, big = tmp_path / "home", tmp_path / "big"
+    foreign(big)
+    store = open_store(home)
+    links = [f"caches/{HEX}", f"caches/{HEX}.gone", f"caches/{HEX}.aside", "trash/2020-01-31"]
+    for name in (*links, f"parts/hits/{HEX[:32]}.parquet", f"drafts/{HEX}.parquet"):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).symlink_to(big / "notes.txt" if name.endswith("parquet") else big)
+        os.utime(home / name, (OLD, OLD), follow_symlinks=False)
+    before = kept(big)
+    keep_house(
+        Store(Settings(home=home, cache_bytes=1), shipped=home / "none"), tmp_path / "backup"
+    )
+    assert kept(big) == before
+    store.close()
+
+
+def test_a_home_behind_a_link_is_kept_tidy(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "home").symlink_to(tmp_path / "real")
+    store = open_store(tmp_path / "home")
+    publish_run(store, "d", "s", RUN, SCORES, "old")
+    publish_run(store, "d", "s", RUN, SCORES, "new")
+    assert len(store.tidy(datetime.now(UTC) + timedelta(hours=2))) == 3
+
+
+def test_a_file_that_a_link_leads_to_is_never_emptied(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    for name in (".whole.tmp", "some.lock"):
+        (tmp_path / name).symlink_to(mine)
+    with files.written_aside(tmp_path / "whole", alone=True) as file:
+        file.write(b"new")
+    with pytest.raises(Conflict, match="remove the link"), locks.sole(tmp_path / "some.lock"):
+        pass
+    assert mine.read_text() == "mine"
+
+
+def test_a_backup_never_tidies_the_parts_of_its_home(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "home")
+    publish_run(store, "d", "s", RUN, SCORES)
+    (tmp_path / "backup").mkdir()
+    (tmp_path / "backup" / "parts").symlink_to(store.home / "parts")
+    with pytest.raises(WrongInput, match="lie in each other"):
+        backups.back_up(store, tmp_path / "backup")
+    shutil.rmtree(tmp_path / "backup")

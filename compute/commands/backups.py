@@ -49,5 +49,7 @@ def _tell(what: str, done: Outcome) -> int:
     told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} of them copied"
     without = "settings, secrets, logs and caches are not part of it"
     printable.say(f"{told}; {without}")
-    printable.warn(*(damage.said(part) for part in done.left_out))
-    return 2 if done.left_out else 0
+    lines = [*done.broken, *map(damage.said, done.left_out)]
+    lines += ["judgements were not chained yet: they count as they were found"] * done.as_found
+    printable.warn(*lines)
+    return 2 if done.left_out or done.broken else 0

@@ -12,7 +12,7 @@ from compute.commands.opening import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known
-from compute.store import damage
+from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
 
 
@@ -39,8 +39,11 @@ def check(arguments: Namespace) -> int:
 
 
 def _check_store(arguments: Namespace) -> int:
-    """Read every stored part and name the damaged ones; status 2 where there are any."""
+    """Read the state and every stored part, name what is damaged; status 2 where anything is."""
     bench = open_bench()
+    broken = integrity.found(bench.store.engine)
+    if (bench.store.home / "jobs.sqlite").exists() and not bench.settings.state:
+        broken += integrity.of_tables(state.engine_of(bench.settings, "jobs.sqlite"))
     parts = damage.verify(bench.store, anew=True, progress=bench.progress)
     damaged = [part for part in parts if part.damage]
     found = sum(part.sha256_as == "found" for part in parts)
@@ -53,15 +56,14 @@ def _check_store(arguments: Namespace) -> int:
             }
             for part in damaged
         ]
-        whole = {"parts": len(parts), "taken_as_found": found, "damaged": records}
+        whole = {"parts": len(parts), "taken_as_found": found, "damaged": records, "state": broken}
         printable.say_text(json.dumps(whole, indent=1))
     else:
-        lines = [f"{damage.said(part)} ({part.file})" for part in damaged]
-        printable.say(*lines)
+        printable.say(*broken, *(f"{damage.said(part)} ({part.file})" for part in damaged))
         size = sized(sum(part.bytes for part in parts))
         as_found = f", {found:,} taken as found" if found else ""
         printable.say(f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}")
-    return 2 if damaged else 0
+    return 2 if damaged or broken else 0
 
 
 def _of_all(reports: Sequence[doctor.Report]) -> list[str]:

@@ -24,11 +24,11 @@ from compute.base.files import digest, make_folder, written_aside
 from compute.base.locks import locked, sole
 from compute.base.settings import Settings
 from compute.base.words import counted
-from compute.store import checksums, damage, ownership, state
+from compute.store import checksums, damage, integrity, ownership, state
 from compute.store.checksums import Checksums
 from compute.store.kinds import is_own
 from compute.store.loading import Progress, quiet
-from compute.store.migrations import STEPS
+from compute.store.migrations import CHAINED, STEPS
 from compute.store.ownership import Marks
 from compute.store.store import Part, Store, part_of, part_path
 
@@ -68,13 +68,18 @@ class Outcome:
     """Of the parts, those that did not lie there already."""
     left_out: Sequence[Part]
     """Damaged parts."""
+    broken: Sequence[str] = ()
+    """What is wrong with its judgements, in sentences."""
+    as_found: bool = False
+    """Whether it is of before judgements were chained."""
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
     """Bring a backup of a home to a folder while others work; what is saved by now is in it.
 
     Parts that are damaged in the home are left out. Raises Conflict for a folder with other
-    things, a backup of another home, or one to which a backup is just made.
+    things, a backup of another home, or one to which a backup is just made; Unavailable where
+    judgements are not what was saved and the folder has a backup, which may be the last with them.
     """
     folder = folder.resolve()
     with _at_work(store.home, folder):
@@ -84,11 +89,14 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
             damage.verify(store)
         for _ in range(_ROUNDS):
             with snapshot(store.settings, store.engine, more) as (copy, file):
+                broken = integrity.of_judgements(copy)
+                if broken and (folder / "backup.json").exists():
+                    raise Unavailable(f"the backup in {folder} stays as it is: {'; '.join(broken)}")
                 found = _keep_parts(store, copy, folder, progress)
                 copy.dispose()
                 if found:
                     _finish(folder, identity, file, found.parts)
-                    return found
+                    return replace(found, broken=broken)
     raise Unavailable("runs were replaced faster than they could be copied: try again")
 
 
@@ -180,7 +188,7 @@ def restore(
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
         copy = _unpacked(folder, place)
-        wanted = _listed(copy, folder)
+        wanted, broken = _listed(copy, folder), integrity.of_judgements(copy)
         command = f"{RESTORE} {shlex.quote(str(folder))}"
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copied, failed = _copy_all(wanted, home, progress)
@@ -189,7 +197,7 @@ def restore(
         kept = _drop(copy, wanted, failed)
         _make(settings, copy, more, identity)
         _remember(home, kept)
-    return Outcome(kept, copied, failed)
+    return Outcome(kept, copied, failed, broken, read(folder).state_format < CHAINED)
 
 
 def _unpacked(folder: Path, place: Path) -> Engine:

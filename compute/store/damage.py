@@ -14,6 +14,7 @@ from compute.base.errors import Missing, Unavailable
 from compute.base.settings import PROJECT
 from compute.datasets import places
 from compute.datasets.catalogue import DATASETS
+from compute.store import integrity
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
@@ -124,6 +125,7 @@ def verify_beside(store: Store) -> threading.Thread:
     def work() -> None:
         try:
             verify(store)
+            store.broken = integrity.found(store.engine)
         except Exception:
             # Pages do without; `check --store` says what is wrong.
             log.warning("the stored parts could not be read to their end", exc_info=True)

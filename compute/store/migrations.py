@@ -222,6 +222,10 @@ STEPS: Steps = (
             (select systems from annotation_tasks where id = annotation_batches.task)
         """,
     ),
+    (
+        # Its rows are written in the same transaction, of the judgements as they are found.
+        "create table judgement_chain (id bigint primary key, sha256 text not null)",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 
@@ -229,3 +233,5 @@ A step may use `:new_identity`, which is another one whenever steps are made.
 
 The number of steps is the format version of a home folder and its state.
 """
+CHAINED = 10
+"""The format from which on added judgements are chained."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,7 +41,7 @@ from compute.base import disk_refusals
 from compute.base.errors import Conflict, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.store import ownership
-from compute.store.migrations import STEPS, Steps
+from compute.store.migrations import CHAINED, STEPS, Steps
 from compute.store.ownership import Marks
 
 # For types alone: a command that only lists what is stored needs no pandas.
@@ -90,6 +92,12 @@ added_judgements = Table(
     Column("verified", BigInteger, nullable=False, default=0),
     Column("imported", Text),
     Column("takes_back", Text),
+)
+judgement_chain = Table(
+    "judgement_chain",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("sha256", Text, nullable=False),
 )
 counters = Table(
     "counters",
@@ -343,7 +351,28 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
         record |= {"id": number, "time": record["time"] or time}
     if records:
         connection.execute(insert(added_judgements), records)
+        _link(connection, records)
     return last
+
+
+def _link(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Chain judgements that follow those chained; the lock of their counter is held."""
+    column, links = judgement_chain.c, list[dict[str, Any]]()
+    before = select(column.sha256).order_by(column.id.desc()).limit(1)
+    last = connection.execute(before).scalar() or ""
+    for row in rows:
+        last = linked(last, row)
+        links.append({"id": row["id"], "sha256": last})
+    if links:
+        connection.execute(insert(judgement_chain), links)
+
+
+def linked(last: str, row: Mapping[str, Any]) -> str:
+    """The SHA-256 of a judgement: over its content, and that of the one before it, if any."""
+    # Without what is absent: a column that a later format adds changes no old one.
+    content = {name: value for name, value in row.items() if value is not None}
+    text = json.dumps(content, sort_keys=True, default=bytes.hex)
+    return hashlib.sha256(f"{last} {text}".encode()).hexdigest()
 
 
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
@@ -381,6 +410,8 @@ def _make_sqlite(*told: Any) -> None:
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
     # The driver must not begin transactions itself: _begin_sqlite says which kind.
     connection.isolation_level = None
+    # Damaged text is found by its SHA-256, or by eye: it stops no page.
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")
     connection.execute("pragma busy_timeout = 60000")
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
@@ -391,11 +422,12 @@ def _name_damage(context: ExceptionContext) -> None:
     error = context.original_exception
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if context.engine and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        raise Unavailable(_damaged(Path(context.engine.url.database or ""), str(error)))
+        raise Unavailable(damaged(context.engine, str(error)))
 
 
-def _damaged(file: Path, why: str) -> str:
-    """What is lost with a damaged state, and what brings back most of it."""
+def damaged(engine: Engine, why: str) -> str:
+    """What is lost with a damaged file of SQLite, and what brings back most of it."""
+    file = Path(engine.url.database or "")
     said = f"{file} is damaged ({why})"
     if file.name != "state.sqlite":
         return f"{said}: stop all workers and remove it; the jobs in it are lost, the results stay"
@@ -444,6 +476,9 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
     for number, statements in enumerate(to[found:], found + 1):
         for statement in statements:
             connection.execute(text(statement), given)
+        if number == CHAINED:  # SQL knows no SHA-256
+            rows = connection.execute(select(added_judgements).order_by(added_judgements.c.id))
+            _link(connection, rows.mappings())
         connection.execute(insert(steps).values(format=number, time=now()))
 
 

@@ -185,6 +185,8 @@ class Store:
         """By id, what is wrong with parts that did not come from the bucket, and when."""
         self.noticed = 0
         """How often this process has found a part damaged, or whole again."""
+        self.broken: list[str] = []
+        """What was found wrong with the state, once it was looked at (`damage.verify_beside`)."""
 
     def close(self) -> None:
         """Close the connections to the state."""

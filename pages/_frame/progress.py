@@ -12,8 +12,9 @@ UNWATCHED = ("Jobs", "Annotate")
 
 
 def progress(title: str) -> None:
-    """Name damaged parts and watch the jobs above the page of this title."""
-    if title != "Annotate" and (lines := damage.told(reading.parts())):
+    """Name what is damaged and watch the jobs above the page of this title."""
+    lines = [*reading.store().broken, *damage.told(reading.parts())]
+    if title != "Annotate" and lines:
         st.warning(escaping.text("; ".join(lines)), icon=":material/broken_image:")
     if title not in UNWATCHED:
         _watch()

@@ -1,0 +1,65 @@
+"""Integrity: whether a state is what was written, as its database and its judgements tell."""
+
+from collections.abc import Iterator
+
+from sqlalchemy import Engine, MetaData, Table, func, inspect, select
+from sqlalchemy.exc import DBAPIError
+
+from compute.base.errors import Unavailable
+from compute.store import state
+
+WAY_ON = (
+    "restore a backup of before into a new home, and bring what was judged since:"
+    " `judgements export` to a CSV here, `judgements import` there"
+)
+_TOLD = 5
+_AT_ONCE = {"yield_per": 1_000}
+
+
+def found(engine: Engine) -> list[str]:
+    """What is wrong with a state, a sentence each; the rows of all its tables are read."""
+    try:
+        return [*of_tables(engine), *of_judgements(engine)]
+    except (Unavailable, DBAPIError) as error:
+        cause = str(getattr(error, "orig", error)).strip().splitlines()[0]
+        return [f"the state {state.where(engine)} cannot be read to its end: {cause}"]
+
+
+def of_tables(engine: Engine) -> Iterator[str]:
+    """What SQLite finds in its file, and each table with two rows of one key."""
+    with state.reading(engine) as connection:
+        if engine.dialect.name == "sqlite":
+            told = connection.exec_driver_sql("pragma integrity_check(1)").scalar_one()
+            if told != "ok":
+                yield state.damaged(engine, told.splitlines()[-1])
+        for name in inspect(connection).get_table_names():
+            table = Table(name, MetaData(), autoload_with=connection)
+            own = [column.name for column in table.primary_key] or list(table.c.keys())
+            rows = connection.execute(select(table), execution_options=_AT_ONCE).mappings()
+            keys = [tuple(row[key] for key in own) for row in rows]
+            if len(set(keys)) < len(keys):
+                yield f"{state.where(engine)}: two rows of {name} have one key"
+
+
+def of_judgements(engine: Engine) -> list[str]:
+    """The added judgements that are lost or not what was saved, and what to do then."""
+    judged, links = state.added_judgements, state.judgement_chain
+    both = select(links.c.id.label("link"), links.c.sha256, judged)
+    both = both.join_from(links, judged, links.c.id == judged.c.id, isouter=True)
+    bad, last, expected = list[str](), "", 1
+    with state.reading(engine) as connection:
+        newest = connection.execute(select(func.max(judged.c.id))).scalar() or 0
+        newest = max(newest, state.counted(connection, "judgements"))
+        rows = connection.execute(both.order_by(links.c.id), execution_options=_AT_ONCE)
+        for row in rows.mappings():
+            content = dict(row)
+            link, sha256 = content.pop("link"), content.pop("sha256")
+            bad += map(str, range(expected, link))
+            if state.linked(last, content) != sha256:
+                bad.append(str(link))
+            last, expected = sha256, link + 1
+        bad += map(str, range(expected, newest + 1))
+    if not bad:
+        return []
+    named = ", ".join(bad[:_TOLD]) + f" and {len(bad) - _TOLD:,} more" * (len(bad) > _TOLD)
+    return [f"added judgements lost, or not what was saved (by id): {named}; {WAY_ON}"]

@@ -1,0 +1,184 @@
+"""Damage to a state is found: by SQLite itself, by keys, and by the chain of judgements."""
+
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sqlalchemy import text
+
+from compute.__main__ import main
+from compute.base.settings import Settings
+from compute.store import damage, integrity, state
+from compute.store.migrations import CHAINED, STEPS
+from compute.store.store import Store
+from tests.support.storage import hits, judgement, open_store, publish_run, scores
+
+COLUMNS = [column.name for column in state.added_judgements.columns]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Five judgements: two of a page, two of an imported set, one withdrawn."""
+    lite = request.param == "sqlite"
+    made = open_store(tmp_path / "home", "" if lite else request.getfixturevalue("postgres"))
+    for doc_id in ("d1", "d2"):
+        made.add_judgements(judgement("q1", doc_id, 1).assign(note="é\u2028'", unsure=1))
+    rows = pd.concat([judgement("q2", "d1", 0, "bo"), judgement("q2", "d2", 2, "bo")])
+    brought = rows.assign(entry=["a", "b"], imported=state.now(), takes_back="x")
+    made.add_judgements(brought.reset_index(drop=True))
+    made.withdraw_judgement(1, "withdrawn")
+    yield made
+    made.close()
+
+
+def change(store: Store, statement: str) -> None:
+    with state.writing(store.engine) as connection:
+        connection.execute(text(statement))
+
+
+def bad(store: Store) -> str:
+    """The ids that are named."""
+    told = integrity.found(store.engine)
+    return told[0].partition("(by id): ")[2].partition(";")[0] if told else ""
+
+
+def test_what_was_saved_is_whole(store: Store) -> None:
+    assert bad(store) == ""
+
+
+@pytest.mark.parametrize("column", [name for name in COLUMNS if name != "id"])
+def test_a_change_in_any_column_of_a_judgement_is_named(store: Store, column: str) -> None:
+    whole = column in ("relevance", "unsure", "verified")
+    quoted = f'"{column}"'
+    new = f"coalesce({quoted}, 0) + 1" if whole else f"coalesce({quoted}, '') || 'x' || id"
+    for number in (1, 3, 5):
+        change(store, f"update added_judgements set {quoted} = {new} where id = {number}")
+    assert bad(store) == "1, 3, 5"
+
+
+@pytest.mark.parametrize(
+    ("statement", "named"),
+    [
+        ("update added_judgements set relevance = null where id = 2", "2"),
+        ("update added_judgements set id = 9 where id = 2", "2, 6, 7, 8, 9"),
+        ("delete from added_judgements where id = 2", "2"),
+        ("delete from added_judgements where id = 5", "5"),
+        ("delete from judgement_chain where id = 5", "5"),
+        ("update judgement_chain set sha256 = 'x' where id = 2", "2, 3"),
+        ("update counters set value = 6 where name = 'judgements'", "6"),
+    ],
+)
+def test_what_is_lost_is_named(store: Store, statement: str, named: str) -> None:
+    change(store, statement)
+    assert bad(store) == named
+
+
+def test_those_who_append_at_once_make_one_chain(store: Store) -> None:
+    def judge(number: int) -> None:
+        own = open_store(store.home, store.settings.state)
+        for place in range(5):
+            own.add_judgements(judgement(f"q{number}", f"d{place}", 1))
+        own.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(judge, range(4)))
+    assert (store.judgement_version(), bad(store)) == (25, "")
+
+
+def old(home: Path, count: int = 3) -> None:
+    """A home as it was before judgements were chained."""
+    home.mkdir()
+    engine = state.open_state(Settings(home=home), STEPS[: CHAINED - 1])
+    with state.writing(engine) as connection:
+        state.count(connection, "judgements", count)
+        for number in range(1, count + 1):
+            connection.execute(
+                text(
+                    "insert into added_judgements (id, dataset, query_id, doc_id, relevance,"
+                    " person, task, guideline_version, source, time) values"
+                    f" ({number}, 'd', 'q', 'd{number}', 1, 'ada', '', '', 'person', 't')"
+                )
+            )
+    engine.dispose()
+
+
+def test_an_old_home_is_chained_as_it_is_found(tmp_path: Path) -> None:
+    old(tmp_path / "home")
+    store = open_store(tmp_path / "home")
+    store.add_judgements(judgement("q1", "d1", 1))
+    assert bad(store) == ""
+    with sqlite3.connect(store.home / f"state-before-{len(STEPS)}.sqlite") as copy:
+        assert copy.execute("select count(*) from added_judgements").fetchall() == [(3,)]
+    change(store, "update added_judgements set doc_id = 'd9' where id = 2")
+    assert bad(store) == "2"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a run and forty judgements, closed."""
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    store = open_store(tmp_path / "home")
+    publish_run(store, "d", "s", hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0))
+    for number in range(40):
+        store.add_judgements(judgement(f"q{number}", "document-one", 1))
+    change(store, "delete from steps where format < 0")
+    store.close()
+    return tmp_path / "home"
+
+
+def flipped(file: Path, place: int, bit: int) -> None:
+    content = bytearray(file.read_bytes())
+    content[place] ^= 1 << bit
+    file.write_bytes(content)
+
+
+def at_rest(home: Path) -> Path:
+    """The file of the state, which has all that is saved."""
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+    return home / "state.sqlite"
+
+
+@pytest.mark.parametrize("bit", [0, 7], ids=["another letter", "no UTF-8"])
+def test_a_flipped_bit_of_a_judgement_fails_the_check_and_no_page(
+    home: Path, bit: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = at_rest(home)
+    flipped(file, file.read_bytes().rindex(b"document-one") + 9, bit)
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
+    assert main(["check", "--store"]) == 2
+    told = capsys.readouterr().out
+    assert "not what was saved (by id): 1; restore a backup" in told
+    store = open_store(home)
+    assert len(store.added_judgements()) == 40
+    damage.verify_beside(store).join()
+    assert len(store.broken) == 1
+
+
+def test_every_page_of_a_state_that_is_zeroed_is_told(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = at_rest(home)
+    whole = file.read_bytes()
+    (size,) = sqlite3.connect(file).execute("pragma page_size").fetchone()
+    for start in range(0, len(whole), size):
+        file.write_bytes(whole[:start] + bytes(size) + whole[start + size :])
+        status = main(["check", "--store"])
+        told = "".join(capsys.readouterr())
+        assert status and "state.sqlite" in told and "bug" not in told, start // size
+
+
+def test_two_rows_of_one_key_are_found(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "home")
+    change(store, "alter table counters rename to kept")
+    change(store, "create table counters (name text, value bigint)")
+    change(store, "insert into counters select * from kept")
+    assert integrity.found(store.engine) == []
+    change(store, "insert into counters select * from kept")
+    (told,) = integrity.of_tables(store.engine)
+    assert told.endswith("two rows of counters have one key")

@@ -10,6 +10,7 @@ from compute.base.words import counted, sized
 from compute.commands.common import done
 from compute.commands.opening import end_bar, open_bench, say
 from compute.datasets import dataset
+from compute.intake import imports
 from compute.intake.fetch import irds, offers
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -49,6 +50,8 @@ def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int
         f"{loaded.dataset.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
     )
+    if told := imports.replaced(bench.store, loaded):
+        sys.stdout.write(f"{told}\n")
     return done(bench)
 
 

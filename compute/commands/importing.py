@@ -22,7 +22,6 @@ from compute.store.own_datasets import own_datasets
 def import_dataset(arguments: Namespace) -> int:
     """Take in an own collection."""
     bench = open_bench()
-    before = imports.content(bench.store, arguments.name)
     loaded = imports.import_dataset(
         bench,
         arguments.name,
@@ -36,7 +35,7 @@ def import_dataset(arguments: Namespace) -> int:
     )
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
-    told = imports.replaced(bench.store, arguments.name, before)
+    told = imports.replaced(bench.store, loaded)
     done(bench)
     printable.say(
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"

@@ -108,9 +108,10 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {arguments.file}: check --dataset")
     rows = exchange.as_import(found.rows) if arguments.as_import else found.rows
-    new = exchange.lacking(rows, _rows(bench, row))
-    if len(new):
-        bench.store.add_judgements(new)
+    with bench.store.alone("judgements"):  # of one file that is taken in twice at once, too
+        new = exchange.lacking(rows, _rows(bench, row))
+        if len(new):
+            bench.store.add_judgements(new)
     printable.say("; ".join(_told(row, found, new, unknown)))
     return done(bench)
 
@@ -119,7 +120,10 @@ def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namesp
     """Append the withdrawal of what a file brought; without --yes only say how much that is."""
     rows = _read(arguments.file, row, official, arguments).rows
     rows = exchange.as_import(rows) if arguments.as_import else rows
-    back = exchange.withdrawals(rows, _rows(bench, row))
+    with bench.store.alone("judgements"):
+        back = exchange.withdrawals(rows, _rows(bench, row))
+        if arguments.yes:
+            bench.store.add_judgements(back)
     told = counted(len(back), "judgement") + f" of {row.name}"
     people = ", ".join(back["person"].unique())
     if len(back):
@@ -129,7 +133,6 @@ def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namesp
         ask = "; nothing is changed yet, --yes does it" if len(back) else ""
         printable.say(f"would take back {told}{ask}")
         return 0
-    bench.store.add_judgements(back)
     printable.say(f"took back {told}")
     return done(bench)
 

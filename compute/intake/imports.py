@@ -3,7 +3,7 @@
 import dataclasses
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
 from compute.store import provenance, run_versions
 from compute.store.loading import Bench, Loaded, load
-from compute.store.store import Part, Store, top
+from compute.store.store import Store, top
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
@@ -51,6 +51,7 @@ def import_dataset(
     drop_self: bool = False,
     level: int = 1,
     called: str = "",
+    new: bool = False,
 ) -> Loaded:
     """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
 
@@ -58,7 +59,8 @@ def import_dataset(
     alone; `level` is the least relevance that binary measures count from; `called` are the names of
     the files where they are others than on the disk. Raises WrongInput unless exactly one is given,
     where `split` is not the one that `name` names or no judgement reaches the level; Conflict for a
-    name of the catalogue, Unavailable where there is no room for what it unpacks to.
+    name of the catalogue, or a stored one where it is to be `new`, Unavailable where there is no
+    room for what it unpacks to.
     """
     for file in filter(None, (path, qrels, queries)):
         unpacked_size.require(file, bench.settings.home)
@@ -76,27 +78,16 @@ def import_dataset(
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self, level=level)
     if called:
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
-    loaded = load(bench, _with_grades(row, origin.judgements()), origin)
+    loaded = load(bench, _with_grades(row, origin.judgements()), origin, new=new)
     lengths.count(bench, loaded)
     return loaded
 
 
-def content(store: Store, name: str) -> dict[str, Part]:
-    """What is stored of an own collection, by kind: compare before and after an import."""
-    collection = name.partition("/")[0]
-    named = {"documents": collection, "queries": name, "judgements": name}
-    found = {kind: store.part(kind, dataset) for kind, dataset in named.items()}
-    return {kind: part for kind, part in found.items() if part}
-
-
-def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
-    """What of an own collection an import put away, by `content` before it; empty for nothing."""
-    now = content(store, name)
-    gone = [
-        f"{part.rows:,} {kind}"
-        for kind, part in before.items()
-        if kind not in now or now[kind].fingerprint != part.fingerprint
-    ]
+def replaced(store: Store, loaded: Loaded) -> str:
+    """What of an own collection an import put away; empty for nothing."""
+    name, now = loaded.dataset.name, (loaded.documents, loaded.queries, loaded.judgements)
+    same = {part.fingerprint for part in now if part}
+    gone = [f"{old.rows:,} {old.kind}" for old in loaded.before if old.fingerprint not in same]
     if not gone:
         return ""
     n_runs = len(store.parts("hits", name))

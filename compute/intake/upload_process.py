@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.base import bug_reports, disk_refusals, settings
-from compute.base.errors import BeirscopeError, Conflict, Unavailable
+from compute.base.errors import BeirscopeError, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
 from compute.datasets import dataset, unpacked_size
@@ -132,19 +132,13 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     kinds = dict(zip(order["as"], order["files"], strict=True))
     paths: dict[str, Any] = {kind: Path(path) for kind, (path, _) in kinds.items()}
     called = ", ".join(name for _, name in kinds.values())
-    before = imports.content(bench.store, order["name"])
 
     def take() -> Answer:
-        if "queries" in before:
-            raise Conflict(
-                f"{order['name']} is stored here already: choose another name, or replace it on the"
-                " server with python -m compute import-dataset"
-            )
         loaded = imports.import_dataset(
-            bench, order["name"], **paths, **order["options"], called=called
+            bench, order["name"], **paths, **order["options"], called=called, new=True
         )
         documents = loaded.documents.rows if loaded.documents else 0
-        told = imports.replaced(bench.store, order["name"], before)
+        told = imports.replaced(bench.store, loaded)
         told = "; ".join(filter(None, [imports.alike(loaded), told]))
         return {
             "said": f"{counted(documents, 'document')},"

@@ -187,17 +187,18 @@ def restore(
     home, folder = settings.home, folder.resolve()
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
+        record, command = read(folder), f"{RESTORE} {shlex.quote(str(folder))}"
+        # First of all: what is killed later is gone on with, and meanwhile nobody makes a state.
+        identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
         wanted, broken = _listed(copy, folder), integrity.of_judgements(copy)
-        command = f"{RESTORE} {shlex.quote(str(folder))}"
-        identity = _begin(settings, command, lambda: _refuse_full(home))
         copied, failed = _copy_all(wanted, home, progress)
         if failed and not leave_out:
             raise Unavailable(_told(folder, failed))
         kept = _drop(copy, wanted, failed)
         _make(settings, copy, more, identity)
         _remember(home, kept)
-    return Outcome(kept, copied, failed, broken, read(folder).state_format < CHAINED)
+    return Outcome(kept, copied, failed, broken, record.state_format < CHAINED)
 
 
 def _unpacked(folder: Path, place: Path) -> Engine:

@@ -1,7 +1,8 @@
 """Loading: a dataset becomes parts of the store, read from its source only when that changed."""
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,14 +59,20 @@ class Loaded:
     """Beside the documents; it ships where they do not, so it tells which corpus there is."""
     subtopics: Part | None = None
     """The judgements by subtopic, where they are."""
+    before: Sequence[Part] = ()
+    """What had its name until it was published."""
 
 
-def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded:
+def load(
+    bench: Bench, dataset: Dataset, origin: Source | None = None, *, new: bool = False
+) -> Loaded:
     """The dataset as parts; read from its source only if that changed since.
 
     What was taken in once stays usable when its source is gone. Raises Missing where it cannot
-    be found at all, WrongInput with file and line where it is broken.
+    be found at all, WrongInput with file and line where it is broken; Conflict where it is to be
+    `new` and its name is taken, by the moment that it is published.
     """
+    _before(bench.store, dataset, new=new)
     loaded = stored(bench.store, dataset)
     whole = loaded is not None and not loaded.queries.shipped
     try:
@@ -76,7 +83,19 @@ def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded
         raise
     if loaded is not None and whole and _is_unchanged(loaded, origin):
         return loaded
-    return publish(bench, dataset, origin, look(bench, origin))
+    return publish(bench, dataset, origin, look(bench, origin), new=new)
+
+
+def _before(store: Store, dataset: Dataset, *, new: bool) -> list[Part]:
+    """What is stored under the name of a dataset."""
+    kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
+    found = [store.part(kind, name) for kind, name in kinds.items()]
+    if new and found[1]:
+        raise Conflict(
+            f"{dataset.name} is stored here already: choose another name, or replace it on the"
+            " server with python -m compute import-dataset"
+        )
+    return [part for part in found if part]
 
 
 def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
@@ -149,6 +168,8 @@ def publish(
     content: Content,
     kinds: Collection[str] = ("queries", "judgements"),
     command: list[str] | None = None,
+    *,
+    new: bool = False,
     **about: Any,
 ) -> Loaded:
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
@@ -170,16 +191,20 @@ def publish(
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,
     )
-    with bench.store.publishing(bench.job or f"load {dataset.name}") as publication:
+    job = bench.job or f"load {dataset.name}"
+    with ExitStack() as last, bench.store.publishing(job) as publication:
         _add_corpus(bench, publication, dataset, origin, count, about)
         _add_split(publication, dataset, content, kinds, about)
         # The corpus passed twice, once to be named and once to be written.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
+        # From here on until it is visible nobody else takes the name.
+        last.enter_context(bench.store.alone("dataset"))
+        before = _before(bench.store, dataset, new=new)
     loaded = stored(bench.store, dataset)
     if loaded is None:
         raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
-    return loaded
+    return replace(loaded, before=before)
 
 
 def _summary(queries: DataFrame) -> dict[str, Any]:

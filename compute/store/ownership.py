@@ -65,7 +65,8 @@ def check(
         if named not in ("", identity):
             if marks.unfinished:
                 raise Conflict(
-                    f"`{marks.unfinished}` has not come to its end: wait for it or run it again"
+                    f"`{marks.unfinished}` has not come to its end: wait for it or run it again,"
+                    " or set BEIRSCOPE_HOME to another folder"
                 )
             new = "" if identity else ", which is missing, new or of an older version"
             raise Conflict(f"{file} names another state than {where}{new}: {WAY_ON}")

@@ -489,8 +489,12 @@ _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fie
 def part_of(row: Row[Any], root: Path) -> Part:
     """The part that a row of the manifest is of, its file under `root`."""
     columns = {name: row._mapping[name] for name in _PART_COLUMNS}
-    columns["provenance"] = json.loads(row.provenance)
-    return Part(file=root / part_path(row.kind, row.id), **columns)
+    try:
+        columns["provenance"] = json.loads(row.provenance)
+        return Part(file=root / part_path(row.kind, row.id), **columns)
+    except (ValueError, KeyError):
+        told = f"the row of part {row.id} in the state is damaged: put a backup in its place"
+        raise Unavailable(told) from None
 
 
 def part_path(kind: str, part_id: str) -> Path:

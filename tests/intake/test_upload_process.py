@@ -105,10 +105,10 @@ def test_what_an_upload_replaces_is_kept_where_it_is_told_to(at_home: Bench) -> 
 def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:
     options = {"split": "", "language": "en", "drop_self": False}
     order = {"as": ["qrels"], "name": "tiny", "options": options}
-    before = imports.content(at_home.store, "tiny")
+    before = at_home.store.parts(dataset="tiny")
     (told,) = asked(at_home, "take dataset", {"qrels.txt": b"q1 0 d1 1\n"}, **order)
     assert (told["ok"], told["said"].partition(":")[0]) == (False, "tiny is stored here already")
-    assert imports.content(at_home.store, "tiny") == before
+    assert at_home.store.parts(dataset="tiny") == before
 
 
 def test_what_cannot_be_begun_is_said_in_one_sentence(at_home: Bench) -> None:

@@ -3,9 +3,11 @@
 `BEIRSCOPE_KILLS` says how many kills each of backup, restore and move takes (1; `make soak` 30).
 """
 
+import json
 import os
 import random
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,11 +24,13 @@ from sqlalchemy import inspect, select, update
 from compute import jobs
 from compute.__main__ import main
 from compute.base.errors import Conflict
+from compute.base.files import digest
 from compute.base.locks import sole
 from compute.base.settings import PROJECT, Settings
 from compute.jobs import backups, records, tables
 from compute.reading.database import open_version
-from compute.store import state
+from compute.store import integrity, state
+from compute.store.migrations import CHAINED
 from compute.store.store import Store
 from tests.support.processes import prepared
 from tests.support.processes.jobbing import environment, tiny_home
@@ -216,6 +220,59 @@ def test_a_damaged_part_of_the_home_is_left_out_and_named(
     assert opened(at / "new").parts("queries") == []
 
 
+def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole_backup(
+    at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = opened(at / "home")
+    given = judgement("q2", "d1", 1).assign(source="person", entry="a")
+    store.add_judgements(given)
+    assert main(["backup", str(at / "kept")]) == 0
+    before = (at / "kept" / "backup.json").read_bytes()
+    with state.writing(store.engine) as connection:
+        table = state.added_judgements
+        connection.execute(update(table).where(table.c.id == 4).values(doc_id="d9"))
+    assert main(["backup", str(at / "kept")]) == 2
+    told = "lost, or not what was saved (by id): 4; restore a backup of before into a new home"
+    assert told in capsys.readouterr().err
+    assert (at / "kept" / "backup.json").read_bytes() == before
+    assert main(["backup", str(at / "other")]) == 2
+    assert told in capsys.readouterr().err
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
+    assert main(["restore", str(at / "other")]) == 2
+    assert told in capsys.readouterr().err
+    # The way on: a whole backup, then all that was judged since.
+    store.add_judgements(given.assign(entry="later", doc_id="d2"))
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "home"))
+    words = [str(at / "since.csv"), "--dataset", "tiny"]
+    assert main(["judgements", "export", *words]) == 0
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "whole"))
+    assert main(["restore", str(at / "kept")]) == 0
+    assert main(["judgements", "import", *words]) == 0
+    found = opened(at / "whole").added_judgements()
+    assert found["doc_id"].tolist()[3:] == ["d1", "d2"]
+    assert integrity.found(opened(at / "whole").engine) == []
+
+
+def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
+    at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["backup", str(at / "kept")]) == 0
+    (file,) = (at / "kept").glob("state-*")
+    with sqlite3.connect(file) as connection:
+        connection.execute("drop table judgement_chain")
+        connection.execute("delete from steps where format >= ?", [CHAINED])
+    record = json.loads((at / "kept" / "backup.json").read_text())
+    record |= {"sha256": digest(file), "state_format": CHAINED - 1}
+    file.rename(file.with_name(f"state-{record['sha256']}.sqlite"))
+    (at / "kept" / "backup.json").write_text(json.dumps(record))
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
+    capsys.readouterr()
+    assert main(["restore", str(at / "kept")]) == 0
+    assert "judgements were not chained yet: they count as they" in capsys.readouterr().err
+    new = opened(at / "new")
+    assert len(new.added_judgements()) == 3 and integrity.found(new.engine) == []
+
+
 @pytest.mark.parametrize("damage", ["flipped", "lost", "state", "cut", "record", "none"])
 def test_a_damaged_backup_is_named(
     at: Path, damage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -350,6 +407,20 @@ def test_a_killed_restore_is_nothing_or_all_and_a_second_one_works(
         with suppress(Conflict):
             backups.restore(settings, tmp_path / "kept")
     assert known(opened(settings.home, address)) == queued(known(store))
+
+
+def test_a_restore_that_is_killed_early_keeps_the_home_for_itself(
+    at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = str(at / "kept")
+    assert main(["backup", kept]) == 0
+    assert killed(Settings(home=at / "new"), "after the rename", 1, "restore", kept)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
+    capsys.readouterr()
+    assert main(["show", "scores"]) == 2
+    way_on = "wait for it or run it again, or set BEIRSCOPE_HOME to another folder"
+    assert f"restore {kept}` has not come to its end: {way_on}" in capsys.readouterr().err
+    assert main(["restore", kept]) == 0
 
 
 @pytest.mark.parametrize("kill", range(KILLS))

@@ -1,13 +1,11 @@
 """Fetching a collection: from BEIR's published address or the hub into the datasets folder."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
-from compute.base.locks import sole
+from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.datasets import Dataset, layout
 from compute.datasets.reading import BeirSource
 from compute.intake.fetch import hub_names
@@ -15,7 +13,7 @@ from compute.intake.fetch.addresses import shown
 from compute.intake.fetch.download import download, require_room
 from compute.intake.fetch.offers import HUB, Offer, archive_address, folder, here, offer
 from compute.intake.fetch.packing import pack, remove
-from compute.intake.fetch.partial import Expected, publish
+from compute.intake.fetch.partial import Expected, alone, publish
 from compute.intake.fetch.web import Patience
 from compute.store.loading import Bench, Progress
 
@@ -50,7 +48,7 @@ def bring(
 ) -> Fetched:
     """The same for an offer."""
     to = folder(bench.settings) / f"{found.name}.zip"
-    with _alone(found, to):
+    with alone(to):
         there = here(found, bench.settings)
         if there is not None and not again:
             return Fetched(found, there, new=False)
@@ -66,14 +64,6 @@ def by_hand(found: Offer, to: Path) -> str:
     """What to do where this machine cannot fetch it."""
     what = "its files, in the BEIR layout," if found.origin == HUB else "it"
     return f"or get {what} by hand from {found.address} and put {to.name} into {to.parent}"
-
-
-@contextmanager
-def _alone(found: Offer, to: Path) -> Iterator[None]:
-    with sole(to.with_name(f".{to.name}.lock")) as held:
-        if held is None:
-            raise Conflict(f"{found.name} is being fetched already: wait for that to end")
-        yield
 
 
 def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:

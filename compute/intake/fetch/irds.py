@@ -14,7 +14,7 @@ from compute.datasets import catalogue, layout
 from compute.intake import imports
 from compute.intake.fetch.offers import folder
 from compute.intake.fetch.packing import pack, remove
-from compute.intake.fetch.partial import publish
+from compute.intake.fetch.partial import alone, publish
 from compute.store.loading import BATCH, Bench, Loaded
 
 PREFIX = "irds:"
@@ -34,15 +34,17 @@ def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     to = folder(bench.settings) / f"{called}.zip"
     gathered = to.with_name(f".{to.name}.files")
     packed = to.with_name(f".{to.name}.part")
-    try:
-        members = _gather(bench, found, gathered, identifier)
-        pack(packed, members, {"ir_datasets": identifier}, lambda _: None)
-        publish(packed, to)
-    finally:
-        remove(gathered)
-        packed.unlink(missing_ok=True)
-    # TREC's Deep Learning tracks count what is judged 1 as not relevant.
-    return imports.import_dataset(bench, called, path=to, level=1 + ("/trec-dl-" in identifier))
+    with alone(to):
+        try:
+            members = _gather(bench, found, gathered, identifier)
+            pack(packed, members, {"ir_datasets": identifier}, lambda _: None)
+            publish(packed, to)
+        finally:
+            remove(gathered)
+            packed.unlink(missing_ok=True)
+        # TREC's Deep Learning tracks count what is judged 1 as not relevant.
+        level = 1 + ("/trec-dl-" in identifier)
+        return imports.import_dataset(bench, called, path=to, level=level)
 
 
 def _package() -> ModuleType:

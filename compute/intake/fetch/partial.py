@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compute.base import json_files
-from compute.base.errors import Unavailable
+from compute.base.errors import Conflict, Unavailable
 from compute.base.files import make_folder, sync_folder
+from compute.base.locks import sole
 
 _PIECE = 1 << 20
 
@@ -126,3 +127,12 @@ def publish(aside: Path, to: Path) -> None:
         os.fsync(file.fileno())
     aside.replace(to)
     sync_folder(to.parent)
+
+
+@contextmanager
+def alone(to: Path) -> Iterator[None]:
+    """Hold off whoever would make the same file meanwhile: raises Conflict for them."""
+    with sole(to.with_name(f".{to.name}.lock")) as held:
+        if held is None:
+            raise Conflict(f"{to.stem} is being fetched already: wait for that to end")
+        yield

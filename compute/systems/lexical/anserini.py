@@ -22,6 +22,8 @@ from compute.base.settings import Settings
 VERSION = "1.7.1"
 """Part of the identity of what it indexes: its analysers change with it."""
 
+TOPICS = "topics.tsv"
+"""In the folder that a search works in: Anserini takes a path with a blank for two."""
 _LEASH = Path(__file__).with_name("end_with_parent.py")
 _ASKING = Path(__file__).with_name("lucene_latency.py")
 _MERGING = Path(__file__).with_name("lucene_merge.py")
@@ -70,8 +72,9 @@ def run(
     settings: Settings,
     *,
     watch: Callable[[str], None],
+    folder: Path | None = None,
 ) -> None:
-    """Run a class of the jar to its end; `watch` sees each line that it logs.
+    """Run a class of the jar to its end, in a folder; `watch` sees each line that it logs.
 
     Java runs in a process group of its own and never outlives the caller. Anserini swallows
     exceptions and still exits with 0, so a stack trace in the log counts as failure.
@@ -81,7 +84,7 @@ def run(
     # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
     heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
     command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
-    _follow(command, main, settings, watch)
+    _follow(command, main, settings, watch, folder)
 
 
 def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
@@ -96,13 +99,18 @@ def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
 
 
 def _follow(
-    command: Sequence[str], main: str, settings: Settings, watch: Callable[[str], None]
+    command: Sequence[str],
+    main: str,
+    settings: Settings,
+    watch: Callable[[str], None],
+    folder: Path | None = None,
 ) -> None:
     log: deque[str] = deque(maxlen=400)
     failed = False
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(_LEASH), *command],
-        env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
+        cwd=folder,
+        env=_environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -122,6 +130,11 @@ def _follow(
             raise
     if status or failed:
         raise _failure(main, status, log, settings)
+
+
+def _environment() -> dict[str, str]:
+    # Java takes the names of files for ASCII where the locale says nothing else.
+    return os.environ | {"JAVA_HOME": str(_java().parent.parent), "LC_ALL": "C.UTF-8"}
 
 
 def _check_memory(settings: Settings) -> None:
@@ -183,13 +196,13 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
         tempfile.TemporaryFile() as log,
     ):
         # Anserini reads topics before it opens an index, and has no way to go without.
-        topics = folder / "topics.tsv"
-        topics.write_text("0\tnothing\n", encoding="utf-8")
-        own = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
+        (folder / TOPICS).write_text("0\tnothing\n", encoding="utf-8")
+        own = ["-index", str(index), "-topics", TOPICS, "-topicReader", "TsvString"]
         own += ["-output", str(folder / "none"), "-threads", "1", *options]
         process = subprocess.Popen(
             [sys.executable, "-I", str(_ASKING), str(_jar()), settings.java_memory, *own],
-            env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
+            cwd=folder,
+            env=_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -189,7 +189,7 @@ def search(
     if not lines:
         return no_hits()
     with scratch.folder(request.settings.home, "lucene-") as own:
-        topics = own / "topics.tsv"
+        topics = own / anserini.TOPICS
         topics.write_text("".join(lines), "utf-8", "replace", "\n")
         run = _search(folder, topics, len(lines), request, options)
         return _hits(run, folder, request.queries["query_id"].to_numpy())
@@ -204,10 +204,11 @@ def _search(
         if done := re.search(r"(\d+) queries processed", line):
             request.progress(int(done[1]), total, "queries")
 
-    arguments = ["-index", str(folder / "lucene"), "-topics", str(topics), "-output", str(run)]
+    arguments = ["-index", str(folder / "lucene"), "-topics", topics.name, "-output", str(run)]
     arguments += ["-topicReader", "TsvString", "-hits", str(request.depth)]
     arguments += ["-threads", str(request.settings.threads), *options]
-    anserini.run("io.anserini.search.SearchCollection", arguments, request.settings, watch=watch)
+    main = "io.anserini.search.SearchCollection"
+    anserini.run(main, arguments, request.settings, watch=watch, folder=topics.parent)
     if not run.exists():
         raise Unavailable(f"Anserini searched {folder} but wrote no run: remove it and run again")
     return run

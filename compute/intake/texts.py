@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.base.words import counted, shown
@@ -38,7 +39,7 @@ def add_texts(
         if stored(bench.store, dataset) != found:
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
-        ids = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
+        ids: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
         words = ["add-texts", dataset.name, *([called or path.name] if path else [])]
         loaded = publish(bench, dataset, origin, content, ["queries"], words, **ids)
         if found.lengths is None:

@@ -355,7 +355,7 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
     return last
 
 
-def _link(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
     """Chain judgements that follow those chained; the lock of their counter is held."""
     column, links = judgement_chain.c, list[dict[str, Any]]()
     before = select(column.sha256).order_by(column.id.desc()).limit(1)
@@ -367,7 +367,7 @@ def _link(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
         connection.execute(insert(judgement_chain), links)
 
 
-def linked(last: str, row: Mapping[str, Any]) -> str:
+def linked(last: str, row: Mapping[Any, Any]) -> str:
     """The SHA-256 of a judgement: over its content, and that of the one before it, if any."""
     # Without what is absent: a column that a later format adds changes no old one.
     content = {name: value for name, value in row.items() if value is not None}

@@ -51,7 +51,7 @@ def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int
         f" {loaded.judgements.rows:,} judgements"
     )
     if told := imports.replaced(bench.store, loaded):
-        sys.stdout.write(f"{told}\n")
+        printable.say(told)
     return done(bench)
 
 

@@ -43,8 +43,8 @@ def import_dataset(arguments: Namespace) -> int:
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
     )
-    if same := imports.alike(loaded):
-        printable.say(f"remark: {same}")
+    for remark in imports.remarks(loaded):
+        printable.say(f"remark: {remark}")
     if told:
         printable.say(told)
     return 0

@@ -45,6 +45,10 @@ class Source(ABC):
         """query_id, doc_id, subtopic, relevance, where judgements are by subtopic; else None."""
         return None
 
+    def left_out(self) -> dict[str, int]:
+        """What stands beside the texts of queries and was not taken, by its name: how often."""
+        return {}
+
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
         """What tells without reading it all that the source is unchanged."""

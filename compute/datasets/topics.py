@@ -1,22 +1,33 @@
 """TREC topics: the texts of queries as TREC gives them out, in XML or in its own older markup.
 
-Both are read by their marks, not as XML: the older one closes no field, and nothing in a file from
-outside is to be expanded.
+Both are read by Python's parser of HTML, which recovers where XML's would stop: the older markup
+closes no field, authors write a bare `<` or `&`, and nothing from outside is expanded.
 """
 
 import html
 import re
+from collections import Counter
 from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
 
 from compute.base.errors import WrongInput
 from compute.base.words import shown
 from compute.datasets.records import Query
 
-_TOPIC = re.compile(r"<(topic|top)\b([^>]*)>(.*?)(?=</\1>|<\1\b|\Z)", re.DOTALL | re.IGNORECASE)
-_NUMBER = re.compile(r"\b(?:number|num|id)\s*=\s*[\"']([^\"']*)", re.IGNORECASE)
-_FIELD = re.compile(r"<(num|number|query|title)\b[^>]*>([^<]*)", re.IGNORECASE)
+_TOPICS = {"topic", "top"}
+_NUMBERS = {"num", "number", "identifier", "id", "qid"}
+_FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
+"""They end the field before them, closed or not."""
+_APART = {"br", "p", "div", "li", "tr", "td"}
+"""Markup that stands for a blank; other tags may stand within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """What the older markup writes before a number and a title."""
+_ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
+_MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
+_ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
+_BARE = re.compile(rf"<(?!/?[A-Za-z][\w:.-]*{_ATTRIBUTES}|\?xml\b|!DOCTYPE\b)", re.IGNORECASE)
+"""A `<` that begins no tag."""
 
 
 def is_topics(content: bytes) -> bool:
@@ -24,30 +35,118 @@ def is_topics(content: bytes) -> bool:
     return content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
-def topics(content: bytes, file: str) -> Iterator[tuple[int, Query]]:
-    """Line and query of each topic: its query, or its title where it has no such field.
+def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
+    """Line and query of each topic: its query, else its title, else the text of the topic itself.
 
-    Raises WrongInput with file and line for a topic without a number or text, and for a file
-    without topics.
+    Tags within are taken off; `left_out` counts them, as `<i>`, and the topics' other fields.
+    Raises WrongInput with file and line for a topic without a number or text, for a file without
+    topics, and for one that is not in the encoding that it declares (else UTF-8).
     """
-    text = content.decode("utf-8", "replace")
-    found = list(_TOPIC.finditer(text))
-    if not found:
+    text = _MARKED.sub(_unmarked, _decoded(content, file))
+    parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
+    parser.feed(_BARE.sub("&lt;", text))
+    parser.close()
+    if not parser.found:
         raise WrongInput(f"{file} has no <topic> or <top>: give TREC topics, or id, tab and text")
-    for topic in found:
-        line = text.count("\n", 0, topic.start()) + 1
-        fields: dict[str, str] = {}
-        for field in _FIELD.finditer(topic[3]):
-            fields.setdefault(field[1].lower(), _plain(field[2]))
-        attribute = _NUMBER.search(topic[2])
-        number = attribute[1].strip() if attribute else fields.get("num") or fields.get("number")
+    for line, fields in parser.found:
+        number, _ = _first(fields, _NUMBERS)
         if not number:
             raise WrongInput(f"{file} line {line}: a topic without a number: add its <num>")
-        words = fields.get("query") or fields.get("title")
+        words, taken = _words(fields)
         if not words:
             raise WrongInput(f"{file} line {line}: topic {shown(number)} has no title: add it")
+        others = (tag for tag, text in fields if text.strip() and _base(tag) not in _NUMBERS)
+        left_out.update(tag or "text outside of fields" for tag in others if tag not in taken)
         yield line, Query(number, words)
 
 
+class _Parser(HTMLParser):
+    """Finds the topics: the line of each, and its fields as tag and text; without a tag, text that
+    stands in the topic itself."""
+
+    def __init__(self, closed: set[str], left_out: Counter[str]) -> None:
+        super().__init__()
+        self.found: list[tuple[int, list[tuple[str, str]]]] = []
+        self._closed = closed
+        self._left_out = left_out
+        self._fields: list[tuple[str, str]] = []
+
+    def set_cdata_mode(self, *args: Any, **named: Any) -> None:
+        """Let titles hold tags, which HTML's may not."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Begin a topic or a field; a tag within a field is left out."""
+        field = self._fields[-1][0] if self._fields else ""
+        if tag in _TOPICS:
+            numbers = [("num", value or "") for name, value in attrs if name in _NUMBERS]
+            self._fields = [*numbers, ("", "")]
+            self.found.append((self.getpos()[0], self._fields))
+        elif _base(tag) in _FIELDS or not field or not {field, tag} & self._closed:
+            self._fields.append((tag, ""))
+        else:
+            self._left_out[f"<{tag}>"] += 1
+            self.handle_data(" " * (tag in _APART))
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a topic or a field."""
+        if tag in _TOPICS:
+            self._fields = []
+        elif self._fields and tag == self._fields[-1][0]:
+            self._fields.append(("", ""))
+
+    def handle_data(self, data: str) -> None:
+        """Add text to the field that it stands in."""
+        if self._fields:
+            tag, text = self._fields[-1]
+            self._fields[-1] = tag, text + data
+        else:
+            self._left_out.update(["text outside of topics"] * bool(data.strip()))
+
+
+def _decoded(content: bytes, file: str) -> str:
+    declared = _ENCODING.match(content)
+    encoding = declared[1].decode("ascii", "replace") if declared else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeError as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
+        line, place = content.count(b"\n", 0, start) + 1, start - content.rfind(b"\n", 0, start)
+        known = encoding.removesuffix("-sig").upper()
+        fault = f"line {line}: byte {place} is not {known}: save the file as UTF-8"
+        raise WrongInput(f"{file} {fault}") from None
+    except LookupError:
+        raise WrongInput(
+            f"{file} is in the encoding {shown(encoding)}, which is not known: save it as UTF-8"
+        ) from None
+
+
+def _unmarked(found: re.Match[str]) -> str:
+    """The text of CDATA as any other, and nothing of a comment but its lines."""
+    return "\n" * found[0].count("\n") if found[1] is None else html.escape(found[1], quote=False)
+
+
+def _base(tag: str) -> str:
+    """A field's name without the language before it, as in `EN-title`."""
+    return re.split("[-_:.]", tag)[-1]
+
+
+def _words(fields: list[tuple[str, str]]) -> tuple[str, set[str]]:
+    """The text of a topic, and the tags of the fields that it is from."""
+    for name in ("query", "title"):
+        words, tag = _first(fields, {name})
+        if words:
+            return words, {tag}
+    own = {tag for tag, _ in fields if _base(tag) not in _FIELDS}
+    if not any(text.strip() for tag, text in fields if not tag):
+        return "", set()
+    return _plain("".join(text for tag, text in fields if tag in own)), own
+
+
+def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, str]:
+    """Text and tag of the first field of such a name that is not empty."""
+    found = ((_plain(text), tag) for tag, text in fields if _base(tag) in names)
+    return next((one for one in found if one[0]), ("", ""))
+
+
 def _plain(field: str) -> str:
-    return _LABEL.sub("", " ".join(html.unescape(field).split()))
+    return _LABEL.sub("", " ".join(field.split()))

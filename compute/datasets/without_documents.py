@@ -1,6 +1,7 @@
 """Judgements with the texts of their queries, where the documents cannot be had."""
 
 import io
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -43,25 +44,34 @@ class JudgedQueries(QrelsOnly):
         folder = layout.Folder(self._file.parent)
         return super().identity() | {"queries": folder.stamp([self._file.name])}
 
-    @cached_property
+    def left_out(self) -> dict[str, int]:
+        """The tags in the texts of topics, as `<i>`, and their fields that were not taken."""
+        return dict(self._read[1])
+
+    @property
     def _texts(self) -> dict[str, str]:
+        return self._read[0]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, str], Counter[str]]:
         where = str(self._file)
         content = compressed.content(self._file)
         texts: dict[str, str] = {}
-        for line, query in _queries(content, where):
+        left_out: Counter[str] = Counter()
+        for line, query in _queries(content, where, left_out):
             if query.query_id in texts:
                 raise WrongInput(
                     f"{where} line {line}: query {shown(query.query_id)} stands above already:"
                     " remove one of the two"
                 )
             texts[query.query_id] = query.text
-        return texts
+        return texts, left_out
 
 
-def _queries(content: bytes, where: str) -> Iterator[tuple[int, Query]]:
+def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
     """Line and query, in whichever of the three formats the file is."""
     if topics.is_topics(content):
-        return topics.topics(content, where)
+        return topics.topics(content, where, left_out)
     as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
     parse = records.query if as_json else _between_tabs
     return records.records(io.BytesIO(content), where, parse, refuse)

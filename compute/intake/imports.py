@@ -18,7 +18,7 @@ from compute.base import parquet_files
 from compute.base.errors import Conflict, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted
+from compute.base.words import counted, shown
 from compute.corpora import lengths
 from compute.datasets import Dataset, catalogue, origins, unpacked_size
 from compute.datasets.qrels import is_qrels
@@ -95,6 +95,21 @@ def replaced(store: Store, loaded: Loaded) -> str:
     labels = store.part("query_labels", name)
     stay = f"; {counted(labels.rows, 'query label')} stay" if labels else ""
     return f"replaced what had this name: {', '.join(gone)}{old}{stay}"
+
+
+def remarks(loaded: Loaded) -> list[str]:
+    """What of the texts of a collection's queries was not taken, and `alike`; none where neither
+    is."""
+    return list(
+        filter(None, [left_out(loaded.queries.provenance.get("left_out", {})), alike(loaded)])
+    )
+
+
+def left_out(names: Mapping[str, int]) -> str:
+    """What topics hold beside the texts that were taken, as a sentence; empty for nothing."""
+    often = {name: f"{number:,} times" if number > 1 else "once" for name, number in names.items()}
+    told = ", ".join(f"{shown(name)} {number}" for name, number in often.items())
+    return f"beside the texts of the queries the topics hold, left out: {told}" if told else ""
 
 
 def alike(loaded: Loaded) -> str:

@@ -139,7 +139,7 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         )
         documents = loaded.documents.rows if loaded.documents else 0
         told = imports.replaced(bench.store, loaded)
-        told = "; ".join(filter(None, [imports.alike(loaded), told]))
+        told = "; ".join(filter(None, [*imports.remarks(loaded), told]))
         return {
             "said": f"{counted(documents, 'document')},"
             f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
@@ -167,8 +167,10 @@ def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Whether the texts of queries go with the judgements."""
     (qrels, _name), (topics, called) = order["files"]
     unpacked_size.require(Path(topics), bench.settings.home)
-    found = JudgedQueries(Path(qrels), Path(topics)).all_queries()
-    yield {"file": called, "said": counted(len(found), "text") + " of queries"}
+    origin = JudgedQueries(Path(qrels), Path(topics))
+    told = [counted(len(origin.all_queries()), "text") + " of queries"]
+    told += filter(None, [imports.left_out(origin.left_out())])
+    yield {"file": called, "said": "; ".join(told)}
 
 
 def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:

@@ -187,6 +187,7 @@ def publish(
         called=origins.names(dataset, origin),
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
+        left_out=origin.left_out(),
         subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,

@@ -42,6 +42,59 @@ def test_queries_have_their_texts(tmp_path: Path, name: str, packed: bool) -> No
     }
 
 
+MARKED = {
+    "<topic number='q1'>\n A R&amp;D <b>life</b> cycle. </topic>": "A R&D life cycle.",
+    "<topic number='q1'><title><![CDATA[R&D <3%]]></title></topic>": "R&D <3%",
+    "<top><num>q1</num><EN-title>plants & < 3%</EN-title><EN-desc>d</EN-desc></top>": (
+        "plants & < 3%"
+    ),
+    "<topic number='q1'><title>growth of <i>E. coli</i><br/>in milk</title></topic>": (
+        "growth of E. coli in milk"
+    ),
+    "<top>\n<num> Number: q1\n<title> BMI <b>below</b> < 30, a<b\n<desc> x\n</top>": (
+        "BMI below < 30, a<b"
+    ),
+    "<Topic number='q1'><Title>Bound of <span id='a'>$x$</span>!</Title><Tags>t</Tags></Topic>": (
+        "Bound of $x$!"
+    ),
+    "<topic number='q1'><!-- <title>no</title> --><title>one</title></topic>": "one",
+}
+
+
+@pytest.mark.parametrize("marked", MARKED)
+def test_the_text_of_a_topic_is_whole(tmp_path: Path, marked: str) -> None:
+    rest = "<topic number='q2'><title>two</title></topic>"
+    texts = _source(tmp_path, f"<topics>{marked}\n{rest}</topics>").queries()["text"]
+    assert list(texts) == [MARKED[marked], "two"]
+
+
+def test_what_topics_hold_beside_the_texts_is_counted(tmp_path: Path) -> None:
+    one = "<topic number='q1'><title>a <i>b</i> <i>c</i></title><narr>n</narr>stray</topic>out"
+    origin = _source(tmp_path, one + "<topic number='q2'><title>two</title><narr>m</narr></topic>")
+    assert origin.left_out() == {
+        "<i>": 2,
+        "narr": 2,
+        "text outside of fields": 1,
+        "text outside of topics": 1,
+    }
+
+
+def test_topics_have_the_encoding_that_they_declare(tmp_path: Path) -> None:
+    titles = "".join(f"<topic number='{q}'><title>café</title></topic>" for q in ("q1", "q2"))
+    declared = '<?xml version="1.0" encoding="{}"?>\n' + titles
+    for name in ("ISO-8859-1", "windows-1252", "UTF-8"):
+        source = _source(tmp_path, declared.format(name).encode(name))
+        assert list(source.queries()["text"]) == ["café", "café"]
+    for content, fault in (
+        (declared.format("UTF-8").encode("latin-1"), "line 2: byte 30 is not UTF-8: save the file"),
+        (titles.encode("latin-1"), "line 1: byte 30 is not UTF-8: save the file"),
+        (declared.format("none").encode(), "in the encoding 'none', which is not known"),
+        (declared.format("hex").encode(), "in the encoding 'hex', which is not known"),
+    ):
+        with pytest.raises(WrongInput, match=fault):
+            _source(tmp_path, content).queries()
+
+
 def test_queries_of_other_splits_are_counted_not_asked(tmp_path: Path) -> None:
     origin = _source(tmp_path, TEXTS["topics.tsv"] + "q3\tthree\n")
     assert len(origin.all_queries()) == 3

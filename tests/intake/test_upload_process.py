@@ -84,6 +84,18 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
 
 
+def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Bench) -> None:
+    topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><narr>n</narr></topic>"
+    files = {"qrels.txt": b"q1 0 d1 1\n", "topics.xml": topics}
+    (seen,) = asked(at_home, "look at texts", files)
+    told = "; beside the texts of the queries the topics hold, left out: '<i>' once, 'narr' once"
+    assert seen["said"] == f"1 text of queries{told}"
+    options = {"split": "", "language": "en", "drop_self": False}
+    order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
+    (taken,) = asked(at_home, "take dataset", files, **order)
+    assert taken["said"] == f"0 documents, 1 queries, 1 judgement{told}"
+
+
 def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     files = {"a.run": RUN, "b.run": RUN.replace(b"2.0", b"9.0")}
     options = {"replace": True, "drop_equal_ids": False}

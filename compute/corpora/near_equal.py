@@ -1,12 +1,13 @@
 """Near-equal texts: which of a few texts are equal to one that passes, or nearly so.
 
 A text counts as its words in lower case with one blank between them, so that case, punctuation and
-white space do not matter. Two texts are as alike as the sets of their character 5-grams: the
-Jaccard similarity, shared 5-grams over all that occur in either (Broder 1997, On the resemblance
-and containment of documents). A text of up to five characters has one 5-gram, itself: it is like
-its equal alone. In passages with one word in ten replaced by another it is about .77, in those
-with half of the words replaced about .3, and .05 in two that have nothing to do with each other;
-in a query of six words a single word takes it to about .6.
+white space do not matter, nor whether Chinese, Thai and the like have blanks. Two texts are as
+alike as the sets of their character 5-grams: the Jaccard similarity, shared 5-grams over all that
+occur in either (Broder 1997, On the resemblance and containment of documents). A text of up to five
+characters has one 5-gram, itself: it is like its equal alone. In passages with one word in ten
+replaced by another it is about .77, in those with half of the words replaced about .3, and .05 in
+two that have nothing to do with each other; in a query of six words a single word takes it to about
+.6.
 """
 
 import functools
@@ -17,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from compute.datasets import scripts
+
 LENGTH = 5
 """Characters of a shingle."""
 THRESHOLD = 0.7
@@ -25,13 +28,18 @@ LOWEST = 0.1
 """Of thresholds: below, candidates would be nearly all texts."""
 _HASHES = 128
 _MISSED = 1e-3
-_WORD = re.compile(r"\w+")
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def plain(text: str) -> str:
     """The words of a text, in lower case (Unicode's case folding, after NFKC), a blank between."""
-    return " ".join(_WORD.findall(unicodedata.normalize("NFKC", text).casefold()))
+    plain = scripts.segmented(unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(_word().findall(plain))
+
+
+@functools.cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{scripts.marks()}]*")
 
 
 def bands(threshold: float) -> tuple[int, int]:

@@ -52,6 +52,7 @@ HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
 """How the licences begin that let texts be handed on, with their source and terms; of an own
 collection its owner says so."""
 
+_LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|unknown")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -160,8 +161,11 @@ def own(
 ) -> Dataset:
     """A record for a user's collection; `mine/dev` is split dev of the collection `mine`.
 
-    Raises WrongInput for a name that cannot stand in an address, Conflict for a catalogue name.
+    Raises WrongInput for a name that cannot stand in an address and for a language that is none,
+    Conflict for a catalogue name.
     """
+    if not _LANGUAGE.fullmatch(language):
+        raise WrongInput(f"language {language[:20]!r}: give an ISO code, as en or zh, or unknown")
     if not _NAME.fullmatch(name):
         raise WrongInput(f"dataset name {name!r}: use letters, digits, '.', '_' and '-' only")
     collection, _, named_split = name.partition("/")

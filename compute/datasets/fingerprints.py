@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from pandas import DataFrame
 
+from compute.datasets import scripts
 from compute.datasets.records import Document
 
 _canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -37,6 +38,10 @@ class CorpusCount:
         self.n_documents = 0
         self.missing: set[str] = set(judged)
         """Of the judged ids, those that no document has borne so far."""
+        self.n_segmented = 0
+        """Documents whose words dictionaries set apart."""
+        self.n_other = 0
+        """Those, and all others of which `written` makes other words."""
         self._fingerprint = Fingerprint()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
@@ -45,12 +50,16 @@ class CorpusCount:
             self.n_documents += 1
             self.missing.discard(document.doc_id)
             self._fingerprint.add(*document)
+            text = f"{document.title} {document.text}"
+            if scripts.is_other(text):
+                self.n_other += 1
+                self.n_segmented += scripts.segmented(text) != text
             yield document
 
     @property
     def fingerprint(self) -> str:
-        """The corpus fingerprint of what has passed."""
-        return self._fingerprint.hexdigest()
+        """The corpus fingerprint of what has passed; other lengths of words are another one."""
+        return self._fingerprint.hexdigest() + " segmented" * bool(self.n_segmented)
 
 
 def queries_fingerprint(queries: DataFrame) -> str:

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
+from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A document above this is no document; reading on would only fill the memory."""
@@ -92,8 +93,9 @@ def refuse(trouble: Trouble) -> NoReturn:
 
 
 def n_words(*texts: str) -> int:
-    """Words separated by white space in the texts together; title and text of a document."""
-    return sum(len(text.split()) for text in texts)
+    """Words in the texts together, as of title and text of a document: separated by white space,
+    or by dictionaries where they are `segmented`."""
+    return sum(len(segmented(text).split()) for text in texts)
 
 
 def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:

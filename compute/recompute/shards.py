@@ -75,7 +75,7 @@ def of_index(pair: Pair) -> Work | None:
 def of_counts(loaded: Loaded) -> Work | None:
     """The counts of the words of a dataset, where it has documents."""
     documents = loaded.documents
-    return Work(overlap.Counting(), documents, loaded.dataset.name) if documents else None
+    return Work(overlap.Counting(documents), documents, loaded.dataset.name) if documents else None
 
 
 def plan(bench: Bench, pair: Pair) -> list[Shard]:

@@ -12,7 +12,7 @@ from pandas import DataFrame
 from compute.base.errors import Conflict, Missing
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
-from compute.datasets import Dataset, origins
+from compute.datasets import Dataset, origins, scripts
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
@@ -75,6 +75,8 @@ def load(
     _before(bench.store, dataset, new=new)
     loaded = stored(bench.store, dataset)
     whole = loaded is not None and not loaded.queries.shipped
+    # What was taken in before words of every script were counted is read anew when it is given.
+    whole = whole and (origin is None or "words" in loaded.queries.provenance)
     try:
         origin = origin or source(dataset, bench.settings)
     except Missing:
@@ -188,6 +190,8 @@ def publish(
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
         left_out=origin.left_out(),
+        words={"segmented": count.n_segmented, "other": count.n_other}
+        | ({"segmenter": scripts.segmenter()} if count.n_segmented else {}),
         subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,

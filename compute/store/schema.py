@@ -10,7 +10,7 @@ DATASET = "dataset; of a further split or a part its name goes on after a slash 
 COLLECTION = "collection: the name of the corpus, which splits of a dataset share"
 SYSTEM = "system: canonical name with all parameters that differ from the defaults"
 QUERY, DOCUMENT = "id of the query within its dataset, as text", "id of the document, as text"
-WORDS = "words: pieces between white space"
+WORDS = "words: pieces between white space; of scripts without blanks, those of ICU's dictionaries"
 FINGERPRINT = "SHA-256 of what the content follows from: another one is another result"
 
 
@@ -256,7 +256,7 @@ TABLES: Mapping[str, Table] = {
             "title": "its name in the papers",
             "collection": "the corpus; splits share it",
             "split": "whose queries and judgements these are",
-            "language": "en or pl",
+            "language": "en, pl, or as its owner says",
             "task": "of retrieval, in the papers' words",
             "domain": "of the documents",
             "licence": "as its authors state it",

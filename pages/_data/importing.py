@@ -347,7 +347,8 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             " the id of a query is then never counted as an answer to it.",
         )
         pressed = st.form_submit_button(label, type="primary")
-    options = {"split": split, "language": language.strip(), "drop_self": drop, "level": level}
+    spoken = language.strip() or "unknown"
+    options = {"split": split, "language": spoken, "drop_self": drop, "level": level}
     return name.strip(), options, pressed
 
 

@@ -97,6 +97,7 @@ def statistics(dataset: Dataset, printed: DataFrame) -> None:
     drawing.caption(
         "Published by the papers." * ("Published" in table),
         "Here: counted in what is loaded, words split at white space.",
+        dataset_facts.segmented(*(dataset.parts or (dataset.collection,))),
     )
 
 

@@ -54,6 +54,12 @@ class View:
         datasets = list(record.parts) or [record.name]
         return {"datasets": datasets, "k": self.k, "cut": self.cut}
 
+    @property
+    def segmented(self) -> str:
+        """How words are told apart where white space does not do it."""
+        record = dataset_facts.record(self.dataset["dataset"])
+        return dataset_facts.segmented(*(record.parts or (record.collection,)))
+
     def shown(self, rows: DataFrame) -> DataFrame:
         """Rows of what is no system's list, and of the shown systems."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
@@ -104,6 +110,7 @@ def beside_corpus(view: View, named: DataFrame) -> None:
         " end of the axis. The whole collection counts each document once, the others each time"
         " that it is found, or judged relevant, for a query.",
         _cut(view.cut),
+        view.segmented,
         "The documents and queries of all parts together." * (len(choice["datasets"]) > 1),
         _missing(row),
     )
@@ -228,7 +235,8 @@ def averages() -> None:
     drawing.caption(
         "Published: the papers' statistics, whose way of splitting words is not said; here words"
         " are split at white space. The papers average over the queries of all splits. Documents"
-        " without text have a title at most."
+        " without text have a title at most.",
+        dataset_facts.segmented(),
     )
 
 

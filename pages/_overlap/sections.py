@@ -15,7 +15,15 @@ from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
 from compute.views.shared.theme import plain
-from pages._shared import address, colours, drawing, escaping, navigation, pickers
+from pages._shared import (
+    address,
+    colours,
+    dataset_facts,
+    drawing,
+    escaping,
+    navigation,
+    pickers,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import parts, read
 
@@ -213,4 +221,5 @@ def about(counted: DataFrame, unit: str, floor: float, numbers: str) -> None:
     if numbers == figures.PUBLISHED:
         drawing.caption(figures.PRINTED)
     else:
-        drawing.caption(*figures.caption(counted, unit, floor))
+        said = dataset_facts.segmented(*counted["dataset"])
+        drawing.caption(*figures.caption(counted, unit, floor), said)

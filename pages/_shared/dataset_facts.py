@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 from pandas import DataFrame
 
+from compute.base.words import counted as counted_words
 from compute.datasets import Dataset
 from compute.store import freshness
 from compute.views.dataset import select as dataset_select
@@ -35,6 +36,19 @@ def counted(dataset: Dataset) -> DataFrame:
     names = list(dataset.parts) or [dataset.name]
     roots = list(dataset.parts) or [dataset.collection]
     return read(dataset_select.statistics, datasets=names, collections=roots)
+
+
+def segmented(*collections: str) -> str:
+    """How words of these collections (of none: of any) are told apart where white space does not,
+    as a sentence; empty where it does."""
+    found = {
+        (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
+        for part in reading.parts()
+        if part.kind == "lengths" and part.dataset in (collections or (part.dataset,))
+    }
+    number = sum(n for _, n in found)
+    documents = counted_words(number, "document")
+    return f"{documents} in scripts without blanks: words of ICU's dictionaries." if number else ""
 
 
 def example(dataset: Dataset) -> DataFrame:

@@ -31,6 +31,8 @@ def test_case_punctuation_and_white_space_do_not_count() -> None:
     assert plain("  The QUICK,\tbrown—fox! ") == "the quick brown fox"
     assert plain("Straße ﬁn") == "strasse fin"
     assert plain("?!") == ""
+    assert plain("检索系统") == plain("检索 系统")
+    assert plain("हिन्दी") == "हिन्दी", "marks stay"
 
 
 def test_similarity_is_that_of_the_character_grams() -> None:

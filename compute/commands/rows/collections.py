@@ -65,7 +65,7 @@ COMMANDS = {
             option(
                 "--split", default="", help="the split to score (default: test, or the only one)"
             ),
-            option("--language", default="en", choices=("en", "pl")),
+            option("--language", default="en", help="en, pl, another ISO code, or unknown"),
             option("--drop-self", action="store_true", help="drop a query's own document"),
             option(
                 "--level",

@@ -19,13 +19,23 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
+from duckdb.sqltypes import VARCHAR
 
 from compute.base import scratch, scratch_database
 from compute.base.errors import WrongInput
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
-from compute.corpora.overlap.tokens import KINDS, UNITS, tokeniser
+from compute.corpora.overlap.tokens import (
+    KINDS,
+    MARKED_WORD,
+    UNITS,
+    UNKNOWN,
+    WORD,
+    of_every_script,
+    tokeniser,
+)
 from compute.corpora.word_pieces import word_pieces
+from compute.datasets import scripts
 from compute.store import provenance
 from compute.store.freshness import of_terms
 from compute.store.loading import Bench, Loaded, Progress, quiet
@@ -51,7 +61,7 @@ _SIZE = "select count(*), coalesce(sum(n_words), 0)::bigint from read_parquet($f
 _UNIGRAMS = """
 select 1 as n, term, count(*) as count
 from (
-    select unnest(regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+')) as term
+    select unnest(words_of(title || ' ' || text)) as term
     from read_parquet($file, file_row_number = true)
     where file_row_number between $first and $last
 )
@@ -64,7 +74,7 @@ from (
         list_zip(words[:-2], words[2:]), lambda pair: pair[1] || ' ' || pair[2]
     )) as term
     from (
-        select regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+') as words
+        select words_of(title || ' ' || text) as words
         from read_parquet($file, file_row_number = true)
         where file_row_number between $first and $last
     )
@@ -115,13 +125,15 @@ class Pieces:
 class Counting:
     """The counts of a corpus as what several workers can make, each of some documents."""
 
+    documents: Part
+
     def piece_documents(self, settings: Settings) -> int:
         """As many as Lucene indexes at once."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
         """What makes the terms, and whose hash sorts them: another one's cannot be merged."""
-        tokenisers = {kind: tokeniser(kind) for kind in KINDS}
+        tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 
     def make_piece(
@@ -139,7 +151,7 @@ class Counting:
             # Each unit counts for as many of the documents.
             progress(size * (total * number + done) // (total * len(UNITS)), size, "documents")
 
-        with _database(settings) as connection:
+        with _database(settings, of_every_script(self.documents)) as connection:
             slices = _slices(connection, str(documents), SLICE_WORDS, span)
             for number, unit in enumerate(UNITS):
                 watched = partial(_watched, partial(told, number), connection, unit)
@@ -149,7 +161,7 @@ class Counting:
 def names(documents: Part) -> dict[str, str]:
     """What the counts of these documents are called, by kind; nothing is read."""
     return {
-        kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind))
+        kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
         for kind in KINDS
     }
 
@@ -186,14 +198,15 @@ def count(
     job = bench.job or f"overlap {dataset.collection}"
     folder = pieces.folder if pieces else None
     counts = partial(counted, now=bench.settings, progress=bench.progress, pieces=folder)
+    every = of_every_script(documents)
     with bench.store.publishing(job) as publication:
         for kind in KINDS:
             start = time.perf_counter()
-            with counts(kind, documents.path) as connection:
+            with counts(kind, documents.path, every=every) as connection:
                 about = provenance.record(
                     ["overlap", dataset.name],
                     time.perf_counter() - start,
-                    tokeniser=tokeniser(kind),
+                    tokeniser=tokeniser(kind, documents),
                     documents=documents.rows,
                     units=_totals(connection, kind),
                     inputs=of_terms(lengths),
@@ -218,13 +231,14 @@ def counted(
     slice_words: int = SLICE_WORDS,
     units: Sequence[str] = (),
     pieces: Path | None = None,
+    every: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count.
 
     Of all units of the kind, unless some are named. `pieces` has the counts of all documents by
-    slices, where these were made before: then no document is read.
+    slices, where these were made before: then no document is read. `every`: of every script.
     """
-    with _database(now) as connection:
+    with _database(now, every) as connection:
         connection.from_arrow(_TERMS.empty_table()).create("counted")
         for unit in units or [name for name, unit in UNITS.items() if unit.kind == kind]:
             watched = partial(_watched, progress, connection, f"% of the {unit}")
@@ -238,13 +252,23 @@ def counted(
 
 
 @contextmanager
-def _database(now: Settings) -> Iterator[DuckDBPyConnection]:
+def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
     with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
         # Without the bar there is no share to ask for.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
+        connection.create_function("written", _written, [VARCHAR], VARCHAR, type="arrow")
+        text, word = ("written(text)", MARKED_WORD) if every else ("text", WORD)
+        found = f"regexp_extract_all(lower({text}), '{word}')"
+        connection.execute(f"create macro words_of(text) as {found}")
+        kept = f"term != '{UNKNOWN}'" if every else "true"
+        connection.execute(f"create macro is_piece(term) as {kept}")
         yield connection
+
+
+def _written(texts: pa.ChunkedArray) -> pa.Array:
+    return pa.array([scripts.written(text) for text in texts.to_pylist()], pa.string())
 
 
 def _slices(
@@ -313,7 +337,7 @@ def _terms(connection: DuckDBPyConnection, unit: str, part: Slice) -> DuckDBPyRe
     """n, term, count of the documents of a slice."""
     if unit in _WORDS:
         return connection.sql(_WORDS[unit], params=part)
-    return connection.from_arrow(_pieces(connection, part))
+    return connection.from_arrow(_pieces(connection, part)).filter("is_piece(term)")
 
 
 def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:

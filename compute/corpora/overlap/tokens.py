@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from compute.corpora.word_pieces import vocabulary
+from compute.store.store import Part
 
 
 @dataclass(frozen=True)
@@ -31,15 +32,34 @@ UNITS: Mapping[str, Unit] = MappingProxyType(
 KINDS = tuple(dict.fromkeys(unit.kind for unit in UNITS.values()))
 
 
-def tokeniser(kind: str) -> dict[str, Any]:
+SHARE = 0.01
+"""Of the documents so many must hold words that are written otherwise."""
+WORD, MARKED_WORD = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
+UNKNOWN = "[UNK]"
+"""The word piece of all that the vocabulary lacks."""
+
+
+def of_every_script(documents: Part) -> bool:
+    """Whether so many documents hold marks, or scripts without blanks, that all words count so."""
+    return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
+
+
+def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
     """What makes the terms of a kind of counts: recorded, and part of its identity.
 
     Words: title, a space and text; lower-cased character by character (Unicode's simple mapping:
     no rule for a final sigma); then the longest runs of letters, numbers and underscores.
     Marks are neither, so a letter with a separate accent ends a word. A bigram is two words that
     follow each other in a document, whatever stands between them, title and text included.
+    Where `of_every_script`, words are in NFC and keep their marks, scripts that are written without
+    blanks are cut up by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is no piece.
     Word pieces: BERT's uncased WordPiece over the same text, without special tokens, uncut.
     """
-    if kind == "ngrams":
-        return {"name": "unicode-words", "version": 1, "pattern": r"[\p{L}\p{N}_]+", "lower": True}
-    return {"name": "bert-base-uncased", "version": 1, "vocabulary": vocabulary()}
+    every = of_every_script(documents)
+    if kind != "ngrams":
+        about = {"name": "bert-base-uncased", "version": 1 + every, "vocabulary": vocabulary()}
+        return about | ({"without": UNKNOWN} if every else {})
+    about = {"name": "unicode-words", "version": 1 + every, "pattern": WORD, "lower": True}
+    segmenter = documents.provenance.get("words", {}).get("segmenter")
+    more = {"pattern": MARKED_WORD, "form": "NFC", "segmenter": segmenter}
+    return about | (more if every else {})

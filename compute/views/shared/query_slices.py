@@ -11,6 +11,8 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Series
 
+from compute.corpora.overlap.tokens import MARKED_WORD
+from compute.datasets import scripts
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question
 
@@ -50,12 +52,17 @@ select exists (from parts where kind = 'query_labels' and list_contains($dataset
     select count(distinct language) from datasets where list_contains($datasets, name)
 ) > 1
 """
-_RARE = r"""
+_TEXTS = """
+select queries.dataset, query_id, collection, text
+from queries join datasets on name = queries.dataset
+where list_contains($datasets, queries.dataset) and list_contains($collections, collection)
+and text is not null
+"""
+_RARE = f"""
 with asked as (
-    select queries.dataset, query_id, collection,
-           unnest(list_distinct(regexp_extract_all(lower(text), '[\p{L}\p{N}_]+'))) as term
-    from queries join datasets on name = queries.dataset
-    where list_contains($datasets, queries.dataset) and list_contains($collections, collection)
+    select dataset, query_id, collection,
+           unnest(list_distinct(regexp_extract_all(lower(text), '{MARKED_WORD}'))) as term
+    from texts
 ), counted as (
     select dataset as collection, term, count from ngrams
     where n = 1 and list_contains($collections, dataset)
@@ -138,7 +145,10 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
     named = {"datasets": list(datasets)}
     # As a list, not joined: so only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
-    return cursor.execute(_RARE, named | {"collections": collections, "fewest": FEWEST}).df()
+    named |= {"collections": collections}
+    texts = cursor.execute(_TEXTS, named).df()
+    cursor.register("texts", texts.assign(text=texts["text"].map(scripts.written)))
+    return cursor.execute(_RARE, {"collections": collections, "fewest": FEWEST}).df()
 
 
 @question(datasets=("datasets",), shows="runs")

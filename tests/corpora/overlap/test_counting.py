@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -17,13 +18,14 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.corpora import overlap
 from compute.corpora.overlap.counting import SLICE_WORDS, counted
+from compute.corpora.overlap.tokens import tokeniser
 from compute.corpora.word_pieces import word_pieces
 from compute.intake import imports
 from compute.recompute import run
 from compute.store import freshness
 from compute.store.loading import Bench
 from compute.store.store import Part, Store
-from tests.support.corpora import Text, documents, load
+from tests.support.corpora import Text, documents, load, weighted_jaccard
 from tests.support.storage import open_store
 from tests.support.worlds import FEWER
 
@@ -188,6 +190,55 @@ def test_a_collection_without_documents_cannot_be_counted(bench: Bench, tmp_path
     judged = imports.import_dataset(bench, "judged", qrels=tmp_path / "judged.tsv")
     with pytest.raises(WrongInput, match="no documents whose words"):
         overlap.count(bench, judged)
+
+
+def test_words_of_every_script_are_those_of_the_same_text_with_blanks(
+    bench: Bench, tmp_path: Path
+) -> None:
+    """Two Chinese collections, each also with blanks between the words; and NFD beside NFC."""
+    chinese = ["检索", "系统", "模型", "学习", "质量"]
+    one = [[chinese[n % 5], chinese[n * 2 % 5], chinese[n // 2 % 5]] for n in range(12)]
+    texts = {"zh1": one, "zh2": one[:6], "th": [["ไทย", "ค้นหา", "เอกสาร"]], "fr": [["caf\u00e9"]]}
+    for name, found in texts.items():
+        for suffix, blank in (("", ""), ("-sp", " ")):
+            rows = [("", blank.join(words)) for words in found]
+            loaded = load(bench, tmp_path, name + suffix, rows)
+            assert loaded.lengths is not None
+            assert run.read(loaded.lengths)["n_words"].tolist() == [len(words) for words in found]
+            overlap.count(bench, loaded)
+    decomposed = load(bench, tmp_path, "nfd", [("", "Cafe\u0301")])
+    overlap.count(bench, decomposed)
+    overlap.compare(bench, ["zh1", "zh1-sp", "th", "nfd"])
+    files = [part.path for part in bench.store.parts("overlap")]
+    rows = pd.concat(pq.read_table(file).to_pandas() for file in files)
+    alike = rows[rows["floor"] == 0].set_index(["unit", "dataset", "other"])["similarity"]
+    counts = [Counter(word for words in texts[name] for word in words) for name in ("zh1", "zh2")]
+    expected = weighted_jaccard(*counts, 0)
+    assert expected is not None and expected < 1
+    for other in ("zh2", "zh2-sp"):
+        assert alike["unigrams", "zh1", other] == pytest.approx(expected)
+        assert alike["unigrams", "zh1-sp", other] == pytest.approx(expected)
+    assert alike["unigrams", "nfd", "fr"] == 1
+    assert alike["unigrams", "th", "th-sp"] == 1
+    # What BERT's vocabulary lacks is nothing that two languages share.
+    assert alike.get(("word pieces", "zh1", "th"), 0) == 0
+
+
+def test_a_few_words_of_other_scripts_leave_the_counts_and_their_name(
+    bench: Bench, tmp_path: Path
+) -> None:
+    texts = [("", f"some English words {n}") for n in range(101)]
+    loaded = load(bench, tmp_path, "tiny", [*texts, ("", "cafe\u0301")])
+    assert loaded.documents is not None
+    assert loaded.documents.provenance["words"] == {"segmented": 0, "other": 1}
+    assert tokeniser("ngrams", loaded.documents) == {
+        "name": "unicode-words",
+        "version": 1,
+        "pattern": r"[\p{L}\p{N}_]+",
+        "lower": True,
+    }
+    overlap.count(bench, loaded)
+    assert {"cafe", "some"} < set(run.read(stored(bench.store))["term"])
 
 
 class _Stopped(Exception):

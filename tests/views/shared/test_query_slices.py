@@ -129,6 +129,17 @@ def test_the_share_of_words_that_are_rare_in_the_collection() -> None:
     assert told(keyed[RARE]) == ["none", "half or more", "under half", None, None]
 
 
+def test_rare_words_are_told_in_every_script() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(_TABLES)
+        connection.execute(
+            "insert into ngrams values ('c', 1, '检索', 10), ('c', 1, 'caf\u00e9', 10);"
+            "insert into queries values ('d', 'q5', '检索系统'), ('d', 'q6', 'Cafe\u0301')"
+        )
+        rare = query_slices.rare_words(connection, ["d"])
+    assert rare.to_numpy().tolist()[3:] == [["d", "q5", 0.5], ["d", "q6", 0.0]]
+
+
 def test_kinds_by_rare_words_are_named_before_any_word_is_looked_up() -> None:
     with duckdb.connect() as connection:
         connection.execute(_TABLES)

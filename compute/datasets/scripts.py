@@ -1,0 +1,74 @@
+"""Words of every script: where texts are written without blanks, ICU's dictionaries set them apart.
+
+Only texts that are so written, and words with combining marks, are other than they were: all other
+text counts as pieces between white space, or as runs of letters and numbers.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+LEAST = 0.1
+"""Of a text's characters so many must be of a script without blanks, such as Chinese: an English
+text about a Chinese word is English."""
+_LETTERS = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0edf"  # Thai, Lao
+    "\u1000-\u1049\u1050-\u109d\ua9e0-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"  # Myanmar
+    "\u1780-\u17d3\u17d7\u17dc-\u17e9"  # Khmer
+    "\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
+    "\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese
+)
+"""Of the scripts without blanks, and the marks on them."""
+_ONE = re.compile(f"[{_LETTERS}]")  # With what is beyond 16 bits it would take six times as long.
+_SEVERAL = re.compile(f"[{_LETTERS}\U00020000-\U0003ffff]+")
+_OPENING = "([{（［｛「『〈《【〔“‘"
+"""They stand with the word after them; other signs with the word before them."""
+_OPENED = re.compile(f"([{re.escape(_OPENING)}]*)({_SEVERAL.pattern})")
+
+
+def segmented(text: str) -> str:
+    """The text with a blank between the words that are written without; any other as it is."""
+    if text.isascii() or not _ONE.search(text):
+        return text
+    if sum(map(len, _SEVERAL.findall(text))) < LEAST * len(text):
+        return text
+    return _OPENED.sub(_words, text)
+
+
+def written(text: str) -> str:
+    """The text in NFC, and `segmented`: words that look alike are alike."""
+    return segmented(unicodedata.normalize("NFC", text))
+
+
+def is_other(text: str) -> bool:
+    """Whether `written`, or marks on letters, make other words of a text."""
+    return not text.isascii() and (written(text) != text or _mark().search(text) is not None)
+
+
+def segmenter() -> str:
+    """Whose dictionaries `segmented` asks, with the version."""
+    # Imported late: only texts of these scripts need it.
+    from icu4py import icu_version
+
+    return f"ICU {icu_version}"
+
+
+@cache
+def marks() -> str:
+    """The combining marks of living scripts, for a set of characters in a regular expression."""
+    # Those beyond 16 bits would make it many times as slow; the last choose a sign's picture.
+    letters = map(chr, (*range(0x300, 0xFE00), *range(0xFE10, 0x10000)))
+    return "".join(letter for letter in letters if unicodedata.category(letter)[0] == "M")
+
+
+@cache
+def _mark() -> re.Pattern[str]:
+    return re.compile(f"[{marks()}]")
+
+
+def _words(found: re.Match[str]) -> str:
+    from icu4py.breakers import WordBreaker
+
+    words = " ".join(WordBreaker(found[2], "und"))
+    after = found.string[found.end() : found.end() + 1]
+    return f" {found[1]}{words}" + " " * (after.isalnum() or after in _OPENING)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pandas import DataFrame
 
@@ -35,6 +36,7 @@ from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
 _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
+_STRANGE = "is it {} on another dataset? {}"
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""
 
@@ -240,8 +242,11 @@ def _ranked(
     drop_self: bool,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """The run of the split's queries; how many hits are of others, and what `check` remarks."""
-    own, others = _of_split(hits, loaded, file)
-    refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
+    own, others = _of_split(hits, loaded, order, file)
+    dataset, corpus = loaded.dataset, loaded.lengths
+    refuse_strange_documents(bench.store, dataset, own["doc_id"], file)
+    if corpus is not None:
+        doctor.strangers(order, own["doc_id"], corpus.path, dataset.name, str(file))
     run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
     del own
     remarks = _remarks(order, run, loaded, file)
@@ -249,19 +254,23 @@ def _ranked(
     return run, met | ({"remarks": remarks} if remarks else {})
 
 
-def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:
+def _of_split(
+    hits: pa.Table, loaded: Loaded, tally: doctor.Tally, file: Path
+) -> tuple[pa.Table, int]:
     """The hits that answer a query of the split, and how many do not."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
     queries = hits["query_id"].chunk(0)  # one piece, and every name is that of a hit
     known = _are_in(queries.dictionary, split)
     if not known.any():
-        found = len(known)
+        found, name = len(known), loaded.dataset.name
         pairs = hits.select(_PAIR.names).cast(_PAIR)
-        why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements))
-        raise WrongInput(
-            f"{file}: none of its {found} queries is a query of"
-            f" {loaded.dataset.name}: {why or 'is it a run on another dataset?'}"
+        why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements)) or _STRANGE.format(
+            "a run", doctor.nearest("query", queries.dictionary, split, name)
         )
+        raise WrongInput(f"{file}: none of its {found} queries is a query of {name}: {why}")
+    if not known.all():
+        ids = pa.chunked_array([queries.dictionary])
+        doctor.strangers(tally, ids, split, loaded.dataset.name, str(file))
     kept = hits if known.all() else hits.filter(pa.array(known[queries.indices.to_numpy()]))
     return kept, hits.num_rows - kept.num_rows
 
@@ -270,7 +279,8 @@ def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> 
     """What `check` says of the file, too, of all that changes numbers."""
     first = top(run.top(10))[_PAIR.names]
     pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
-    return doctor.changing(order, pairs, doctor.pairs(loaded.judgements), str(file))
+    judged, corpus = doctor.pairs(loaded.judgements), loaded.lengths is not None
+    return doctor.changing(order, pairs, judged, str(file), corpus=corpus)
 
 
 def refuse_strange_documents(
@@ -283,9 +293,11 @@ def refuse_strange_documents(
     known = store.part("lengths", dataset.collection)
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
+    own, corpus = doc_ids.unique().cast(pa.string()), pq.read_table(known.path)["doc_id"]
+    near = doctor.nearest("document", own, corpus, dataset.collection)
     raise WrongInput(
-        f"{file}: none of its {len(doc_ids.unique()):,} documents is in {dataset.collection}:"
-        f" is it {what} on another dataset?"
+        f"{file}: none of its {len(own):,} documents is in {dataset.collection}:"
+        f" {_STRANGE.format(what, near)}"
     )
 
 

@@ -1,9 +1,10 @@
 """The import doctor: what files hold, each trouble in them, and what an import does about it."""
 
 from compute.intake.doctor.checking import check, check_all, files
+from compute.intake.doctor.ids import nearest
 from compute.intake.doctor.judged_hits import Twins, exchanged
 from compute.intake.doctor.known import Known, known, pairs
-from compute.intake.doctor.remarks import changing, ordered
+from compute.intake.doctor.remarks import changing, ordered, strangers
 from compute.intake.doctor.report import Finding, Kind, Report, Tally, Where
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "exchanged",
     "files",
     "known",
+    "nearest",
     "ordered",
     "pairs",
+    "strangers",
 ]

@@ -43,6 +43,7 @@ select query_id::varchar as query_id, doc_id from (
 qualify row_number() over (partition by query_id order by score desc, doc_id desc) <= 10
 """
 _PAIRS = "select distinct query_id::varchar as query_id, doc_id from hits"
+UNKNOWN = "unknown document"
 _ANOTHER = "is it for another dataset? choose that one"
 
 
@@ -69,7 +70,8 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
     if against.judged is not None:
         database.register("judged", against.judged)
         top = database.sql(_TOP, params={"drop_self": bool(against.drop_self)}).to_arrow_table()
-        remark_judged(top, against.judged, Where(file), tally)
+        corpus = against.doc_ids is not None
+        remark_judged(top, against.judged, Where(file), tally, corpus=corpus)
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
@@ -82,14 +84,14 @@ def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: K
     example = f"query {first!r}; {count:,} such in all"
     what, treatment = "judgement of an unknown query", "kept, but counts for nothing"
     tally.remark(what, example, Where(file, line or 0), treatment, pairs)
-    if count:
-        Ids(database, "query", file).remark_nearly_known(tally)
+    Ids(database, "query", file).remark_written_otherwise(tally, against.dataset)
     if against.doc_ids is not None:
         _views(database, "documents", against.doc_ids)
         count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
         example = f"document {first!r}; {count:,} such in all"
         what, treatment = "judgement of a document not in the corpus", "kept, as judged"
         tally.remark(what, example, Where(file, line or 0), treatment, pairs)
+        Ids(database, "document", file).remark_written_otherwise(tally, against.dataset)
 
 
 def _hold_queries(
@@ -99,8 +101,7 @@ def _hold_queries(
     _views(database, "lists", against.query_ids)
     count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     where = Where(file, line or 0)
-    if count:
-        Ids(database, "query", file).remark_nearly_known(tally)
+    Ids(database, "query", file).remark_written_otherwise(tally, against.dataset)
     if count == whole:
         example = f"none of its {counted(whole, 'query id')} is a query of {against.dataset}"
         treatment = _exchanged(database, against) or _ANOTHER
@@ -124,16 +125,21 @@ def _hold_documents(
     database: DuckDBPyConnection, table: str, file: str, tally: Tally, against: Known
 ) -> None:
     _views(database, table, against.doc_ids)
-    count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
-    where = Where(file, line or 0)
-    if count:
-        Ids(database, "document", file).remark_nearly_known(tally)
-    if count == whole:
-        example = f"none of its {counted(whole, 'document')} is in {against.dataset}"
-        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, _ANOTHER)
+    count, _, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
+    if count < whole:
+        remark_documents(database, file, tally, against.dataset)
         return
-    example = f"document {first!r}; {counted(hits, 'hit')} in all"
-    tally.remark("unknown document", example, where, "kept, as a hole", count)
+    Ids(database, "document", file).remark_written_otherwise(tally, against.dataset)
+    example = f"none of its {counted(whole, 'document')} is in {against.dataset}, as {first!r}"
+    tally.refuse("run on another dataset", example, Where(file, line or 0), _ANOTHER)
+
+
+def remark_documents(database: DuckDBPyConnection, file: str, tally: Tally, dataset: str) -> None:
+    """Tell which documents of the table `ids(id, line, n)` are not in `known(id)`."""
+    Ids(database, "document", file).remark_written_otherwise(tally, dataset)
+    count, hits, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
+    example = f"{counted(count, 'document')}, as {first!r}; {counted(hits, 'hit')} in all"
+    tally.remark(UNKNOWN, example, Where(file, line or 0), "kept, as a hole", count)
 
 
 def _views(database: DuckDBPyConnection, table: str, known: pa.ChunkedArray | None) -> None:

@@ -1,9 +1,12 @@
 """Ids that are easily taken for one another, or hold what no page can show as it is."""
 
+import unicodedata
 from dataclasses import dataclass
 
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from compute.base.scratch_database import scratch
 from compute.intake.doctor.report import Tally, Where
 
 _CONTROL = """
@@ -22,12 +25,34 @@ with zeros as (
 )
 select count(*), arg_min(written, line), min(line) from twins
 """
-_NEARLY_KNOWN = """
-select count(*), arg_min([ids.id, known.id], line), min(line)
-from ids join known on ltrim(ids.id, '0') = ltrim(known.id, '0')
-where regexp_full_match(ids.id, '[0-9]+')
-  and ids.id not in (select id from known)
+# The guard spares most ids the rest, which takes long on the millions of a corpus.
+_FORMS = r"""
+create or replace macro form(id) as case
+    when regexp_full_match(id, '[a-z1-9][a-z0-9_-]*') then id
+    else regexp_replace(regexp_replace(regexp_replace(regexp_replace(lower(nfc_normalize(id)),
+        '[\x{200B}-\x{200D}\x{2060}\x{FEFF}]|^[\s\x{A0}"''`“”‘’]+|[\s\x{A0}"''`“”‘’]+$', '', 'g'),
+        '\.(txt|html?|nxml|xml|jsonl?|pdf|md|gz|sgml|[ct]sv|docx?|tex)$', ''),
+        '^([0-9]+)\.0+$', '\1'), '^0+([0-9]+)$', '\1')
+end;
+create or replace macro tail(id) as form(coalesce(
+    nullif(regexp_extract(id, '[/:#|\\]([^/:#|\\]+)$', 1), ''),
+    nullif(regexp_extract(id, '^[A-Za-z]+[-_.]?([0-9].*)$', 1), '')
+));
+create or replace temp table own as
+    select id, line, form(id) as form, tail(id) as tail from ids anti join known using (id)
 """
+_WRITTEN_OTHERWISE = """
+with theirs as (select id as other, form(id) as form, tail(id) as tail from known), pairs as (
+    select id, line, other from own join theirs on own.form = theirs.form
+    union all select id, line, other from own join theirs on own.tail = theirs.form
+    union all select id, line, other from own join theirs on own.form = theirs.tail
+)
+select count(distinct id), min(line),
+       arg_min([id, other], (nfc_normalize(id) != nfc_normalize(other), line, id, other))
+from pairs
+"""
+WRITTEN_OTHERWISE = "{} ids that are known ones written otherwise"
+APART = "ids are compared as they are, so these stay apart: write them alike"
 
 
 _OF = {
@@ -61,12 +86,28 @@ class Ids:
         treatment = "ids are text: they stay apart"
         self._tell(tally, "{} ids that are one number", count, twins, line, treatment)
 
-    def remark_nearly_known(self, tally: Tally) -> None:
-        """Tell of unknown ids that only zeros tell apart from one in the table `known(id)`."""
-        count, first, line = self._found(_NEARLY_KNOWN)
-        example = f"{first[0]!r} where the dataset has {first[1]!r}" if first else ""
-        treatment = "ids are text: they are not the same"
-        self._tell(tally, "{} id like a known one but for zeros", count, example, line, treatment)
+    def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
+        """How many unknown ids are one of the table `known(id)` but for how they are written, an
+        example of either side, and its line; None for none.
+
+        They are so by chance where they are less than a `share` of the unknown ids, unless only
+        Unicode's normal form tells them apart.
+        """
+        self.database.execute(_FORMS)
+        ((n,),) = self.database.sql("select count(*) from own").fetchall()
+        count, line, pair = self._found(_WRITTEN_OTHERWISE) if n else (0, 0, None)
+        if not pair or (count < share * n and normal(pair[0]) != normal(pair[1])):
+            return None
+        own, other = map(ascii if normal(pair[0]) == normal(pair[1]) else repr, pair)
+        told = f"its {self.what} {own} is {other} in {dataset}, {_way(*pair)}"
+        return count, f"{told}; in all {count:,} of {n:,} unknown ids", line
+
+    def remark_written_otherwise(self, tally: Tally, dataset: str, share: float = 0) -> None:
+        """Tell of them."""
+        if found := self.written_otherwise(dataset, share):
+            count, example, line = found
+            what, where = WRITTEN_OTHERWISE.format(self.what), Where(self.file, line)
+            tally.remark(what, example, where, APART, count)
 
     def _found(self, query: str) -> tuple:
         return self.database.sql(query).fetchall()[0]
@@ -76,3 +117,33 @@ class Ids:
     ) -> None:
         where = Where(self.file, line or 0)
         tally.remark(what.format(self.what), f"{self.what} {example}", where, treatment, count)
+
+
+def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
+    """What a file without a known id is told: a pair of ids that only writing tells apart, else
+    the first of either side."""
+    with scratch() as database:
+        database.register("ids", pa.table({"id": own, "line": range(len(own))}))
+        database.register("known", pa.table({"id": known}))
+        found = Ids(database, what, "").written_otherwise(dataset)
+    first = [f"{ids[0].as_py()!r}" for ids in (own, known) if len(ids)]
+    return found[1] if found else f"its first is {first[0]}, and that of {dataset} {first[-1]}"
+
+
+def normal(name: str) -> str:
+    """The id in NFC, as most are."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _way(own: str, other: str) -> str:
+    short, long = sorted((own.casefold(), other.casefold()), key=len)
+    if normal(own) == normal(other):
+        return "in another normal form of Unicode"
+    if short == long:
+        return "in other letters, small or capital"
+    if long.endswith(short):
+        zeros = not long.removesuffix(short).strip("0")
+        return f"but for {'zeros' if zeros else 'what stands'} before it"
+    if long.startswith(short):
+        return "but for what stands behind it"
+    return "but for what stands around it" if short in long else "but for how it is written"

@@ -1,7 +1,5 @@
 """Whether a run's first ranks are judged at all; if not, which ids are the same but for writing."""
 
-import re
-import unicodedata
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 
@@ -10,12 +8,14 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
+from compute.intake.doctor.ids import Ids, normal
 from compute.intake.doctor.report import Tally, Where
 
 UNJUDGED = "top 10 without judgements"
 NEARLY_NONE = 0.005
 """A share of judged hits below which the judgements are hardly meant for the run."""
 EXCHANGED = "the judgements' queries are documents of the run: exchange the columns of the qrels"
+RUN_EXCHANGED = "the run's queries are judged documents: exchange its first and third columns"
 
 _COUNTS = """
 select count(*), count(judged.query_id)
@@ -33,16 +33,24 @@ _BEGINS = (
     " documents."
 )
 _EXCHANGED = """
-select count(*) from hits
+select count(*), (select count(distinct query_id) > count(distinct doc_id) from hits) from hits
 join judged on hits.query_id = judged.doc_id and hits.doc_id = judged.query_id
 """
-_IDS = "select distinct doc_id from top where doc_id not in (select doc_id from judged)"
-_JUDGED = "select distinct doc_id from judged"
+_IDS = """
+create view ids as select doc_id as id, 0 as line from top group by doc_id;
+create view known as select distinct doc_id as id from judged
+"""
+_BY_CHANCE = 0.01
+"""Of unjudged documents so many may be called nearly as a judged one."""
 
 
-def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -> None:
+def remark_judged(
+    top: pa.Table, judged: pa.Table, where: Where, tally: Tally, *, corpus: bool
+) -> None:
     """Tell where none, or nearly none, of the hits of judged queries is judged.
 
+    Without a `corpus` that says which documents there are, also tell of documents that are judged
+    ones written otherwise.
     `top` has query_id, doc_id of the first 10 ranks, `judged` those of the judgements, a pair
     once, both as large strings, and its relevance.
     """
@@ -50,10 +58,15 @@ def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -
         database.register("top", top)
         database.register("judged", judged)
         n, found = database.sql(_COUNTS).fetchall()[0]
+        database.execute(_IDS)
+        ids = Ids(database, "document", where.file)
         if not n or found >= NEARLY_NONE * n:
+            if not corpus:
+                ids.remark_written_otherwise(tally, "the judgements", _BY_CHANCE)
             return
         (begins,) = database.sql(_PLACEHOLDERS).fetchall()[0]
-        hint = "" if begins else _exchanged(database, top) or _alike(database)
+        alike = None if begins else ids.written_otherwise("the judgements")
+        hint = "" if begins else _exchanged(database, top) or (alike[1] if alike else "")
     tally.remark(
         UNJUDGED,
         f"{found:,} of {n:,} top-10 hits are judged" + f"; {hint}" * bool(hint),
@@ -64,7 +77,8 @@ def remark_judged(top: pa.Table, judged: pa.Table, where: Where, tally: Tally) -
 
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
-    """EXCHANGED where hits are judged once query and document change places, else empty."""
+    """Which file is to be mended where hits are judged once query and document change places, else
+    empty: the run where more of what it calls queries than of its documents are different."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)
@@ -72,45 +86,13 @@ def exchanged(hits: pa.Table, judged: pa.Table) -> str:
 
 def _exchanged(database: DuckDBPyConnection, hits: pa.Table) -> str:
     database.register("hits", hits)
-    (found,) = database.sql(_EXCHANGED).fetchall()[0]
-    return EXCHANGED if found else ""
-
-
-def _alike(database: DuckDBPyConnection) -> str:
-    own, theirs = (
-        sorted(name for (name,) in database.sql(query).fetchall()) for query in (_IDS, _JUDGED)
-    )
-    for words, bare in _WAYS:
-        known = {bare(name): name for name in reversed(theirs)}
-        for name in own:
-            if bare(name) in known:
-                said = repr if bare is not _normal else ascii  # which look the same
-                mine, other = said(name), said(known[bare(name)])
-                return f"document {mine} is {other} in the judgements, {words}"
-    return ""
-
-
-def _normal(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
+    found, run = database.sql(_EXCHANGED).fetchall()[0]
+    return (RUN_EXCHANGED if run else EXCHANGED) if found else ""
 
 
 def folded(name: str) -> str:
     """The same for ids that only case or Unicode's normal form tells apart."""
-    return _normal(_normal(name).casefold())
-
-
-def _without_prefix(name: str) -> str:
-    """The number that an id ends in, else what stands behind its last / : # or |."""
-    number = re.search("[0-9]+$", name)
-    return number[0].lstrip("0") if number else folded(re.split("[/:#|]", name)[-1])
-
-
-_WAYS: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("in another normal form of Unicode", _normal),
-    ("in other letters, small or capital", folded),
-    ("but for zeros before it", lambda name: name.lstrip("0")),
-    ("but for what stands before it", _without_prefix),
-)
+    return normal(normal(name).casefold())
 
 
 class Twins:
@@ -141,6 +123,6 @@ class Twins:
     def told(pairs: Sequence[tuple[str, str]]) -> str:
         """The first pair, its letters by their codes where they look the same."""
         one, other = pairs[0]
-        if _normal(one) == _normal(other):
+        if normal(one) == normal(other):
             return f"{one!a} and {other!a}"
         return f"{one!r} and {other!r}"

@@ -1,12 +1,24 @@
 """What the doctor finds in a run that changes its numbers, for an import to say as well."""
 
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 
+from compute.base.scratch_database import scratch
+from compute.intake.doctor.dataset_ids import UNKNOWN, remark_documents
+from compute.intake.doctor.ids import WRITTEN_OTHERWISE, Ids
 from compute.intake.doctor.judged_hits import UNJUDGED, remark_judged
 from compute.intake.doctor.order import CONTRADICTED, LOWER, TIED, remark_order
 from compute.intake.doctor.report import Tally, Where
 
-_TOLD = (UNJUDGED, LOWER, CONTRADICTED, TIED)
+# By hashes: of millions of hits mostly none is left whose id has to be compared.
+_IDS = """
+create table ids as select id::varchar as id, min(line) as line, count(*) as n from hits
+where hash(id::varchar) not in (select hash(id) from known) group by id
+"""
+_OTHERWISE = tuple(map(WRITTEN_OTHERWISE.format, ("query", "document")))
+_TOLD = (UNJUDGED, *_OTHERWISE, UNKNOWN, LOWER, CONTRADICTED, TIED)
 
 
 def ordered(hits: pa.Table, file: str) -> Tally:
@@ -16,12 +28,32 @@ def ordered(hits: pa.Table, file: str) -> Tally:
     return tally
 
 
-def changing(tally: Tally, top: pa.Table, judged: pa.Table, file: str) -> list[str]:
+def strangers(
+    tally: Tally, column: pa.ChunkedArray, known: pa.Array | Path, dataset: str, file: str
+) -> None:
+    """Tell of queries that a dataset lacks and are its own written otherwise, where `known` are its
+    queries; else of documents that its corpus lacks, in a file that has their doc_id."""
+    with scratch() as database:
+        database.register("hits", pa.table({"id": column, "line": np.arange(len(column))}))
+        if isinstance(known, Path):
+            documents = database.read_parquet([str(known)], hive_partitioning=False)
+            documents.project("doc_id as id").create_view("known")
+            database.execute(_IDS)
+            remark_documents(database, file, tally, dataset)
+        else:
+            database.register("known", pa.table({"id": known}))
+            database.execute(_IDS)
+            Ids(database, "query", file).remark_written_otherwise(tally, dataset)
+
+
+def changing(
+    tally: Tally, top: pa.Table, judged: pa.Table, file: str, *, corpus: bool
+) -> list[str]:
     """The remarks of `check` on order, ties and judgements, a sentence each, the gravest first.
 
     `top` has query_id, doc_id of the first 10 ranks and `judged` of the judgements.
     """
-    remark_judged(top, judged, Where(file), tally)
+    remark_judged(top, judged, Where(file), tally, corpus=corpus)
     found = {finding.what: finding for finding in tally.findings()}
     told = [found[what] for what in _TOLD if what in found]
     return [f"{finding.what}: {finding.example} → {finding.treatment}" for finding in told]

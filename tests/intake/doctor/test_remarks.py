@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from compute.__main__ import main
+from compute.base.errors import WrongInput
 from compute.datasets import Dataset
 from compute.intake import doctor, imports, upload_process
 from compute.intake.doctor import known
@@ -16,7 +17,10 @@ from tests.support.tiny import write_tiny
 # The first is the file's own best, and the last in Beirscope's order: the scores are distances.
 DISTANCES = "".join(f"q1 Q0 d{place} {place} {place / 10} knn\n" for place in range(1, 7))
 TIED = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 2 t\nq1 Q0 d3 3 1 t\n"
-CHANGING = ("top 10 without", "lower scores", "rank contradicts", "tied with")
+CHANGING = (
+    *("top 10 without", "lower scores", "rank contradicts", "tied with", "unknown document"),
+    *("query ids that are known", "document ids that are known"),
+)
 
 
 def checked(bench: Bench, row: Dataset, file: Path) -> list[str]:
@@ -91,7 +95,9 @@ def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
     qrels.write_text(f"q1 0 {theirs} 1\nq1 0 else 0\n", encoding="utf-8")
     row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
     (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 2 s\nq1 Q0 zz 2 1 s\n")
-    assert told.startswith("top 10 without judgements: 0 of 2 top-10 hits are judged; document ")
+    assert told.startswith(
+        "top 10 without judgements: 0 of 2 top-10 hits are judged; its document "
+    )
     assert words in told
     assert told.endswith("ids written otherwise? Unjudged counts as not relevant")
 
@@ -157,7 +163,7 @@ def test_check_beside_the_only_qrels_file_says_it_too(tmp_path: Path) -> None:
     report, _ = doctor.check_all([tmp_path / "a.run", tmp_path / "qrels"])
     (finding,) = report.findings
     assert finding.what == "top 10 without judgements"
-    assert "document 'D1' is 'd1' in the judgements" in finding.example
+    assert "its document 'D1' is 'd1' in the judgements" in finding.example
 
 
 def test_the_command_and_the_page_say_the_remarks_each_time(
@@ -193,3 +199,81 @@ def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
     assert finding.example == "'d1' and 'D1'"
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
     assert "remark: 2 pairs of document ids that only case" in capsys.readouterr().out
+
+
+SPELT = {
+    "float": ("7.0", "7", "but for what stands behind it"),
+    "quotes": ('"007"', "007", "but for what stands around it"),
+    "ending": ("007.txt", "007", "but for what stands behind it"),
+    "path": ("docs/007", "007", "but for what stands before it"),
+    "zeros": ("7", "007", "but for zeros before it"),
+    "prefix": ("q7", "7", "but for what stands before it"),
+    "hidden": ("\u200b007", "007", "but for what stands before it"),
+    "form": ("cafe\u0301", "caf\u00e9", "in another normal form of Unicode"),
+    "case": ("Doc", "doc", "in other letters, small or capital"),
+}
+
+
+@pytest.mark.parametrize("how", SPELT)
+def test_ids_written_otherwise_are_told_where_they_are_half_of_them(
+    bench: Bench, tmp_path: Path, how: str
+) -> None:
+    """Of documents without a corpus and with one, and of queries; then of all queries."""
+    own, theirs, way = SPELT[how]
+    said_pair = f"'{own}' is '{theirs}'" if how not in ("form", "hidden") else ascii(own)
+    (tmp_path / "qrels").write_text(f"q1 0 {theirs} 1\nq1 0 b 1\n{theirs} 0 b 1\n", "utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
+    (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 3 s\nq1 Q0 b 2 2 s\n")
+    assert told.startswith("document ids that are known ones written otherwise: its document ")
+    assert f"{said_pair}" in told
+    assert f"in the judgements, {way}; in all 1 of 1 unknown ids → " in told
+    (told,) = said(bench, row, tmp_path / "other", f"{own} Q0 b 1 3 o\nq1 Q0 b 1 3 o\n")
+    assert told.startswith("query ids that are known ones written otherwise: its query ")
+    assert f"in bare, {way}; in all 1 of 1 unknown ids → " in told
+    (tmp_path / "all").write_text(f"{own} Q0 b 1 3 a\n", "utf-8")
+    with pytest.raises(WrongInput, match=r"another dataset\? its query ") as caught:
+        imports.import_run(bench, tmp_path / "all", row)
+    assert way in str(caught.value)
+
+
+def test_documents_that_the_corpus_lacks_are_told_by_the_import_too(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    run = "q1 Q0 D1 1 3 s\nq1 Q0 d2 2 2 s\nq1 Q0 nowhere 3 1 s\n"
+    told = said(bench, tiny, tmp_path / "run", run)
+    otherwise, unknown = (one for one in told if one.startswith(("document", "unknown")))
+    assert "its document 'D1' is 'd1' in tiny, in other letters" in otherwise
+    assert "in all 1 of 2 unknown ids" in otherwise
+    assert unknown == "unknown document: 2 documents, as 'D1'; 2 hits in all → kept, as a hole"
+    (tmp_path / "none").write_text("q1 Q0 x 1 3 n\n", "utf-8")
+    with pytest.raises(WrongInput, match="its first is 'x', and that of tiny 'd1'"):
+        imports.import_run(bench, tmp_path / "none", tiny)
+
+
+def test_other_documents_are_no_known_ones(bench: Bench, tmp_path: Path) -> None:
+    """Unjudged documents are nothing to remark; chance makes few of many ids nearly equal."""
+    judged = "q1 0 FT911-1 1\nq1 0 numpy.linalg 1\nq1 0 2101.00051 1\nq1 0 clueweb-00-1 0\n"
+    (tmp_path / "qrels").write_text(judged, "utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
+    others = ["WSJ911-1", "numpy.linalg.norm", "2101.0005", "clueweb-01-1", "FT911-10", "1"]
+    lines = "".join(f"q1 Q0 {name} 2 {n} s\n" for n, name in enumerate(others))
+    assert not any(
+        "otherwise: its" in told
+        for told in said(bench, row, tmp_path / "run", f"{lines}q1 Q0 FT911-1 1 9 s\n")
+    )
+    many = "".join(f"q{n} Q0 u{n}-{k} 1 {50 - k} m\n" for n in range(1, 17) for k in range(10, 21))
+    lines = "".join(f"q{n} 0 a 1\n" for n in range(1, 17)) + "q1 0 Apple 1\n"
+    (tmp_path / "qrels").write_text(lines, "utf-8")
+    row = imports.import_dataset(bench, "wiki", qrels=tmp_path / "qrels").dataset
+    run = f"{many}q1 Q0 APPLE 1 60 m\n" + "".join(f"q{n} Q0 a 1 61 m\n" for n in range(1, 17))
+    assert said(bench, row, tmp_path / "wiki", run) == []
+
+
+def test_the_file_whose_columns_are_exchanged_is_named(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 1\n", "utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
+    (tmp_path / "run").write_text("".join(f"d{n} Q0 q1 1 {n} s\n" for n in (1, 2, 3)), "utf-8")
+    with pytest.raises(WrongInput, match="the run's queries are judged documents: exchange its"):
+        imports.import_run(bench, tmp_path / "run", row)
+    report = doctor.check(tmp_path / "run", against=known(bench.store, row))
+    assert "exchange its first and third columns" in report.findings[0].treatment

@@ -221,5 +221,5 @@ def about(counted: DataFrame, unit: str, floor: float, numbers: str) -> None:
     if numbers == figures.PUBLISHED:
         drawing.caption(figures.PRINTED)
     else:
-        said = dataset_facts.segmented(*counted["dataset"])
-        drawing.caption(*figures.caption(counted, unit, floor), said)
+        drawing.caption(*figures.caption(counted, unit, floor))
+        drawing.caption(dataset_facts.segmented(*counted["dataset"]))

@@ -139,7 +139,7 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         )
         documents = loaded.documents.rows if loaded.documents else 0
         told = imports.replaced(bench.store, loaded)
-        told = "; ".join(filter(None, [*imports.remarks(loaded), told]))
+        told = "; ".join([*imports.remarks(loaded), *[told] * bool(told)])
         return {
             "said": f"{counted(documents, 'document')},"
             f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
@@ -169,7 +169,7 @@ def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     unpacked_size.require(Path(topics), bench.settings.home)
     origin = JudgedQueries(Path(qrels), Path(topics))
     told = [counted(len(origin.all_queries()), "text") + " of queries"]
-    told += filter(None, [imports.left_out(origin.left_out())])
+    told += [left_out] if (left_out := imports.left_out(origin.left_out())) else []
     yield {"file": called, "said": "; ".join(told)}
 
 

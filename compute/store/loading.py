@@ -74,9 +74,12 @@ def load(
     """
     _before(bench.store, dataset, new=new)
     loaded = stored(bench.store, dataset)
-    whole = loaded is not None and not loaded.queries.shipped
     # What was taken in before words of every script were counted is read anew when it is given.
-    whole = whole and (origin is None or "words" in loaded.queries.provenance)
+    whole = (
+        loaded is not None
+        and not loaded.queries.shipped
+        and (origin is None or "words" in loaded.queries.provenance)
+    )
     try:
         origin = origin or source(dataset, bench.settings)
     except Missing:

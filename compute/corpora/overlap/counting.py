@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
+from duckdb.func import PythonUDFType
 from duckdb.sqltypes import VARCHAR
 
 from compute.base import scratch, scratch_database
@@ -196,13 +197,12 @@ def count(
     if not again and current(bench.store, dataset.collection):
         return False
     job = bench.job or f"overlap {dataset.collection}"
-    folder = pieces.folder if pieces else None
-    counts = partial(counted, now=bench.settings, progress=bench.progress, pieces=folder)
-    every = of_every_script(documents)
+    how = {"every": of_every_script(documents), "pieces": pieces.folder if pieces else None}
+    counts = partial(counted, now=bench.settings, progress=bench.progress, **how)
     with bench.store.publishing(job) as publication:
         for kind in KINDS:
             start = time.perf_counter()
-            with counts(kind, documents.path, every=every) as connection:
+            with counts(kind, documents.path) as connection:
                 about = provenance.record(
                     ["overlap", dataset.name],
                     time.perf_counter() - start,
@@ -258,7 +258,9 @@ def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
         # Without the bar there is no share to ask for.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
-        connection.create_function("written", _written, [VARCHAR], VARCHAR, type="arrow")
+        connection.create_function(
+            "written", _written, [VARCHAR], VARCHAR, type=PythonUDFType.ARROW
+        )
         text, word = ("written(text)", MARKED_WORD) if every else ("text", WORD)
         found = f"regexp_extract_all(lower({text}), '{word}')"
         connection.execute(f"create macro words_of(text) as {found}")

@@ -193,8 +193,7 @@ def publish(
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
         left_out=origin.left_out(),
-        words={"segmented": count.n_segmented, "other": count.n_other}
-        | ({"segmenter": scripts.segmenter()} if count.n_segmented else {}),
+        words=_words(count),
         subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,
@@ -213,6 +212,12 @@ def publish(
     if loaded is None:
         raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
     return replace(loaded, before=before)
+
+
+def _words(count: CorpusCount) -> dict[str, Any]:
+    """How many documents were segmented, or need more than white space, and by which segmenter."""
+    by = {"segmenter": scripts.segmenter()} if count.n_segmented else {}
+    return {"segmented": count.n_segmented, "other": count.n_other, **by}
 
 
 def _summary(queries: DataFrame) -> dict[str, Any]:

@@ -50,6 +50,7 @@ from compute.evaluate.runs import canonical, read_trec
 from compute.exports.shipping import FORMAT
 from compute.judgements import orders, sampling
 from compute.store.store import SHIPPED
+from tests.benchmarks.made.graded import graded
 from tests.evaluate.estimates.made import drawn
 
 SIZES = (50, 100, 200, 400, 800)
@@ -322,7 +323,10 @@ def grades(measure: str, repetitions: int) -> None:
         for n in (100, 200, 400, 800):
             found, truth = [], []
             for seed in range(repetitions):
-                world = graded(n_levels, seed)
+                frame, values = graded(n_levels, seed)
+                world = World("made up", frame, values, kind("nDCG@10"), np.zeros(frame.n, bool))
+                # Also those that nothing happens to reach.
+                world.__dict__["levels"] = np.arange(1.0, n_levels + 1)
                 drawing = [one for done, one in drawn_on(world, seed, n) if done == n]
                 for sample in drawing:
                     one = estimates(world.frame, of, sample)
@@ -335,39 +339,6 @@ def grades(measure: str, repetitions: int) -> None:
                 told = Told.of(found, np.array(truth)).row()
                 rows[f"{n_levels + 1} grades, {n} judged"] = told | {"samples": str(len(found))}
     table(f"made up, {measure}: by number of grades, {repetitions} repetitions", rows)
-
-
-def graded(n_levels: int, seed: int) -> World:
-    """20 to 300 queries of 4 systems, 10 to 90% relevant, the upper grades even or rare."""
-    random = np.random.default_rng([seed, n_levels])
-    n, share = (
-        int(random.choice((20, 50, 100, 300))),
-        float(random.choice((0.1, 0.3, 0.5, 0.7, 0.9))),
-    )
-    worth, apart = random.normal(size=(n, 30)), float(random.choice((0.3, 1.0)))
-    rows = []
-    for system in range(4):
-        noisy = worth + random.normal(0, 0.5 + 0.25 * system, worth.shape)
-        for query, order in enumerate(np.argsort(-noisy, axis=1)):
-            rows += [
-                (f"s{system}", f"q{query:03}", f"d{place:03}", rank)
-                for rank, place in enumerate(order, start=1)
-            ]
-    tops = pd.DataFrame(rows, columns=["system", "query_id", "doc_id", "rank"])
-    frame = of_lists(tops, sorted(tops["query_id"].unique()), 10)
-    place = frame.pairs["doc_id"].str[1:].astype(int).to_numpy()
-    real = (worth + apart * random.normal(size=(n, 1)))[frame.query, place]
-    real += random.normal(0, 0.5, frame.n)
-    even, level = random.random() < 0.5, np.arange(n_levels)
-    shares = share * (1 - level / n_levels if even else 0.5**level)
-    reached = real[:, None] > np.quantile(real, 1 - shares)
-    made = World(
-        "made up", frame, reached.sum(axis=1) * 1.0, kind("nDCG@10"), np.zeros(frame.n, bool)
-    )
-    made.__dict__["levels"] = np.arange(
-        1.0, n_levels + 1
-    )  # also those that nothing happens to reach
-    return made
 
 
 def wanted(world: World, repetitions: int) -> None:

@@ -25,7 +25,7 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     settled(page)
     with page.expect_download() as arriving:
         svg.click()
-    assert arriving.value.suggested_filename == "tiny-order-ndcg10-174mm.svg"
+    assert arriving.value.suggested_filename == "tiny-order-own-ndcg10-174mm.svg"
     arriving.value.save_as(tmp_path / "order.svg")
     words = "".join(ElementTree.parse(tmp_path / "order.svg").getroot().itertext())
     assert "Means of nDCG@10" in words

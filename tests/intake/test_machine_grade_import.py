@@ -216,7 +216,8 @@ HEADER = "query_id,doc_id,grade\n"
         (HEADER + "x,d1,1\n", "tiny has none of the queries of FILE: is it of another dataset?"),
         (
             HEADER + "q1,x,1\n",
-            "FILE: none of its 1 documents is in tiny: is it a grading on another dataset?",
+            "FILE: none of its 1 documents is in tiny: is it a grading on another dataset?"
+            " its first is 'x', and that of tiny 'd1'",
         ),
         ("{\n", "FILE, line 1: not JSON, mend or remove the line"),
         (

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -26,6 +27,12 @@ async def _served(app: Any, at: Callable[[int, uvicorn.Server], Coroutine[Any, A
     finally:
         server.should_exit = True
         await running
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run in a thread of its own: Playwright leaves a loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result()
 
 
 async def _read(scope: Any, receive: Any, send: Any) -> None:
@@ -67,7 +74,7 @@ def test_what_does_not_come_on_is_hung_up(said: bytes) -> None:
                 raise ConnectionResetError
         writer.close()
 
-    asyncio.run(_served(_read, half))
+    _run(_served(_read, half))
 
 
 def test_a_slow_upload_goes_through_and_its_connection_is_used_again() -> None:
@@ -85,7 +92,7 @@ def test_a_slow_upload_goes_through_and_its_connection_is_used_again() -> None:
             await _look(server, 1)
         writer.close()
 
-    asyncio.run(_served(_read, slow))
+    _run(_served(_read, slow))
 
 
 def test_of_too_many_that_wait_the_oldest_goes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,4 +110,4 @@ def test_of_too_many_that_wait_the_oldest_goes(monkeypatch: pytest.MonkeyPatch) 
         for _, writer in pairs:
             writer.close()
 
-    asyncio.run(_served(_read, many))
+    _run(_served(_read, many))

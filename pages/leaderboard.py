@@ -5,23 +5,23 @@ import streamlit as st
 from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
+from compute.views.shared import catalogue
 from pages._leaderboard import aggregates, boards, order, sections
 from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Leaderboard", anchor=False)
-tables, stored = read(select.published_tables), read(select.measures)
-datasets, systems = read(select.datasets), read(select.systems)
-sources = published.sources(tables)
-above = st.container()
+asked = select.published_tables, catalogue.datasets, catalogue.systems
+tables, datasets, systems = map(read, asked)
+sources, above = published.sources(tables), st.container()
 with above:
     sections.known(sources)
 with pickers.pickers():
     place_of_view = st.container(width=120)
     numbers = pick("Numbers", cells.NUMBERS, "numbers", default=sections.first(), width=130)
     source = sections.choose_table(tables, sources, numbers, above)
-    known = cells.measures(numbers, stored, tables, source)
+    known = cells.measures(numbers, read(select.measures), tables, source)
     with above:
         address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import select
 from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
+from compute.views.shared import catalogue
 from compute.views.shared.text import line
 from pages._query import augmented, sections
 from pages._shared import address, dataset_facts, drawing, pickers, system_pickers, texts
@@ -33,7 +33,7 @@ texts.bring(dataset)
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)
 words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))
-shown = titled(systems, read(leaderboard_select.systems))
+shown = titled(systems, read(catalogue.systems))
 asked = {"dataset": name, "query_id": query["query_id"], "systems": systems}
 hits = sections.as_shown(read(select.listed, depth=ranks, **asked), systems)
 values = read(select.query_values, **asked)

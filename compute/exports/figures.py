@@ -16,11 +16,10 @@ import plotly.graph_objects as go
 from compute.exports import fonts, heading
 from compute.exports.browser import PAINTER
 from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper, check
-from compute.exports.heading import Legend
 from compute.views.shared import labels
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import COLUMN, redrawn
-from compute.views.shared.theme import Entry
+from compute.views.shared.theme import Entry, Legend
 
 PER_MM = 96 / 25.4
 """Pixels of 1/96 inch."""

@@ -1,14 +1,12 @@
 """What stands above a figure once it has left its page: what it shows, of what, and its colours."""
 
 import html
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from compute.views.shared import labels
 from compute.views.shared.theme import Entry, cut
 
-Legend = Callable[[str], Sequence[Entry]]
-"""Colour, sign and words of each kind of mark, in the colours of a theme."""
 FONT, LINE, EDGE = 13, 18, 8
 """Pixels: of the letters, from line to line, and around."""
 MOST = 240

@@ -21,6 +21,7 @@ from compute.base.printable import unsigned
 from compute.evaluate.tolerance import ranks
 from compute.exports import latex
 from compute.exports.formats import check
+from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import plain
 
 MOST_ACROSS = 16
@@ -29,27 +30,6 @@ ABSENT = "–"
 IDS = ("Query", "Document", "query_id", "doc_id")
 """Columns of ids, which stay what they are."""
 MARK = "†"
-
-
-Printed = Mapping[str, Callable[[Any], str]]
-"""Columns that Markdown and LaTeX write otherwise than other numbers, and how."""
-
-
-class Scores(NamedTuple):
-    """What of a table are scores: of each column the best is bold, the second underlined."""
-
-    columns: Sequence[str]
-    sign: int = 1
-    """-1 where less is better."""
-    ranked: DataFrame | None = None
-    """The same rows and columns: whether a cell takes part; in-domain scores do not. None: all."""
-    marked: Callable[[], DataFrame | None] | None = None
-    """Asked for when it is written: the same rows and columns; whether a cell is significantly
-    better."""
-    note: str = ""
-    """What MARK means, where cells are marked."""
-    lower: Sequence[str] = ()
-    """Columns where less is better, whatever `sign` says of the others."""
 
 
 class Table(NamedTuple):

@@ -14,9 +14,8 @@ from compute.views.compare import figures, tables
 from compute.views.compare import power as plans
 from compute.views.compare import select as compare_select
 from compute.views.dataset import query_outcomes, select_systems
-from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select_order
-from compute.views.shared import binned_queries, next_steps
+from compute.views.shared import binned_queries, catalogue, next_steps
 from pages._compare import fusions, power, slices
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
@@ -67,7 +66,7 @@ def members(dataset: str) -> list[str]:
     """The dataset, or its parts; none for ALL."""
     if dataset == ALL:
         return []
-    return list(next_steps.record(read(dataset_select.facts, dataset=dataset)).parts) or [dataset]
+    return list(next_steps.record(read(catalogue.facts, dataset=dataset)).parts) or [dataset]
 
 
 def one_dataset(view: View) -> None:

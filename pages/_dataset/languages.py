@@ -11,7 +11,7 @@ from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import systems as figures
 from compute.views.dataset import tables as statistics
-from compute.views.shared import next_steps
+from compute.views.shared import catalogue, next_steps
 from pages._dataset.views import View
 from pages._shared import dataset_facts, drawing, escaping, reading
 from pages._shared.reading import read
@@ -61,7 +61,7 @@ def _lengths(english: str, polish: str) -> None:
     st.header("Sizes and lengths", anchor=False)
     tables: list[DataFrame] = []
     for name, label in ((english, "English"), (polish, "Polish")):
-        facts = read(dataset_select.facts, dataset=name)
+        facts = read(catalogue.facts, dataset=name)
         counted = dataset_facts.counted(next_steps.record(facts))
         table = statistics.statistics_table(facts, counted).drop(columns="Difference")
         tables.append(

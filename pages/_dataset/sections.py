@@ -8,7 +8,6 @@ from pandas import DataFrame
 
 from compute.datasets import Dataset
 from compute.evaluate.measures import MEASURES, better
-from compute.exports.tables import Scores
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import tables as figures
 from compute.views.leaderboard import board as leaderboard
@@ -16,8 +15,9 @@ from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, note
 from compute.views.query.words import said
-from compute.views.shared import next_steps, text
+from compute.views.shared import catalogue, next_steps, text
 from compute.views.shared import theme as looks
+from compute.views.shared.print_styles import Scores
 from pages._shared import address, colours, dataset_facts, drawing, escaping, navigation, reading
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
@@ -29,7 +29,7 @@ MOST_SPREAD = 20
 
 def overview(name: str, measure: str, named: DataFrame) -> None:
     """What the dataset is, what its systems score, and what papers print."""
-    about = read(dataset_select.facts, dataset=name)
+    about = read(catalogue.facts, dataset=name)
     dataset = next_steps.record(about)
     means = read(dataset_select.means_of, datasets=[name])
     if means.empty:
@@ -59,7 +59,7 @@ def _to_jobs(dataset: Dataset) -> None:
 def further(dataset: Dataset, measure: str) -> None:
     """Links to the dataset's queries and to the two systems that lead on it."""
     target = {"dataset": dataset.name, "measure": measure}
-    names = read(dataset_select.leading, added=False, dataset=dataset.name)["system"].tolist()
+    names = read(catalogue.leading, added=False, dataset=dataset.name)["system"].tolist()
     cell = st.query_params.get("system", "")
     clicked = [cell] * (cell in names)
     two = [*clicked, *(name for name in names if name != cell)][:2]
@@ -197,9 +197,7 @@ def parts(dataset: Dataset, measure: str) -> None:
     if shown.empty:
         return
     st.header(escaping.text(f"{measure} of the parts"), anchor=False)
-    board = leaderboard.board(
-        shown, read(leaderboard_select.datasets), read(leaderboard_select.systems), measure
-    )
+    board = leaderboard.board(shown, read(catalogue.datasets), read(catalogue.systems), measure)
     figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=colours.theme())
     title = f"{measure} of systems on the parts of {dataset.title}"
     drawing.plot(figure, "parts", title, note(board, BELOW_BEST, None))

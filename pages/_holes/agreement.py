@@ -13,11 +13,10 @@ from compute.judgements import ADJUDICATION
 from compute.judgements.tasks import grades
 from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
-from compute.views.dataset import select as dataset_select
 from compute.views.holes import agreement as figures
 from compute.views.holes import select
 from compute.views.query import select as query_select
-from compute.views.shared import next_steps, text
+from compute.views.shared import catalogue, next_steps, text
 from pages._shared import annotators, drawing, escaping, failures, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -91,7 +90,7 @@ def _disagreements(dataset: str) -> None:
 
 def pair(dataset: str, query_id: str, doc_id: str) -> None:
     """The query and the document of a pair, as text that cannot act."""
-    record = next_steps.record(read(dataset_select.facts, dataset=dataset))
+    record = next_steps.record(read(catalogue.facts, dataset=dataset))
     asked = read(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = read(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")

@@ -18,7 +18,7 @@ from compute.views.dataset import select as dataset_select
 from compute.views.holes import intervals as figures
 from compute.views.holes import order_flips, select_unjudged
 from compute.views.holes import select as holes_select
-from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared import catalogue
 from pages._frame import added_switch
 from pages._shared import colours, drawing, escaping, navigation, reading
 from pages._shared.reading import read
@@ -67,7 +67,7 @@ def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -
 
 def titled(rows: DataFrame) -> DataFrame:
     """Rows with the title of each system."""
-    rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
+    rows = rows.merge(read(catalogue.systems), on="system", how="left")
     return rows.assign(title=rows["title"].fillna(rows["system"]))
 
 

@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from compute.base.errors import WrongInput
 from compute.evaluate.rank_intervals import QUERIES
-from compute.exports.tables import Scores
 from compute.views.compare import power
 from compute.views.leaderboard import cells, order_confidence, select_marks, select_order
 from compute.views.leaderboard import intervals as figures
@@ -19,6 +18,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
+from compute.views.shared.print_styles import Scores
 from pages._shared import address, colours, drawing, escaping, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read

@@ -9,13 +9,12 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.datasets import Dataset
-from compute.exports.heading import Legend
-from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import rank_map as figures
 from compute.views.query import rank_map_cells, select_map
 from compute.views.query import select as query_select
 from compute.views.query import words as wording
-from compute.views.shared import next_steps, text
+from compute.views.shared import catalogue, next_steps, text
+from compute.views.shared.theme import Legend
 from pages._shared import address, colours, drawing
 from pages._shared.reading import read
 
@@ -60,7 +59,7 @@ def shown(dataset: Dataset, system: str, other: str, measure: str, order: str, r
         select_map.values, dataset=dataset.name, measure=measure, system=system, other=beside
     )
     places = rank_map_cells.order(cells[0], values, order)
-    systems = wording.titled(names, read(leaderboard_select.systems))
+    systems = wording.titled(names, read(catalogue.systems))
     panels = [
         figures.panel(title, frame, values[column], measure, places)
         for (_, title), frame, column in zip(systems, cells, ("value", "other"), strict=False)

@@ -21,8 +21,8 @@ from compute.store.store import Store
 from compute.systems import system
 from compute.views.compare import differences
 from compute.views.compare import select as compare_select
-from compute.views.dataset import select as dataset_select
 from compute.views.dataset import select_systems
+from compute.views.shared import catalogue
 from tests.support.pages import noted
 from tests.support.ranked_lists import overlap
 from tests.support.tiny import write_tiny
@@ -149,7 +149,7 @@ def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.Monk
 def test_the_best_two_come_first_where_there_is_no_bm25(
     home: Settings, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leading = dataset_select.leading(reading.cursor(), "tiny")["system"].tolist()
+    leading = catalogue.leading(reading.cursor(), "tiny")["system"].tolist()
     assert leading == ["sure", EVIL]
     app = opened(home, monkeypatch, "compare", dataset="tiny")
     assert [app.selectbox(key=key).value for key in ("a", "b")] == leading

@@ -22,6 +22,7 @@ from compute.views.leaderboard import (
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.shared import catalogue
 from compute.views.shared.theme import between
 
 Row = Mapping[Hashable, Any]
@@ -65,7 +66,7 @@ def _cells(shown: Shown, of: Of) -> DataFrame:
 
 
 def _board(shown: Shown, of: Of, found: DataFrame) -> dict[str, Any]:
-    datasets = shown.ask(leaderboard_select.datasets)
+    datasets = shown.ask(catalogue.datasets)
     board = leaderboard.board(found, datasets, shown.systems, of.measure)
     ground = next(iter(order_confidence.grounds(board).values()), None)
     order = _order(shown, of, board, ground) if ground else None

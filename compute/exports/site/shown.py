@@ -20,6 +20,7 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared import catalogue
 
 MOST_PRINTED_LETTERS = 2_000
 """Of a document's text."""
@@ -85,7 +86,7 @@ class Shown:
     @cached_property
     def systems(self) -> DataFrame:
         """system, title, family, and called: its name without folders of this machine."""
-        rows = self.ask(leaderboard_select.systems)
+        rows = self.ask(catalogue.systems)
         names = provenance.without_folders(rows["system"])
         return rows.assign(
             title=[provenance.portable(title) for title in rows["title"]],

@@ -22,12 +22,6 @@ def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
-@question(datasets=("dataset",), shows="datasets")
-def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """The record of a dataset: one row with the fields of `Dataset`."""
-    return cursor.execute("select * from datasets where name = ?", [dataset]).df()
-
-
 @question(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
 def statistics(
     cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
@@ -160,16 +154,4 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
         order by source, measure, value desc
         """,
         {"datasets": list(datasets)},
-    ).df()
-
-
-@question(datasets=("dataset",), whole=True)
-def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """system: by the mean of nDCG@10 on the dataset, the best first."""
-    return cursor.execute(
-        """
-        select system from means where dataset = $dataset and measure = 'nDCG@10'
-        order by value desc, system
-        """,
-        {"dataset": dataset},
     ).df()

@@ -7,31 +7,6 @@ from compute.reading.questions import question
 
 
 @question()
-def datasets(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, title, collection, task, domain, group, zero_shot: the catalogue and own ones."""
-    return cursor.execute(
-        """
-        select name as dataset, title, collection, task, domain, "group", zero_shot
-        from datasets
-        """
-    ).df()
-
-
-@question()
-def systems(cursor: DuckDBPyConnection) -> DataFrame:
-    """system, title, family: the catalogue and what else was computed or imported, and what
-    `cells.by_language` makes of a table in two languages."""
-    return cursor.execute(
-        """
-        select name as system, title, family from systems union all
-        select name || spoken, title || spoken, family
-        from systems, (values (', English'), (', Polish')) as languages(spoken)
-        where name in (select system from published where note like 'lang=%')
-        """
-    ).df()
-
-
-@question()
 def families(cursor: DuckDBPyConnection) -> DataFrame:
     """family, n_printed, n_run: how many of its systems the papers print, and have stored runs."""
     return cursor.execute(

@@ -5,7 +5,7 @@ Text in Plotly is a small HTML: names and notes from outside go through `escape`
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -132,6 +132,8 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
 
 Entry = tuple[str, str, str]
 """Of a legend: colour, sign and name; without a colour the sign is in that of the text."""
+Legend = Callable[[str], Sequence[Entry]]
+"""Colour, sign and words of each kind of mark, in the colours of a theme."""
 
 
 def legend(entries: Iterable[Entry]) -> str:

@@ -29,6 +29,7 @@ from compute.views.compare import select as compare_select
 from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
+from compute.views.shared import catalogue
 from tests.benchmarks.growth.lines import Line, grown, least
 from tests.benchmarks.side_by_side import say
 
@@ -204,8 +205,8 @@ def leaderboard(reading: Reading, datasets: list[str], systems: list[str]) -> No
         for ask in (
             leaderboard_select.published_tables,
             leaderboard_select.measures,
-            leaderboard_select.datasets,
-            leaderboard_select.systems,
+            catalogue.datasets,
+            catalogue.systems,
             leaderboard_select.holes,
             leaderboard_select.trained_pairs,
         ):

@@ -18,7 +18,7 @@ from compute.store.store import Store
 from compute.views.data import select as data_select
 from compute.views.dataset import select as dataset_select
 from compute.views.query import select as query_select
-from compute.views.shared import next_steps
+from compute.views.shared import catalogue, next_steps
 from tests.support.storage import hits, open_store, publish_run, scores
 from tests.support.tiny import HOSTILE, write_tiny
 
@@ -68,10 +68,10 @@ def test_datasets_with_runs_come_first_then_the_catalogue(cursor: DuckDBPyConnec
 
 
 def test_the_record_of_a_dataset_comes_back_whole(cursor: DuckDBPyConnection) -> None:
-    found = next_steps.record(dataset_select.facts(cursor, "tiny"))
+    found = next_steps.record(catalogue.facts(cursor, "tiny"))
     assert found == own("tiny", relevance=found.relevance)
     for name in ("scifact", "cqadupstack", "nq-dpr", "pydocs-numpy"):
-        assert next_steps.record(dataset_select.facts(cursor, name)) == DATASETS[name]
+        assert next_steps.record(catalogue.facts(cursor, name)) == DATASETS[name]
 
 
 def test_statistics_count_what_is_loaded(cursor: DuckDBPyConnection) -> None:

@@ -79,6 +79,13 @@ def stored(
     return sorted(kept, key=lambda part: (part.dataset, part.version_of, published(part)))
 
 
+def named(kept: Iterable[Part], values: Iterable[str]) -> list[str]:
+    """Names of the versions that values of an address hold, singly or between commas."""
+    found = [value for value in values if "@" in value]
+    names = dict.fromkeys(part.system for part in kept) if found else ()
+    return [name for name in names if any(f",{name}," in f",{value}," for value in found)]
+
+
 def published(hits: Part) -> str:
     """When a run went live, UTC; of a version that is kept this is not when it was kept."""
     return hits.provenance.get("run_version", {}).get("published", hits.created)

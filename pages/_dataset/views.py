@@ -19,7 +19,7 @@ from compute.views.dataset import select as dataset_select
 from compute.views.dataset import systems as figures
 from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
-from compute.views.query.words import first_pair
+from compute.views.page import offers
 from compute.views.shared import binned_queries
 from compute.views.shared import theme as looks
 from pages._shared import (
@@ -262,7 +262,7 @@ def judgements(view: View) -> None:
     figure = difficulty.judged(found, theme=colours.theme())
 
     def go(dataset: str, query_id: str) -> None:
-        a, b = first_pair(sorted(view.ranked()["system"]) or [""])
+        a, b = offers.first_pair(sorted(view.ranked()["system"]) or [""])
         navigation.to_query(dataset, query_id, a, b, view.measure)
 
     navigation.plot(figure, "judged", f"Judged documents by query on {view.dataset.title}", go)
@@ -304,7 +304,7 @@ def documents(view: View) -> None:
     table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, len(names))
 
     def go(dataset: str, query_id: str, first: str) -> None:
-        a, b = first_pair(names or [""])
+        a, b = offers.first_pair(names or [""])
         navigation.to_query(dataset, query_id, first or a, b if b != first else a, view.measure)
 
     carried = rows[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist()

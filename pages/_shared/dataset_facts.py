@@ -5,25 +5,25 @@ from collections.abc import Sequence
 import streamlit as st
 from pandas import DataFrame
 
-from compute.base.words import counted as counted_words
 from compute.datasets import Dataset
 from compute.store import freshness
 from compute.views.dataset import select as dataset_select
-from compute.views.leaderboard import select as leaderboard_select
+from compute.views.page import offers
 from compute.views.query import select as query_select
-from compute.views.shared import next_steps
-from pages._shared import address, pickers, reading
+from compute.views.shared import catalogue, next_steps
+from pages._shared import address, reading
 from pages._shared.reading import read
+from pages._shared.served import Served
 
 
 def titles() -> dict[str, str]:
-    """What people read for a dataset, by its name; a title that two have goes with the name."""
-    return pickers.unique_titles(read(leaderboard_select.datasets), "dataset")
+    """Title of each dataset by its name."""
+    return offers.dataset_titles(Served())
 
 
 def record(name: str) -> Dataset:
     """A dataset that is stored, by its name."""
-    return next_steps.record(read(dataset_select.facts, dataset=name))
+    return next_steps.record(read(catalogue.facts, dataset=name))
 
 
 def outdated(dataset: Dataset) -> list[str]:
@@ -41,14 +41,7 @@ def counted(dataset: Dataset) -> DataFrame:
 def segmented(*collections: str) -> str:
     """How words of these collections (of none: of any) are told apart where white space does not,
     as a sentence; empty where it does."""
-    found = {
-        (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
-        for part in reading.parts()
-        if part.kind == "lengths" and part.dataset in (collections or (part.dataset,))
-    }
-    number = sum(n for _, n in found)
-    documents = counted_words(number, "document")
-    return f"{documents} in scripts without blanks: words of ICU's dictionaries." if number else ""
+    return offers.segmented(Served(), *collections)
 
 
 def example(dataset: Dataset) -> DataFrame:
@@ -87,6 +80,6 @@ def with_lists() -> tuple[DataFrame, list[str]]:
 def known_dataset(names: Sequence[str]) -> None:
     """Say what to do where the address names a dataset without ranked lists."""
     asked, without = st.query_params.get("dataset", ""), ""
-    if asked not in names and len(facts := read(dataset_select.facts, dataset=asked)):
+    if asked not in names and len(facts := read(catalogue.facts, dataset=asked)):
         without = without_runs(next_steps.record(facts))
     address.known("dataset", names, "dataset with ranked lists", without)

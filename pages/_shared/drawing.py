@@ -12,13 +12,12 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.exports import browser
-from compute.exports.heading import Legend
-from compute.exports.tables import Printed, Scores
-from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.cells import run_of
-from compute.views.shared import narrow_lists
+from compute.views.shared import catalogue, narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
+from compute.views.shared.print_styles import Printed, Scores
+from compute.views.shared.theme import Legend
 from pages._shared import colours, export
 from pages._shared.escaping import text
 from pages._shared.reading import measures, read
@@ -100,17 +99,19 @@ def table(
     scores: Scores | None = None,
     file: DataFrame | None = None,
     printed: Printed | None = None,
+    widget: str = "",
     **options: Any,
 ) -> Any:
     """Draw a table; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
 
     `options` are those of `st.dataframe`; `scores` says which columns compare systems; `file` is
     what is saved where that is another frame than what is shown, such as bare numbers, and
-    `printed` says which of its columns Markdown and LaTeX write in a way of their own.
+    `printed` says which of its columns Markdown and LaTeX write in a way of their own. `widget`
+    is the key of the shown table, where that is another one.
     """
     # A key keeps what was sorted and selected, which is of use where a click does something.
     kept: dict[str, Any] = {"hide_index": True, "alt": title}
-    kept |= {"key": key} if "on_select" in options else {}
+    kept |= {"key": widget or key} if "on_select" in options else {}
     drawn = st.dataframe(frame, **(kept | options))
     saved = frame if file is None else file
     export.table(saved, key, title, scores or Scores(()), printed)
@@ -179,7 +180,7 @@ def _dotted() -> list[str]:
     known, found = st.session_state.get("_dotted", ("", []))
     # Once for all captions of a page.
     if known != version:
-        tables = [read(leaderboard_select.systems), read(leaderboard_select.datasets)]
+        tables = [read(catalogue.systems), read(catalogue.datasets)]
         titles = {title for table in tables for title in table["title"] if _SENTENCE.search(title)}
         # Where there is little room a title goes without what stands in brackets.
         titles |= {title.partition(" (")[0] for title in titles}

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 import streamlit.components.v2 as components
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._shared import drawing
@@ -114,29 +115,31 @@ def plot(
 
 
 def table(
-    shown: DataFrame,
+    shown: DataFrame | Styler,
     key: str,
     carried: Sequence[Sequence[str]],
     go: Callable[..., None],
     title: str = "Table",
+    *,
+    selected: int | None = None,
     **options: Any,
 ) -> None:
     """Draw a table; a click into a row calls `go` with what is `carried` for that row.
 
-    `options` are those of `st.dataframe`.
+    `selected` is the row that is chosen: with it a click chooses whole rows. `options` are those of
+    `st.dataframe`.
     """
+    # A selected row would stay so when another is chosen elsewhere: then it is a new table.
+    widget = key if selected is None else f"{key}_{selected}"
 
     def clicked() -> None:
-        cells = st.session_state[key]["selection"]["cells"]
-        if cells:
-            go(*carried[cells[0][0]])
+        found = st.session_state[widget]["selection"]
+        rows = found["rows"] if selected is not None else [row for row, _ in found["cells"]]
+        if rows:
+            go(*carried[rows[0]])
 
-    drawing.table(
-        shown,
-        key,
-        title,
-        on_select=clicked,
-        selection_mode="single-cell",
-        **drawing.height(len(shown)),
-        **options,
-    )
+    kept: dict[str, Any] = drawing.height(len(carried)) | {"selection_mode": "single-cell"}
+    if selected is not None:
+        kept |= {"selection_mode": "single-row", "widget": widget}
+        kept |= {"selection_default": {"selection": {"rows": [selected]}}}
+    drawing.table(shown, key, title, on_select=clicked, **(kept | options))

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
-from pandas import DataFrame
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
@@ -205,14 +204,6 @@ def unnamed() -> dict[str, list[str]]:
         for key, names in state.get("_named", {}).items()
         if names != st.query_params.get_all(key) and not state.get(f"_wrong_{key}")
     }
-
-
-def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
-    """The title of each row by its name, in the column `named`, which stands behind a title that
-    two have."""
-    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
-    titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
-    return dict(zip(rows[named], titles, strict=True))
 
 
 def _title(titles: Mapping[str, str], name: str) -> str:

@@ -54,12 +54,8 @@ def _instead() -> str:
 
 def _kinds(found: DataFrame, datasets: Sequence[str], *, ready: bool = True) -> dict[str, Kind]:
     pairs = found[["key", "value"]].itertuples(index=False)
-    return {_name(key, value): Kind(key, value, tuple(datasets), ready) for key, value in pairs}
-
-
-def _name(key: str, value: str) -> str:
-    """What the address has; the first colon ends the key, so one within it is written otherwise."""
-    return f"{key.replace('%', '%25').replace(':', '%3A')}:{value}"
+    kinds = [Kind(key, value, tuple(datasets), ready) for key, value in pairs]
+    return {kind.name: kind for kind in kinds}
 
 
 def _pick(

@@ -360,9 +360,7 @@ def _picked() -> Picked:
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
         return picking
-    named = dict.fromkeys(part.system for part in versions())
-    found = [name for name in named if any(f",{name}," in f",{value}," for value in values)]
-    return tuple(dict.fromkeys([*found, *picking]))
+    return tuple(dict.fromkeys([*run_versions.named(versions(), values), *picking]))
 
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:

@@ -7,48 +7,27 @@ from typing import Any
 
 import streamlit as st
 
-from compute.store import run_versions
-from compute.systems import SYSTEMS, System
-from compute.views.dataset import select as dataset_select
-from compute.views.leaderboard import select as leaderboard_select
-from compute.views.query.words import LISTS, first_pair
-from pages._shared import address, escaping, export, pickers, reading
+from compute.views.page import offers
+from compute.views.query.words import LISTS
+from compute.views.shared import catalogue
+from pages._shared import address, escaping, export, pickers
 from pages._shared.reading import read
+from pages._shared.served import Served
 
 
 def titles() -> dict[str, str]:
-    """What people read for a system or a version of it, by its name; a title that two have goes
-    with the name."""
-    named = pickers.unique_titles(read(leaderboard_select.systems), "system")
-    kept = {part.system: part.version_of for part in reading.versions()}
-    return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
+    """Title of each system and of each of its versions, by name."""
+    return offers.system_titles(Served())
 
 
 def with_versions(known: Sequence[str], datasets: Collection[str]) -> list[str]:
-    """The systems, after each its versions on these datasets: a page reads those that its address
-    names, and offers the others."""
-    kept: dict[str, list[str]] = {}
-    for part in reversed(reading.versions(datasets)):
-        kept.setdefault(part.version_of, []).append(part.system)
-    every = [name for one in known for name in (one, *kept.get(one, ()))]
-    return list(dict.fromkeys(every))
+    """The systems, after each its versions on these datasets."""
+    return offers.with_versions(Served(), known, datasets)
 
 
 def told(known: Sequence[str]) -> str | None:
-    """How those lexical systems of the catalogue differ whose names tell little, for the mark of a
-    picker: a line each, in Markdown."""
-    rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
-    lines = {
-        row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])
-        for row in rows
-        if row.family == "lexical"
-    }
-    return "\n".join(f"- {escaping.text(f'{one}: {how}')}" for one, how in lines.items()) or None
-
-
-def _printed(row: System) -> list[str]:
-    """Which of the papers' tables have it."""
-    return [f"printed in {row.published_in.replace('; ', ', ')}"] if row.published_in else []
+    """Lines of `offers.told` in Markdown, for the tooltip of a picker."""
+    return "\n".join(f"- {escaping.text(line)}" for line in offers.told(known)) or None
 
 
 def picked(
@@ -135,8 +114,8 @@ def _put(names: Sequence[str]) -> None:
 
 def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
     """The two systems that a page shows unless told, whichever judgements it counts."""
-    leading = read(dataset_select.leading, added=False, dataset=dataset)
-    return first_pair(known, leading["system"].tolist())
+    leading = read(catalogue.leading, added=False, dataset=dataset)
+    return offers.first_pair(known, leading["system"].tolist())
 
 
 def _pair(first: tuple[str, str]) -> list[str]:

@@ -76,20 +76,6 @@ def _line(text: str) -> str:
     return line if len(line) <= 110 else line[:109] + "…"
 
 
-def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
-    """Which two of a dataset's systems to show unless told: the two that lead.
-
-    `leading`: its systems with the best first. Where it has not two: BM25, if it is there, and the
-    last.
-    """
-    best = [system for system in leading if system in systems][:2]
-    if len(best) == 2:
-        return best[0], best[1]
-    a = "bm25" if "bm25" in systems else systems[0]
-    others = [system for system in systems if system != a]
-    return a, others[-1] if others else a
-
-
 def titled(names: Sequence[str], systems: DataFrame) -> list[tuple[str, str]]:
     """Name and title of systems, each once; `systems`: system, title of all."""
     titles = dict(zip(systems["system"], systems["title"], strict=True))

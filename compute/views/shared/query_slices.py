@@ -88,6 +88,11 @@ class Kind(NamedTuple):
         """What people read."""
         return f"{TITLES.get(self.key, self.key)}: {self.value}"
 
+    @property
+    def name(self) -> str:
+        """Value in the address: the first colon ends the key, so one within it is escaped."""
+        return f"{self.key.replace('%', '%25').replace(':', '%3A')}:{self.value}"
+
 
 @question(datasets=("datasets",), shows="datasets")
 def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:

@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
+from compute.views.page import offers
 from compute.views.query.ranked_lists import ranked_lists
-from compute.views.query.words import first_pair, judgement, value_table
+from compute.views.query.words import judgement, value_table
 from compute.views.shared.text import document, highlighted, query_words
 from tests.support.tiny import HOSTILE
 
@@ -164,7 +165,7 @@ def test_an_entity_in_the_text_is_shown_as_it_is_written() -> None:
 
 
 def test_bm25_or_the_best_two_are_shown_first() -> None:
-    assert first_pair(["a", "b", "bm25", "c"], ["c", "b"]) == ("c", "b")
-    assert first_pair(["a", "b", "c"], ["c", "gone", "a", "b"]) == ("c", "a")
-    assert first_pair(["a", "b", "c"], ["c"]) == ("a", "c")
-    assert first_pair(["a"], ["a"]) == ("a", "a")
+    assert offers.first_pair(["a", "b", "bm25", "c"], ["c", "b"]) == ("c", "b")
+    assert offers.first_pair(["a", "b", "c"], ["c", "gone", "a", "b"]) == ("c", "a")
+    assert offers.first_pair(["a", "b", "c"], ["c"]) == ("a", "c")
+    assert offers.first_pair(["a"], ["a"]) == ("a", "a")

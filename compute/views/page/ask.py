@@ -1,0 +1,43 @@
+"""The questions that a page may put to the store."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from pandas import DataFrame
+
+from compute.store.store import Part
+from compute.views.shared.query_slices import Kind
+
+
+class Ask(Protocol):
+    """One version of the store, read with one choice of judgements."""
+
+    def __call__(
+        self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
+    ) -> DataFrame:
+        """Answer of a query declared by `@question`; the frame is the caller's own copy.
+
+        With `added` the judgements are official + added, or official, whatever is chosen.
+        """
+        ...
+
+    @property
+    def kind(self) -> Kind | None:
+        """Query group that is read; None for all queries."""
+        ...
+
+    def only(self, kind: Kind) -> "Ask":
+        """The same store, read for one query group."""
+        ...
+
+    def parts(self) -> Sequence[Part]:
+        """Live parts of the version."""
+        ...
+
+    def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Part]:
+        """Hits of superseded runs, oldest first, on all datasets or on these."""
+        ...
+
+    def measures(self) -> list[str]:
+        """Measures that a control offers."""
+        ...

@@ -1,0 +1,101 @@
+"""Holders: records that arrange steps, and are sent what these return."""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compute.views.page.ask import Ask
+from compute.views.page.controls import Control
+from compute.views.page.parts import Part
+
+
+@dataclass(frozen=True)
+class Row:
+    """Steps side by side; messages about its controls stand above."""
+
+    inside: "Inside"
+
+
+@dataclass(frozen=True)
+class Above:
+    """Steps above the row of controls that yields this."""
+
+    inside: "Inside"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A popover of controls, which have values while it is closed, too."""
+
+    label: str
+    inside: "Inside"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Steps under a heading. `holds` are the keys of all figures and tables in it: a search for
+    another key passes it over."""
+
+    inside: "Inside"
+    holds: Sequence[str] = ()
+    heading: str = ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Columns. With widths, in pixels, they wrap where the screen is narrow; without, they share
+    it."""
+
+    columns: Sequence["Inside"]
+    widths: Sequence[int] = ()
+    shares: Sequence[float] = ()
+    """Of the screen's width; equal ones by default."""
+
+
+@dataclass(frozen=True)
+class Expander:
+    """Folded steps. With a key they run once it is opened, and return None before."""
+
+    label: str
+    inside: "Inside"
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Live:
+    """Steps that run again on their own after each judgement; they return nothing."""
+
+    inside: "Inside"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for steps that are computed later: `Into` takes what is sent back."""
+
+    width: int | str = "stretch"
+    replaced: bool = False
+    """Each step replaces the one before it."""
+
+
+@dataclass(frozen=True)
+class Into:
+    """A step in a slot."""
+
+    slot: Any
+    step: "Step"
+
+
+@dataclass(frozen=True)
+class Wait:
+    """Long work behind a message; it is sent what `work` returns."""
+
+    text: str
+    work: Callable[[], Any]
+
+
+Holder = Row | Above | Group | Section | Beside | Expander | Live | Slot | Into | Wait
+Step = Control | Part | Holder
+Steps = Generator[Step, Any, Any]
+Inside = Callable[[], Iterator[Step]] | Sequence[Step]
+"""Generators; those that yield no control may be typed as iterators."""
+Page = Callable[[Ask], Iterator[Step]]

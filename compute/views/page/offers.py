@@ -1,0 +1,207 @@
+"""Options that the controls of several pages offer, and the titles of datasets and systems."""
+
+import shlex
+from collections.abc import Collection, Sequence
+
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.datasets import Dataset
+from compute.evaluate.measures import is_measure
+from compute.store import run_versions
+from compute.systems import SYSTEMS, System
+from compute.views.page.ask import Ask
+from compute.views.page.controls import Asked, Choice, Many
+from compute.views.page.holders import Above, Steps
+from compute.views.page.parts import Note, Text
+from compute.views.shared import catalogue, next_steps, query_slices
+from compute.views.shared.query_slices import Kind
+
+
+def dataset_titles(ask: Ask) -> dict[str, str]:
+    """Title of each dataset by its name."""
+    return unique_titles(ask(catalogue.datasets), "dataset")
+
+
+def system_titles(ask: Ask) -> dict[str, str]:
+    """Title of each system and of each of its versions, by name."""
+    named = unique_titles(ask(catalogue.systems), "system")
+    kept = {part.system: part.version_of for part in ask.versions()}
+    return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
+
+
+def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
+    """Title of each row by its name, in the column `named`; equal titles carry the name."""
+    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
+    titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
+    return dict(zip(rows[named], titles, strict=True))
+
+
+def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
+    """The two systems shown by default, whichever judgements count."""
+    leading = ask(catalogue.leading, added=False, dataset=dataset)
+    return first_pair(known, leading["system"].tolist())
+
+
+def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
+    """Which two of a dataset's systems to show unless told: the two that lead.
+
+    `leading`: its systems with the best first. Where it has not two: BM25, if it is there, and the
+    last.
+    """
+    best = [system for system in leading if system in systems][:2]
+    if len(best) == 2:
+        return best[0], best[1]
+    a = "bm25" if "bm25" in systems else systems[0]
+    others = [system for system in systems if system != a]
+    return a, others[-1] if others else a
+
+
+def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> list[str]:
+    """The systems, after each its versions on these datasets."""
+    kept: dict[str, list[str]] = {}
+    for part in reversed(ask.versions(list(datasets))):
+        kept.setdefault(part.version_of, []).append(part.system)
+    every = [name for one in known for name in (one, *kept.get(one, ()))]
+    return list(dict.fromkeys(every))
+
+
+def told(known: Sequence[str]) -> list[str]:
+    """A line for each lexical system of the catalogue: its settings and the tables that print it.
+
+    Their titles alone do not tell them apart.
+    """
+    rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
+    lines = {
+        row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])
+        for row in rows
+        if row.family == "lexical"
+    }
+    return [f"{one}: {how}" for one, how in lines.items()]
+
+
+def _printed(row: System) -> list[str]:
+    return [f"printed in {row.published_in.replace('; ', ', ')}"] if row.published_in else []
+
+
+def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str] = ()) -> Steps:
+    """The control of shown systems; returns them in the order of `known`, all where none is set.
+
+    Their versions on `datasets` are offered, too.
+    """
+    chosen = yield Many(
+        "systems",
+        "Systems",
+        with_versions(ask, known, datasets),
+        noun=noun,
+        titles=system_titles(ask),
+        told=told(known),
+        width=330,
+    )
+    return [name for name in known if name in chosen] or list(known)
+
+
+def to_score(name: str) -> str:
+    """The command that scores stored runs by a measure, for one that is not offered."""
+    if not is_measure(name):
+        return ""
+    command = f"python -m compute score --measure {shlex.quote(name)}"
+    return f"To score the stored runs by it: {command}"
+
+
+def record(ask: Ask, dataset: str) -> Dataset:
+    """A stored dataset by its name."""
+    return next_steps.record(ask(catalogue.facts, dataset=dataset))
+
+
+def segmented(ask: Ask, *collections: str) -> str:
+    """How words of these collections (of none: of any) are told apart where white space does not,
+    as a sentence; empty where it does."""
+    found = {
+        (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
+        for part in ask.parts()
+        if part.kind == "lengths" and part.dataset in (collections or (part.dataset,))
+    }
+    number = sum(n for _, n in found)
+    documents = counted(number, "document")
+    return f"{documents} in scripts without blanks: words of ICU's dictionaries." if number else ""
+
+
+KIND = "queries"
+"""Key of the query group in the address, such as `topic:sea`."""
+EVERY = ""
+"""No group: all queries."""
+
+
+def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
+    """The control of query groups on a page of one dataset, given by its parts.
+
+    Returns what reads the chosen group.
+    """
+    # To look up the words of all queries takes longer than most of a page.
+    rare = (yield Asked(KIND)).startswith(f"{query_slices.RARE}:")
+    found = ask(query_slices.kinds, datasets=list(datasets), rare=rare, added=False)
+    return (yield from _group(ask, found, list(datasets), title, ready=True))
+
+
+def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
+    """The same on a page of all datasets: groups by labels, and the one that the address names.
+
+    `unless` says why no group can be chosen, if so.
+    """
+    asked = yield Asked(KIND)
+    if unless:
+        if asked:
+            yield Above([Note((unless,))])
+        return ask
+    datasets = ask(query_slices.labelled)["dataset"].tolist()
+    found = ask(query_slices.kinds, datasets=datasets, ready=False, added=False)
+    ready = asked not in (EVERY, *_kinds(found, ()))
+    if ready:
+        datasets = sorted({part.dataset for part in ask.parts() if part.kind == "queries"})
+        found = ask(query_slices.kinds, datasets=datasets, ready=True, added=False)
+    return (yield from _group(ask, found, datasets, "", ready=ready))
+
+
+def _group(
+    ask: Ask, found: DataFrame, datasets: Sequence[str], among: str, *, ready: bool
+) -> Steps:
+    kinds, asked = _kinds(found, datasets, ready=ready), (yield Asked(KIND))
+    if not kinds and not asked:
+        return ask
+    titles = {name: kind.title for name, kind in kinds.items()}
+    options = [EVERY, *kinds]
+    chosen = yield Choice(
+        KIND,
+        "Queries",
+        options,
+        noun="kind of queries",
+        advice=_instead,
+        titles=titles | {EVERY: "All queries"},
+        width=230,
+    )
+    if chosen == EVERY:
+        return ask
+    row = found.iloc[options.index(chosen) - 1]
+    yield Above([Text(_only(row, titles[chosen], among), icon="filter_alt")])
+    return ask.only(kinds[chosen])
+
+
+def _instead(name: str) -> str:
+    by_scores = name.startswith(f"{query_slices.ANSWERED}:")
+    why = "Kinds that are made from the scores only describe: Dataset has them. "
+    return f"{why * by_scores}All queries are shown."
+
+
+def _kinds(found: DataFrame, datasets: Sequence[str], *, ready: bool = True) -> dict[str, Kind]:
+    pairs = found[["key", "value"]].itertuples(index=False)
+    kinds = [Kind(key, value, tuple(datasets), ready) for key, value in pairs]
+    return {kind.name: kind for kind in kinds}
+
+
+def _only(row: Series, title: str, among: str) -> str:
+    n = f"{row['n_queries']:,}"
+    if among:
+        return f"Only queries with {title}: {n} of {row['n_all']:,} on {among}."
+    of = counted(row["n_datasets"], "dataset")
+    return f"Only queries with {title}: {n}, on {of}. Datasets without any are left out."

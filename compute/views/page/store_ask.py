@@ -1,0 +1,76 @@
+"""The store as a page asks it, without a server."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.evaluate import scored_measures
+from compute.judgements import Choice
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.reading.questions import declared
+from compute.store import run_versions
+from compute.store.store import Part, Store
+from compute.views.shared import query_slices
+from compute.views.shared.query_slices import Kind
+
+
+@dataclass(frozen=True)
+class StoreAsk:
+    """`Ask` of one version of a store; answers are not cached."""
+
+    store: Store
+    overlays: Overlays
+    manifest: int
+    judgement: int
+    """Id of the newest added judgement that counts."""
+    picked: tuple[str, ...] = ()
+    """Versions of systems that are read like systems."""
+    choice: Choice | None = None
+    """None for official judgements only."""
+    kind: Kind | None = None
+
+    def __call__(
+        self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
+    ) -> DataFrame:
+        """Answer of a query declared by `@question`."""
+        choice = self.choice if added is None else (self.choice or Choice()) if added else None
+        queries = None
+        if self.kind and declared(query).by_kind:
+            whole = replace(self, kind=None)
+            queries = whole(query_slices.of_kind, added=False, **self.kind._asdict())
+        with self.overlays.cursor(self.judgement, choice, queries) as cursor:
+            return query(cursor, **parameters)
+
+    def only(self, kind: Kind) -> "StoreAsk":
+        """The same store, read for one query group."""
+        return replace(self, kind=kind)
+
+    def parts(self) -> Sequence[Part]:
+        """Live parts of the version."""
+        return self.store.parts(version=self.manifest, picked=self.picked)
+
+    def versions(self, datasets: Sequence[str] | None = None) -> list[Part]:
+        """Hits of superseded runs, oldest first, on all datasets or on these."""
+        found = run_versions.stored(self.store, at=self.manifest)
+        return [part for part in found if datasets is None or part.dataset in datasets]
+
+    def measures(self) -> list[str]:
+        """Measures that a control offers."""
+        return scored_measures.offered(self.store.settings, self.parts())
+
+
+@contextmanager
+def opened(
+    store: Store, picked: Sequence[str] = (), choice: Choice | None = None
+) -> Iterator[StoreAsk]:
+    """The newest version of a store; it is closed behind the with-block."""
+    manifest, judgement, named = store.version(), store.judgement_version(), tuple(picked)
+    reading = open_version(store, manifest, picked=named)
+    try:
+        yield StoreAsk(store, Overlays(store, reading), manifest, judgement, named, choice)
+    finally:
+        reading.close()

@@ -1,0 +1,173 @@
+"""A page without a browser: its parts for given values, or one figure or table of it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from compute.base.errors import Missing, WrongInput
+from compute.views.page.ask import Ask
+from compute.views.page.controls import Choice, Control, Many
+from compute.views.page.holders import (
+    Above,
+    Beside,
+    Expander,
+    Group,
+    Inside,
+    Into,
+    Live,
+    Page,
+    Row,
+    Section,
+    Slot,
+    Step,
+    Wait,
+)
+from compute.views.page.parts import Figure, Heading, Message, Part, Table
+
+FREE = ("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair")
+"""Keys that an address may have although no control shows them."""
+
+
+def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
+    """Parts of a page for these values, in the order of the screen, folded ones included.
+
+    Raises Missing for an unknown value, WrongInput for a key without a control.
+    """
+    walk = _Walk(chosen)
+    shown: list[Any] = []
+    for _ in walk.run(lambda: page(ask), shown):
+        pass
+    _check(chosen, walk.asked)
+    return list(_flat(shown))
+
+
+class Found(NamedTuple):
+    """A figure or table, and the controls before it."""
+
+    part: Figure | Table
+    values: Mapping[str, Any]
+    """Value of each control by its key."""
+    titles: Mapping[str, Mapping[str, str]]
+    """Titles of the options of each control that has any."""
+
+
+def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
+    """One figure or table of a page; no step behind it runs, nor any section without it.
+
+    Raises Missing for an unknown value or a part that is not shown for these values, WrongInput
+    for a key without a control before the part.
+    """
+    walk, others, messages = _Walk(chosen, key), [], []
+    for part in walk.run(lambda: page(ask), []):
+        if isinstance(part, Message):
+            messages.append(part.text)
+        elif isinstance(part, Figure | Table):
+            if part.key == key:
+                _check(chosen, walk.asked)
+                return Found(part, walk.asked, walk.titles)
+            others.append(part.key)
+    _check(chosen, walk.asked)
+    there = f"; it has {', '.join(others)}" if others else ""
+    raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
+
+
+def _check(chosen: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    if lost := sorted(chosen.keys() - asked.keys() - {*FREE}):
+        raise WrongInput(
+            f"no control {', '.join(lost)} for these choices; the page has: {', '.join(asked)}"
+        )
+
+
+def _flat(shown: Sequence[Any]) -> Iterator[Part]:
+    for one in shown:
+        if isinstance(one, list):
+            yield from _flat(one)
+        else:
+            yield one
+
+
+class _Walk:
+    """One run of a page: yields parts as they are made, and lists them as they stand on screen."""
+
+    def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
+        self._chosen, self._key = chosen, key
+        self.asked: dict[str, Any] = {}
+        self.titles: dict[str, Mapping[str, str]] = {}
+
+    def run(self, inside: Inside, shown: list[Any], above: list[Any] | None = None) -> Iterator:
+        """Run steps; the generator returns what they return."""
+        if not callable(inside):
+            for step in inside:
+                yield from self._step(step, shown, above)
+            return None
+        steps: Any = inside()
+        value = None
+        while True:
+            try:
+                step = steps.send(value)
+            except StopIteration as end:
+                return end.value
+            value = yield from self._step(step, shown, above)
+
+    def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
+        if isinstance(step, Control):
+            if isinstance(step, Choice | Many):
+                self.titles[step.key] = step.titles
+            self.asked[step.key] = value = step.value(self._chosen.get(step.key))
+            return value
+        walked = _WALKED.get(type(step))
+        if walked is not None:
+            return (yield from walked(self, step, shown, above))
+        shown.append(step)
+        yield step
+        return None
+
+    def _plain(self, step: Any, shown: list[Any], above: list[Any] | None) -> Iterator:
+        return (yield from self.run(step.inside, shown, above))
+
+    def _row(self, step: Row, shown: list[Any], above: list[Any] | None) -> Iterator:
+        shown.append(over := [])
+        return (yield from self.run(step.inside, shown, over))
+
+    def _above(self, step: Above, shown: list[Any], above: list[Any] | None) -> Iterator:
+        return (yield from self.run(step.inside, shown if above is None else above))
+
+    def _section(self, step: Section, shown: list[Any], above: list[Any] | None) -> Iterator:
+        if self._key and self._key not in step.holds:
+            return None
+        if step.heading:
+            yield from self._step(Heading(step.heading), shown, above)
+        return (yield from self.run(step.inside, shown, above))
+
+    def _beside(self, step: Beside, shown: list[Any], above: list[Any] | None) -> Iterator:
+        for column in step.columns:
+            yield from self.run(column, shown, above)
+
+    def _slot(self, step: Slot, shown: list[Any], above: list[Any] | None) -> Iterator:
+        place: list[Any] = []
+        shown.append(place)
+        return place, step.replaced, above
+        yield  # a generator like the others
+
+    def _into(self, step: Into, shown: list[Any], above: list[Any] | None) -> Iterator:
+        place, replaced, over = step.slot
+        if replaced:
+            place.clear()
+        return (yield from self._step(step.step, place, over))
+
+    def _wait(self, step: Wait, shown: list[Any], above: list[Any] | None) -> Iterator:
+        return step.work()
+        yield  # a generator like the others
+
+
+_WALKED: Mapping[type, Callable[..., Iterator]] = {
+    Row: _Walk._row,
+    Above: _Walk._above,
+    Section: _Walk._section,
+    Beside: _Walk._beside,
+    Group: _Walk._plain,
+    Expander: _Walk._plain,
+    Live: _Walk._plain,
+    Slot: _Walk._slot,
+    Into: _Walk._into,
+    Wait: _Walk._wait,
+}

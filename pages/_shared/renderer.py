@@ -1,0 +1,365 @@
+"""Draws the records of a page in Streamlit."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import streamlit as st
+
+from compute.exports.tables import Table, csv
+from compute.views import page as records
+from compute.views.page import Inside, Page, Step
+from pages._shared import (
+    address,
+    colours,
+    drawing,
+    escaping,
+    failures,
+    navigation,
+    pickers,
+    reading,
+    sign_in,
+)
+from pages._shared.served import Served
+
+_LOOK = ("titles", "width", "default")
+_NO_WIDGETS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+
+
+def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _NO_WIDGETS) -> None:
+    """Draw a page under its title; `widgets` draw its forms, by their names."""
+    # A page that asks nothing first would go on past app.py on a fresh server.
+    reading.store()
+    st.title(title, anchor=False)
+    st.session_state["_widgets"] = widgets
+    section(partial(steps, Served()))
+
+
+def section(inside: Inside) -> Any:
+    """Draw steps where a page stands; returns what they return."""
+    return _run(inside, None)
+
+
+def _run(inside: Inside, above: Any) -> Any:
+    """Draw steps one after the other. Messages about controls go to `above`."""
+    if not callable(inside):
+        for step in inside:
+            _step(step, above)
+        return None
+    steps: Any = inside()
+    value = None
+    while True:
+        try:
+            step = steps.send(value)
+        except StopIteration as end:
+            return end.value
+        value = _step(step, above)
+
+
+def _step(step: Step, above: Any) -> Any:
+    if held := _HELD.get(type(step)):
+        return held(step, above)
+    _DRAWN[type(step)](step)
+    return None
+
+
+def _within(place: Any) -> Any:
+    return nullcontext() if place is None else place
+
+
+def _row(row: records.Row, above: Any) -> Any:
+    over = st.container()
+    with pickers.pickers():
+        return _run(row.inside, over)
+
+
+def _above(step: records.Above, above: Any) -> Any:
+    with _within(above):
+        return _run(step.inside, None)
+
+
+def _group(group: records.Group, above: Any) -> Any:
+    with st.popover(group.label):
+        return _run(group.inside, above)
+
+
+def _section(section: records.Section, above: Any) -> Any:
+    if section.heading:
+        _heading(records.Heading(section.heading))
+    return _run(section.inside, above)
+
+
+def _beside(beside: records.Beside, above: Any) -> None:
+    if beside.widths:
+        row = st.container(horizontal=True)
+        places = [row.container(width=width) for width in beside.widths]
+    else:
+        places = st.columns(beside.shares or len(beside.columns))  # pyrefly: ignore
+    for place, inside in zip(places, beside.columns, strict=True):
+        with place:
+            _run(inside, above)
+
+
+def _expander(expander: records.Expander, above: Any) -> Any:
+    if expander.key:
+        return _folded(expander)
+    with st.expander(expander.label):
+        return _run(expander.inside, above)
+
+
+@st.fragment
+@failures.guarded
+def _folded(expander: records.Expander) -> Any:
+    place = st.expander(expander.label, key=f"_folded_{expander.key}", on_change="rerun")
+    if not place.open:
+        return None
+    with place:
+        return _run(expander.inside, None)
+
+
+def _live(live: records.Live, above: Any) -> None:
+    _followed(live.inside)
+
+
+@st.fragment
+@failures.guarded
+def _followed(inside: Inside) -> None:
+    with reading.newest_judgements():
+        _run(inside, None)
+
+
+def _slot(slot: records.Slot, above: Any) -> Any:
+    place = st.empty() if slot.replaced else st.container(width=slot.width)  # pyrefly: ignore
+    return place, above
+
+
+def _into(into: records.Into, above: Any) -> Any:
+    place, over = into.slot
+    with place:
+        return _step(into.step, over)
+
+
+def _wait(wait: records.Wait, above: Any) -> Any:
+    with st.spinner(wait.text):
+        return wait.work()
+
+
+def _offered(offered: records.Offered, above: Any) -> None:
+    with _within(above):
+        address.known(offered.key, offered.options, offered.noun, offered.advice)
+
+
+def _asked(asked: records.Asked, above: Any) -> Any:
+    given = st.query_params.get_all(asked.key)
+    if asked.opened:
+        given = pickers.begin().setdefault(f"{asked.key} when opened", given)
+    return given if asked.many else "".join(given[-1:])
+
+
+def _switch(switch: records.Switch, above: Any) -> bool:
+    return pickers.switch(switch.label, switch.key)
+
+
+def _number(number: records.Number, above: Any) -> float | None:
+    return pickers.number(number.label, number.key, example=number.example, width=number.width)
+
+
+def _choice(choice: records.Choice, above: Any) -> str:
+    if choice.recalls:
+        address.recall(choice.key, choice.recalls)
+    _known(choice, above, choice.advice(st.query_params.get(choice.key, "")))
+    if choice.side_by_side:
+        label, options = choice.label, choice.options
+        return pickers.view(label, options, choice.key, default=choice.default)
+    value = pickers.pick(choice.label, choice.options, choice.key, **_look(choice, "disabled"))
+    if value in choice.recalls:
+        address.remember(choice.key, value)
+    return value
+
+
+def _many(many: records.Many, above: Any) -> list[str]:
+    _known(many, above)
+    return pickers.pick_many(many.label, many.options, many.key, **_look(many, "empty"))
+
+
+def _known(control: records.Choice | records.Many, above: Any, advice: str = "") -> None:
+    if control.noun:
+        with _within(above):
+            names = getattr(control, "known", ()) or control.options
+            address.known(control.key, names, control.noun, advice)
+
+
+def _look(control: records.Choice | records.Many, *more: str) -> dict[str, Any]:
+    told = "\n".join(f"- {escaping.text(line)}" for line in control.told) or None
+    return {"told": told, **{name: getattr(control, name) for name in (*_LOOK, *more)}}
+
+
+def _slide(slide: records.Slide, above: Any) -> float:
+    return pickers.slide(slide.label, slide.key, default=slide.default)
+
+
+def _words(words: records.Words, above: Any) -> str:
+    return pickers.words(words.label, words.key, width=words.width)
+
+
+def _pick(pick: records.Pick, above: Any) -> str:
+    names = dict(pick.shown)
+    address.pick(pick.key, pick.label, names, pick.usual)
+    return address.chosen(pick.key, names, pick.usual)
+
+
+def _widget(widget: records.Widget, above: Any) -> Any:
+    return st.session_state["_widgets"][widget.name](**widget.values)
+
+
+def _heading(heading: records.Heading) -> None:
+    st.header(escaping.text(heading.text), anchor=heading.anchor or False)
+
+
+def _text(text: records.Text) -> None:
+    icon = f":material/{text.icon}: " if text.icon else ""
+    words = f"**{escaping.text(text.text)}**" if text.bold else escaping.text(text.text)
+    st.markdown(icon + words, width=text.width)  # pyrefly: ignore
+
+
+def _message(message: records.Message) -> None:
+    st.info(escaping.text(message.text))
+
+
+def _code(code: records.Code) -> None:
+    st.code(code.text, language=None)
+
+
+def _prose(prose: records.Prose) -> None:
+    st.markdown(prose.text, width=prose.width or "stretch")
+
+
+def _static(static: records.Static) -> None:
+    look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
+    st.table(static.rows, width=static.width or "stretch", **look)
+
+
+def _note(note: records.Note) -> None:
+    if note.shown:
+        behind = note.behind(narrow=colours.narrow())
+        st.caption(escaping.text(note.shown), help=escaping.text(behind) or None)
+
+
+def _legends(legends: records.Legends) -> None:
+    if not (legends.of_matrix and colours.narrow()):
+        drawing.legend(legends.entries)
+
+
+def _button(button: records.Button) -> None:
+    if button.opens.page and not button.icon:
+        address.link(
+            button.label, f"pages/{button.opens.page}.py", button.told, **button.opens.of()
+        )
+        return
+    options: dict[str, Any] = {"icon": f":material/{button.icon}:"} if button.icon else {}
+    options |= {"type": "secondary" if button.icon else "tertiary"}
+    options |= {"shortcut": button.shortcut} if button.shortcut else {}
+    go = partial(_go, button.opens)
+    st.button(button.label, on_click=go, disabled=button.disabled, **options)
+
+
+def _download(download: records.Download) -> None:
+    sign_in.download_button(
+        download.label,
+        lambda: csv(Table(download.name, "", download.rows()), escaped=True),
+        file_name=f"{download.name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+    )
+
+
+def _figure(shown: records.Figure) -> None:
+    figure = shown.drawn(theme=colours.theme())
+    options: dict[str, Any] = {"legend": shown.legend, "width": shown.width}
+    if shown.opens is None:
+        drawing.plot(figure, shown.key, shown.title, **options)
+        return
+    navigation.plot(figure, shown.key, shown.title, partial(_clicked, shown.opens), **options)
+
+
+def _table(shown: records.Table) -> None:
+    rows = shown.rows.style.format(dict(shown.formats)) if shown.formats else shown.rows
+    file = shown.rows if shown.file is None else shown.file
+    options: dict[str, Any] = {"file": file, "scores": shown.scores, "printed": shown.printed}
+    options |= {**drawing.height(len(shown.rows)), **_columns(shown)}
+    options |= {"height": shown.height} if shown.height else {}
+    options |= {"width": shown.width} if shown.width else {}
+    options |= {"placeholder": shown.absent} if shown.absent else {}
+    if shown.opens is None:
+        drawing.table(rows, shown.key, shown.title, **options)
+        return
+    go = partial(_clicked, shown.opens)
+    if shown.selected is not None:
+        options["selected"] = shown.selected
+    navigation.table(rows, shown.key, shown.carried, go, shown.title, **options)
+
+
+def _columns(shown: records.Table) -> dict[str, Any]:
+    found: dict[str, Any] = {name: st.column_config.Column(pinned=True) for name in shown.pinned}
+    for name, head in shown.heads.items():
+        found[name] = st.column_config.NumberColumn(head, width=72)
+    return {"column_config": found} if found else {}
+
+
+def _clicked(opens: records.Opens, *carried: str) -> None:
+    if isinstance(opens, records.Link):
+        _go(opens, carried)
+    else:
+        _go(opens(*carried))
+
+
+def _go(link: records.Link, carried: Sequence[str] = ()) -> None:
+    """Go where a click leads; for callbacks."""
+    names = link.of(carried)
+    if not link.page:
+        pickers.put(**names)
+        return
+    if kept := {key: names[key] for key in link.keeps}:
+        st.query_params.update(kept)
+    navigation.to(link.page, **names)
+
+
+_HELD: Mapping[type, Callable[[Any, Any], Any]] = {
+    records.Row: _row,
+    records.Above: _above,
+    records.Group: _group,
+    records.Section: _section,
+    records.Beside: _beside,
+    records.Expander: _expander,
+    records.Live: _live,
+    records.Slot: _slot,
+    records.Into: _into,
+    records.Wait: _wait,
+    records.Asked: _asked,
+    records.Offered: _offered,
+    records.Switch: _switch,
+    records.Number: _number,
+    records.Choice: _choice,
+    records.Many: _many,
+    records.Slide: _slide,
+    records.Words: _words,
+    records.Pick: _pick,
+    records.Widget: _widget,
+}
+"""Steps that something is sent back for, or that hold others."""
+_DRAWN: Mapping[type, Callable[[Any], None]] = {
+    records.Heading: _heading,
+    records.Text: _text,
+    records.Message: _message,
+    records.Code: _code,
+    records.Prose: _prose,
+    records.Static: _static,
+    records.Note: _note,
+    records.Legends: _legends,
+    records.Button: _button,
+    records.Download: _download,
+    records.Figure: _figure,
+    records.Table: _table,
+}

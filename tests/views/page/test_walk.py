@@ -1,0 +1,161 @@
+"""A page as a generator: what is asked, shown, left out and found without a browser."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, cast
+
+import plotly.graph_objects as go
+import pytest
+from pandas import DataFrame
+
+from compute.base.errors import Missing, WrongInput
+from compute.store.store import Part as Stored
+from compute.views.page import (
+    Above,
+    Ask,
+    Beside,
+    Choice,
+    Expander,
+    Figure,
+    Found,
+    Heading,
+    Into,
+    Many,
+    Message,
+    Note,
+    Number,
+    Row,
+    Section,
+    Slot,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    Text,
+    Wait,
+    find,
+    parts,
+)
+from compute.views.shared.query_slices import Kind
+
+
+class Nothing:
+    """An `Ask` on nothing."""
+
+    kind: Kind | None = None
+
+    def __call__(
+        self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
+    ) -> DataFrame:
+        return query(**parameters)
+
+    def only(self, kind: Kind) -> Ask:
+        return self
+
+    def parts(self) -> Sequence[Stored]:
+        return []
+
+    def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Stored]:
+        return []
+
+    def measures(self) -> list[str]:
+        return ["nDCG@10"]
+
+
+def drawn(theme: str) -> go.Figure:
+    return go.Figure(layout={"title": theme})
+
+
+def never(theme: str) -> go.Figure:
+    raise AssertionError("nobody asked for this figure")
+
+
+def controls() -> Steps:
+    dataset = yield Choice("dataset", "Dataset", ["one", "two"], noun="dataset")
+    if dataset == "two":
+        yield Above([Text("Two is small.")])
+    systems = yield Many("systems", "Systems", ["bm25", "minilm"], noun="system")
+    slow = yield Switch("slow", "Slow")
+    return dataset, systems, slow
+
+
+def secret(ran: list[str]) -> Iterator[Step]:
+    ran.append("secret")
+    yield Table("rows", "Rows", DataFrame({"a": [1]}))
+
+
+def page(ran: list[str], ask: Ask) -> Steps:
+    place = yield Slot(replaced=True)
+    yield Into(place, Heading("before"))
+    dataset, systems, slow = yield Row(controls)
+    yield Figure("first", f"{dataset} {systems} {slow}", drawn)
+    yield Beside([[Figure("left", "Left", never)], [Note(["A fact."])]])
+    yield Section(partial(secret, ran), holds=("rows",), heading="Secret")
+    yield Expander("More", partial(secret, ran), key="lazy")
+    found = yield Wait("Counting…", lambda: 7)
+    yield Into(place, Heading(f"after {found}"))
+    ran.append("end")
+
+
+def shown(part: object) -> str:
+    return getattr(part, "text", "") or getattr(part, "key", "") or type(part).__name__
+
+
+def test_parts_stand_in_the_order_of_the_screen() -> None:
+    found = parts(partial(page, []), Nothing(), dataset="two")
+    # Above the row of controls stands what is said about them; a slot shows what came last.
+    assert [shown(part) for part in found] == [
+        *("after 7", "Two is small.", "first", "left", "Note", "Secret", "rows", "rows"),
+    ]
+
+
+def test_controls_take_the_values_of_an_address() -> None:
+    usual = cast(Figure, find(partial(page, []), Nothing(), "first").part)
+    assert usual.title == "one [] False"
+    given = {"dataset": ["two"], "systems": ["minilm", "bm25"], "slow": "true"}
+    found = find(partial(page, []), Nothing(), "first", **given)
+    assert cast(Figure, found.part).title == "two ['minilm', 'bm25'] True"
+    assert found.values == {"dataset": "two", "systems": ["minilm", "bm25"], "slow": True}
+
+
+def test_a_search_computes_no_more_than_the_part_asked_for() -> None:
+    ran: list[str] = []
+    found = find(partial(page, ran), Nothing(), "first")
+    assert isinstance(found, Found)
+    assert ran == []
+    find(partial(page, ran), Nothing(), "rows")
+    assert ran == ["secret"]
+
+
+def test_unknown_names_are_refused_with_the_next_step() -> None:
+    with pytest.raises(Missing, match=r"No dataset here is called tow\. Did you mean two"):
+        parts(partial(page, []), Nothing(), dataset="tow")
+    with pytest.raises(Missing, match="No system here is called bm52"):
+        parts(partial(page, []), Nothing(), systems=["bm25", "bm52"])
+    with pytest.raises(WrongInput, match="no control nope for these choices; the page has: dat"):
+        parts(partial(page, []), Nothing(), nope="1")
+    with pytest.raises(WrongInput, match="no control nope"):
+        find(partial(page, []), Nothing(), "first", nope="1")
+    with pytest.raises(WrongInput, match="Difference is not a number: 'x'"):
+        Number("find", "Difference").value("x")
+
+
+def test_a_part_that_is_not_shown_is_told_with_the_pages_own_reason() -> None:
+    def empty(ask: Ask) -> Iterator[Step]:
+        yield Message("Nothing is stored yet: python -m compute demo.")
+
+    with pytest.raises(Missing, match=r"the page has no 'cells' .*Nothing is stored yet"):
+        find(empty, Nothing(), "cells")
+
+
+def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> None:
+    note = Note(
+        ["On SciFact.", "", "One two three four five six seven.", "Last of all, six more words."]
+    )
+    assert note.shown == "On SciFact. One two three four five six seven."
+    assert note.behind() == "Last of all, six more words."
+    told = Note(["Fact."], how="up is better.", of_matrix="Click a cell.")
+    assert (told.shown, told.behind()) == ("Fact.", "How to read this: up is better. Click a cell.")
+    assert told.behind(narrow=True) == "How to read this: up is better."
+    only = Note(how="up is better.")
+    assert (only.shown, only.behind()) == ("How to read this", "up is better.")

@@ -22,10 +22,11 @@ from compute.exports import (
 )
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
-from compute.exports.heading import Legend
 from compute.exports.page_archive import Shown
-from compute.exports.tables import Printed, Scores, Table
+from compute.exports.tables import Table
 from compute.views.shared.drawing import behind, numbers
+from compute.views.shared.print_styles import Printed, Scores
+from compute.views.shared.theme import Legend
 from pages._shared import sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
@@ -96,20 +97,11 @@ def _note(shown: Shown) -> None:
 
 def figure(shown: go.Figure, key: str, title: str, legend: Legend | None = None) -> None:
     """Note a figure, and draw the menu under it."""
-    noted = Figure(key, title, shown, file_stem(key), _of(key), legend)
+    picked, titles = st.session_state.get("_picked", {}), st.session_state.get("_titles", {})
+    of = file_names.heading(key, picked, titles)
+    noted = Figure(key, title, shown, file_stem(key), of, legend)
     _note(noted)
     _menu(key, partial(_figure_buttons, noted), partial(_numbers, noted))
-
-
-def _of(key: str) -> list[str]:
-    """What a figure is of: its dataset or the printed table, and its measure."""
-    shown, titles = st.session_state.get("_picked", {}), st.session_state.get("_titles", {})
-    dataset = file_names.dataset(key, shown)
-    called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(dataset, dataset)
-    query = file_names.query(key, shown)
-    kind = titles.get("queries", {}).get(shown.get("queries") or None, "")
-    words = (called or file_names.printed(shown), f"query {query}" * bool(query), kind)
-    return [word for word in (*words, file_names.measure(key, shown)) if word]
 
 
 def table(

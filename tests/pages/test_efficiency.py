@@ -21,8 +21,8 @@ from compute.recompute.efficiency import Costs
 from compute.store import provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Store
+from compute.views.efficiency import page as efficiency_page
 from compute.views.efficiency import select as efficiency_select
-from pages._efficiency import sections
 from tests.support.pages import noted
 from tests.support.storage import hits
 from tests.support.tiny import write_tiny
@@ -153,7 +153,7 @@ def test_the_page_opens_on_the_fullest_dataset_where_systems_have_none_in_common
         [("one", "bm25"), ("two", "bm25"), ("two", "minilm"), ("one", "minilm")],
         columns=["dataset", "system"],
     )
-    assert sections.usual(costs) == sections.EVERY
-    assert sections.usual(costs.iloc[:3]) == sections.EVERY
+    assert efficiency_page.usual(costs) == efficiency_page.EVERY
+    assert efficiency_page.usual(costs.iloc[:3]) == efficiency_page.EVERY
     costs.loc[4] = ["three", "rm3"]
-    assert sections.usual(costs.iloc[1:]) == "two"
+    assert efficiency_page.usual(costs.iloc[1:]) == "two"

@@ -16,7 +16,7 @@ from compute.intake import imports, leakage
 from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
-from pages._overlap import sections
+from compute.views.overlap import page as overlap_page
 from tests.support.pages import noted
 from tests.support.tiny import DOCUMENTS, QUERIES, write_tiny
 
@@ -243,12 +243,12 @@ def test_after_an_import_systems_that_share_counted_collections_are_shown(
 
 def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     none = DataFrame({"dataset": []})
-    assert sections.too_few(none, "bigrams") == (
+    assert overlap_page.too_few(none, "bigrams") == (
         "No collection has its bigrams counted; two are needed to compare."
         " python -m compute overlap DATASET… counts them."
     )
     one = DataFrame({"dataset": ["one", "one"]})
-    assert sections.too_few(one, "bigrams").startswith("Only one collection has its bigrams")
+    assert overlap_page.too_few(one, "bigrams").startswith("Only one collection has its bigrams")
 
 
 def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(

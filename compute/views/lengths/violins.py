@@ -383,7 +383,7 @@ def verdict(pairs: DataFrame, titles: tuple[str, str], k: int) -> str:
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
     return (
-        f"How to read this: for each query the median length of {first(k)} of A minus that of B."
+        f"for each query the median length of {first(k)} of A minus that of B."
         f" Of {counted(len(gaps), 'query')}, {titles[0]} has the shorter documents in {shorter:,}"
         f" and {titles[1]} in {longer:,}; in {len(gaps) - shorter - longer:,} they are"
         " equally long. The median difference is"

@@ -22,7 +22,7 @@ TABLE = "BEIR v1, Table 2"
 SYSTEMS = ("sbert-cosine", "ance")
 """The systems of Table 4."""
 HOW_TO_READ = (
-    "How to read this: a mark further right is a collection whose words are more like the"
+    "a mark further right is a collection whose words are more like the"
     " source's; a mark above the line, one where the system beats the baseline. ρ near 1: the"
     " more alike, the more it gains. Intervals: Fisher's z with the variance of Bonett and Wright"
     " (2000). They take collections as independent, which FEVER and Climate-FEVER, with the same"

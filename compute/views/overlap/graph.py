@@ -331,19 +331,19 @@ def legend(square: DataFrame, least: float) -> str:
     return f"{rule(square, least)} Wider: more alike. Larger marks: more documents."
 
 
+HOW_TO_READ = (
+    "near is alike, and a line is wider where two collections are more alike, and the widest carry"
+    " their similarity; marks are larger for more documents. Left, right, up and down mean nothing."
+    " A click on a mark lists its neighbours; dragging moves the picture, the wheel zooms."
+)
+
+
 def note(square: DataFrame, faithfulness: float, least: float) -> list[str]:
-    """How to read the graph, and how far its distances can be trusted."""
-    read = [
-        rule(square, least),
-        "How to read this: near is alike, and a line is wider where two collections are more alike,"
-        " and the widest carry their similarity; marks are larger for more documents. Left, right,"
-        " up and down mean nothing. A click on a mark lists its neighbours; dragging moves the"
-        " picture, the wheel zooms.",
-    ]
+    """The rule of lines, and how far distances can be trusted."""
     if math.isnan(faithfulness):
-        return read
+        return [rule(square, least)]
     return [
-        *read,
+        rule(square, least),
         "A plane cannot show all similarities at once: the rank correlation of distance with 1"
         f" minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect).",
     ]

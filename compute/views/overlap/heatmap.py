@@ -27,11 +27,8 @@ WIDEST = 64
 """Pixels of a cell where there are few collections."""
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
-HOW_TO_READ = (
-    "How to read this: a similarity of 1 means the same words, each as often; 0 means no word in"
-    " common."
-)
-OPENS = " A click on a cell, or on a row of the table, opens the pair below."
+HOW_TO_READ = "a similarity of 1 means the same words, each as often; 0 means no word in common."
+OPENS = "A click on a cell, or on a row of the table, opens the pair below."
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")
 LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
 _BAR = 190
@@ -241,12 +238,12 @@ def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
     ]
 
 
-PRINTED = (
+PRINTED = [
     "Printed in Pyserini's documentation, not computed here: weighted Jaccard of the word pieces of"
-    " 19 collections that have a relative frequency above 1e-4."
-    " Most likely the cased tokeniser's: SciFact and NFCorpus have .582 there, and .607 where their"
-    " pieces are counted here, of the uncased one."
-)
+    " 19 collections that have a relative frequency above 1e-4.",
+    "Most likely the cased tokeniser's: SciFact and NFCorpus have .582 there, and .607 where their"
+    " pieces are counted here, of the uncased one.",
+]
 
 
 def collections_in_print() -> DataFrame:

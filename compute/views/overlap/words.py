@@ -19,6 +19,16 @@ _COLUMN = 54
 _GLYPHS = "●◆"
 BOTH, FIRST, SECOND = "both", "dataset", "other"
 """The sides of `overlap.select.words_of_pair`."""
+SIDES = (BOTH, FIRST, SECOND)
+
+
+def heads(names: tuple[str, str]) -> dict[str, str]:
+    """Heading of each side, for two collections of these titles."""
+    return {
+        BOTH: "What they share most",
+        FIRST: f"More frequent in {names[0]}",
+        SECOND: f"More frequent in {names[1]}",
+    }
 
 
 @drawing

@@ -1,0 +1,225 @@
+"""The page Efficiency: what does quality cost in time and in space?"""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.datasets import published
+from compute.evaluate.measures import better
+from compute.views.efficiency import augmented_table, panels, pareto, select, tables
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.page import (
+    Ask,
+    Beside,
+    Choice,
+    Download,
+    Figure,
+    Heading,
+    Legends,
+    Message,
+    Note,
+    Row,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    offers,
+)
+from compute.views.shared import catalogue
+
+EVERY = "mean over datasets"
+"""Instead of one dataset: those that all shown systems have."""
+MOST_NAMED = 8
+"""Datasets that a caption names; of more it says the number."""
+AGAIN = "python -m compute run SYSTEM DATASET --again"
+
+
+class View(NamedTuple):
+    """What the controls say, and the rows that it shows."""
+
+    rows: DataFrame
+    """Rows of `pareto.points` with title and family."""
+    datasets: list[str]
+    """Their titles."""
+    measure: str
+    latency: str
+    """The column of the first panel."""
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    costs = ask(select.costs)
+    if costs.empty:
+        yield Message(f"No run has been measured yet: {AGAIN} searches again and measures.")
+        yield from _published(ask, DataFrame(), [])
+        return
+    dataset, measure, systems, slow = yield Row(partial(_controls, ask, costs))
+    view = _view(ask, costs, dataset, measure, systems, slow=slow)
+    if view is None:
+        yield Message("No dataset has figures of all these systems: choose fewer, or one dataset.")
+    else:
+        yield from _panels(view)
+        yield from _costs(view)
+    yield Note(list(_unmeasured(ask)))
+    yield from _published(ask, costs, view.datasets if view else [])
+    yield from augmented_table.section(ask)
+
+
+def _controls(ask: Ask, costs: DataFrame) -> Steps:
+    options = [EVERY, *dict.fromkeys(costs["dataset"])]
+    dataset = yield Choice(
+        "dataset",
+        "Dataset",
+        options,
+        usual(costs),
+        noun="dataset with measured runs",
+        titles=offers.dataset_titles(ask),
+        width=240,
+    )
+    measure = yield Choice(
+        "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=140
+    )
+    known = list(dict.fromkeys(costs["system"]))
+    systems = yield from offers.systems(ask, known, "system with measured runs")
+    slow = yield Switch("slow", "95th percentile of latency")
+    return dataset, measure, systems, slow
+
+
+def usual(costs: DataFrame) -> str:
+    """The mean where all systems have a dataset, else the dataset that most have."""
+    n_systems = costs.groupby("dataset", sort=False)["system"].nunique()
+    every = n_systems.max() == costs["system"].nunique()
+    return EVERY if every else str(n_systems.idxmax())
+
+
+def _view(
+    ask: Ask, costs: DataFrame, dataset: str, measure: str, systems: Sequence[str], *, slow: bool
+) -> View | None:
+    """Rows of the shown systems; None where these have no dataset in common."""
+    means = ask(leaderboard_select.means, measure=measure)
+    found = pareto.points(costs, means, systems, "" if dataset == EVERY else dataset)
+    if found.rows.empty:
+        return None
+    rows = found.rows.merge(ask(catalogue.systems), on="system", how="left")
+    rows["title"] = rows["title"].fillna(rows["system"])
+    titles = dict(zip(costs["dataset"], costs["title"], strict=True))
+    latency = "latency_p95_ms" if slow else "latency_p50_ms"
+    return View(rows, [titles[name] for name in found.datasets], measure, latency)
+
+
+def _panels(view: View) -> Iterator[Step]:
+    """Quality against latency, and against the size of the index."""
+    legend = partial(panels.legend, view.rows)
+    yield Legends(legend)
+    figures = [
+        Figure(
+            cost,
+            f"{view.measure} of systems against {pareto.COSTS[cost]}",
+            partial(panels.panel, view.rows, cost, view.measure),
+            legend,
+            width="content",
+        )
+        for cost in (view.latency, "index_bytes")
+    ]
+    yield Beside([[figure] for figure in figures], widths=(panels.WIDTH, panels.WIDTH))
+    end = "up" if better(view.measure) > 0 else "down"
+    yield Note(
+        [
+            _over(view),
+            "Latency: one query at a time for 100 hits, everything loaded and warmed up, over a"
+            " sample that is the same for every system.",
+            "Both axes of cost are logarithmic.",
+            _machines(view.rows),
+            _busy(view.rows),
+            *_left_out(view.rows, view.latency),
+        ],
+        how=f"further {end} is better, further left is cheaper. The stepped line"
+        " joins the systems that no other beats in both.",
+    )
+
+
+def _over(view: View) -> str:
+    """The datasets that the numbers are of."""
+    if len(view.datasets) == 1:
+        return f"On {view.datasets[0]}."
+    named = f": {', '.join(view.datasets)}" if len(view.datasets) <= MOST_NAMED else ""
+    n = len(view.rows)
+    who = "the shown system has" if n == 1 else f"all {n} shown systems have"
+    return f"Means over the {len(view.datasets)} datasets that {who}{named}."
+
+
+def _machines(rows: DataFrame) -> str:
+    machines = panels.order(rows)
+    if len(machines) == 1:
+        return f"Measured on {machines[0]}."
+    return (
+        f"Measured on different hardware, which cannot be compared: filled marks {machines[0]},"
+        f" open marks {', '.join(machines[1:])}; each has a line of its own."
+    )
+
+
+def _busy(rows: DataFrame) -> str:
+    """A warning where other processes were at work on the machine."""
+    load = rows["load"].max()
+    if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
+        return ""
+    return f"The machine was busy with other work (up to {load:.0f} processes wanted a processor)."
+
+
+def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
+    """Systems that one of the panels lacks."""
+    for cost, name in ((latency, "latency"), ("index_bytes", "index size")):
+        lacking = rows.loc[rows[cost].isna(), "title"]
+        if len(lacking):
+            yield f"Without {name}: {', '.join(lacking)}."
+
+
+def _costs(view: View) -> Iterator[Step]:
+    """Every cost of the shown systems, to read and to save."""
+    yield Table("costs", "What systems cost", tables.table(view.rows, view.measure))
+    whole = partial(tables.whole, view.rows, view.datasets, view.measure)
+    yield Download("All figures (CSV)", "efficiency", whole)
+    yield Note(
+        [
+            "Queries at once: those of the split, in one go, with loading the model or starting"
+            " Java counted.",
+            "Memory: the most that all processes of indexing and searching held at once.",
+            "A system made from others takes as long and as much as they do together.",
+            "–: not measured.",
+        ]
+    )
+
+
+def _unmeasured(ask: Ask) -> Iterator[str]:
+    """Stored runs without costs, and the command that measures one."""
+    lacking = ask(select.unmeasured)
+    if lacking.empty:
+        return
+    yield (
+        f"Not measured, because they were searched before costs were:"
+        f" {counted(len(lacking), 'stored run')}."
+    )
+    first = lacking.iloc[0]
+    again = f"run {shlex.quote(first['system'])} {first['dataset']} --again"
+    yield f"Searching one again measures it: python -m compute {again}."
+
+
+def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[Step]:
+    """The papers' table beside the costs measured here, on the datasets of these titles."""
+    yield Heading("Published figures")
+    own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
+    rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
+    yield Table("printed-costs", "Published and measured costs", rows)
+    yield Note(
+        [
+            "The papers searched 1 million documents of DBPedia on their own hardware; the"
+            " collections here are far smaller and the machine is another, so times and sizes"
+            " cannot be compared directly: compare the order of the systems.",
+            "Ours: of the datasets above.",
+            "–: not printed, or not measured here.",
+        ]
+    )

@@ -1,0 +1,307 @@
+"""The page Lengths: which system prefers short documents?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.corpora.lengths import MAX_WORDS
+from compute.datasets import published
+from compute.views.lengths import medians, select, violins
+from compute.views.page import (
+    Ask,
+    Beside,
+    Choice,
+    Figure,
+    Heading,
+    Legends,
+    Link,
+    Message,
+    Note,
+    Row,
+    Section,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    offers,
+)
+from compute.views.shared import catalogue
+
+TOPS = ("10", "5", "3", "1")
+LINEAR, LOG = "Linear", "Logarithmic"
+OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
+"""Whose lengths the papers compare: one model trained with cosine, one with dot product."""
+MOST_NAMED = 4
+"""Datasets that a command names; of more it counts all that are stored."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What the controls say."""
+
+    ask: Ask
+    dataset: Series
+    """A row of `select.catalogue`."""
+    datasets: list[str]
+    """The dataset, or its parts."""
+    k: int
+    log: bool
+    cut: int | None
+    systems: list[str]
+    """Those shown."""
+    segmented: str
+    """How words are told apart where white space does not do it."""
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Parameters of queries."""
+        return {"datasets": self.datasets, "k": self.k, "cut": self.cut}
+
+    def shown(self, rows: DataFrame) -> DataFrame:
+        """Rows of what is no system's list, and of the shown systems."""
+        return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
+
+    def violins(self, rows: DataFrame, key: str, title: str) -> Iterator[Step]:
+        """The lengths of these rows, and a line at the collection's median."""
+        counts = self.ask(select.histogram, **self.choice)
+        found = self.ask(select.summaries, **self.choice)
+        corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
+        drawn = partial(violins.violins, rows, counts, corpus, log=self.log, cut=self.cut)
+        legend = partial(violins.legend, rows)
+        yield Legends(legend, of_matrix=True)
+        yield Figure(key, title, drawn, legend)
+
+    @property
+    def cut_at(self) -> str:
+        """The bound above which documents count as that long."""
+        return f"Documents longer than {self.cut} words count as {self.cut}." if self.cut else ""
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    stored = ask(select.catalogue)
+    stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
+    if stored.empty:
+        yield Message(
+            "No lengths are counted yet: python -m compute demo runs systems and counts them."
+        )
+        return
+    view = yield Row(partial(_controls, ask, stored))
+    named, whole = view.ask(catalogue.systems), view.ask.kind is None
+    if view.dataset["is_counted"]:
+        yield Section(partial(_beside_corpus, view, named), holds=("lengths",))
+    else:
+        yield Message(_uncounted(view.dataset))
+    if whole and stored["is_counted"].any():
+        yield Section(partial(_medians, view, named), ("medians",), "All datasets")
+    if view.dataset["is_counted"]:
+        yield Section(partial(_head_to_head, view, named), ("pair", "gaps"))
+        yield Section(partial(_grades, view), ("grades",))
+    if whole:
+        yield Section(partial(_averages, view.ask), ("averages",))
+        yield Section(
+            partial(_published, view.ask, named), ("published-lengths",), "Published figures"
+        )
+
+
+def _controls(ask: Ask, stored: DataFrame) -> Steps:
+    names = list(stored["dataset"])
+    name = yield Choice(
+        "dataset",
+        "Dataset",
+        names,
+        noun="dataset with lengths or runs",
+        titles=offers.dataset_titles(ask),
+        width=240,
+        recalls=names,
+    )
+    k = yield Choice("k", "Top", TOPS, noun="number of documents", width=100)
+    axis = yield Choice("axis", "Axis", (LINEAR, LOG), noun="axis", width=150)
+    systems = yield from offers.systems(ask, _counted(ask), "system with counted lengths")
+    record = offers.record(ask, name)
+    datasets = list(record.parts) or [name]
+    ask = yield from offers.query_group(ask, datasets, record.title)
+    cut = yield Switch("cut", f"Cut at {MAX_WORDS} words")
+    row = stored[stored["dataset"] == name].iloc[0]
+    found = datasets if record.parts else [record.collection]
+    cut_at, words = MAX_WORDS if cut else None, offers.segmented(ask, *found)
+    return View(ask, row, datasets, int(k), axis == LOG, cut_at, systems, words)
+
+
+def _counted(ask: Ask) -> list[str]:
+    """The systems with counted lengths on a dataset."""
+    counts = [part for part in ask.parts() if part.kind == "length_counts"]
+    return sorted({part.system for part in counts if part.system})
+
+
+def _uncounted(row: Series) -> str:
+    """Why a dataset has no lengths here, and what brings them."""
+    if row["has_documents"]:
+        return (
+            f"The lengths of {row['title']} are not counted yet:"
+            f" python -m compute lengths {row['dataset']}."
+        )
+    return (
+        f"{row['title']} came without documents, so nobody knows how long they are:"
+        " python -m compute import-dataset FOLDER --name NAME takes in a collection with them."
+    )
+
+
+def _beside_corpus(view: View, named: DataFrame) -> Steps:
+    """The lengths of each system's top k, beside the collection's."""
+    row = view.dataset
+    rows = violins.beside_corpus(view.shown(view.ask(select.summaries, **view.choice)), named)
+    title = f"Lengths of the top {view.k} of systems on {row['title']}"
+    yield from view.violins(rows, "lengths", title)
+    yield Note(
+        [
+            view.cut_at,
+            view.segmented,
+            "The documents and queries of all parts together." * (len(view.datasets) > 1),
+            *_missing(row),
+        ],
+        how=f"each shape shows the lengths of {violins.first(view.k)} of every query;"
+        " a shape left of the dotted line belongs to a system that prefers short documents."
+        " Below it 5 to 95% of them, the middle half, and the median as a ring."
+        " Words are split at white space, title and text together. 9 longer: so many lie beyond the"
+        " end of the axis. The whole collection counts each document once, the others each time"
+        " that it is found, or judged relevant, for a query.",
+    )
+
+
+def _missing(row: Series) -> Iterator[str]:
+    """Stored runs and documents that the figure lacks."""
+    missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
+    if missing > 0:
+        yield (
+            f"Not counted yet: {missing} of {counted(row['n_runs'], 'run')};"
+            f" python -m compute lengths {row['dataset']} does it."
+        )
+    if left_out:
+        yield f"Left out: {counted(left_out, 'retrieved document')} that the collection lacks."
+
+
+def _medians(view: View, named: DataFrame) -> Steps:
+    """Every dataset and system at a glance; a click on a row chooses the dataset."""
+    rows = view.shown(view.ask(select.medians, k=view.k, cut=view.cut))
+    yield Figure(
+        "medians",
+        f"Median words of the top {view.k} of systems on datasets",
+        partial(medians.heatmap, rows, named, chosen=view.dataset["dataset"]),
+        "Orange: shorter than the collection; blue: longer.",
+        opens=Link(carried=("dataset",)),
+    )
+    yield Note(
+        [view.cut_at, _dashes(view.ask, rows)],
+        how=f"the median number of words of {violins.first(view.k)}.",
+        of_matrix="Orange: shorter than the collection, blue: longer; strongest from a quarter and"
+        " from four times on. Systems that prefer short documents stand left. A click opens the"
+        " dataset above.",
+    )
+
+
+def _dashes(ask: Ask, rows: DataFrame) -> str:
+    """What a gap among the medians means, and what fills those of stored runs."""
+    tops = rows[rows["of"] == "top"]
+    if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
+        return ""
+    there = ask(select.catalogue)
+    there = there[there["dataset"].isin(rows["dataset"]) & there["has_documents"]]
+    lacking = there[there["n_counted"] < there["n_runs"]]
+    if lacking.empty:
+        return "–: no such run is stored."
+    named = list(lacking["dataset"]) if len(lacking) <= MOST_NAMED else []
+    runs = counted(int((lacking["n_runs"] - lacking["n_counted"]).sum()), "stored run")
+    command = " ".join(["python -m compute lengths", *named])
+    return f"–: no such run is stored, or its lengths are not counted; {command} counts {runs}."
+
+
+def _head_to_head(view: View, named: DataFrame) -> Steps:
+    """Two systems on the same queries."""
+    found = view.ask(select.summaries, **view.choice)
+    systems = list(found.loc[found["of"] == "top", "system"])
+    if len(systems) < 2:
+        return
+    yield Heading("Two systems, query by query")
+    titles = offers.system_titles(view.ask)
+    a, b = yield Row(partial(_pair, systems, titles))
+    pairs = view.ask(select.head_to_head, a=a, b=b, **view.choice)
+    if a == b or pairs.empty:
+        yield Message("Choose two systems that answer the same queries.")
+        return
+    both = titles.get(a, a), titles.get(b, b)
+    rows = violins.beside_corpus(found[found["system"].isin([a, b])], named)
+    rows = rows.sort_values("system", key=lambda names: names != a)
+    title = f"Lengths of the top {view.k} of {both[0]} and {both[1]}"
+    gaps = Figure(
+        "gaps",
+        f"Differences of median length between {both[0]} and {both[1]}",
+        partial(violins.differences, pairs, both),
+    )
+    yield Beside([partial(view.violins, rows, "pair", title), [gaps]], shares=(0.55, 0.45))
+    yield Note([view.cut_at], how=violins.verdict(pairs, both, view.k))
+
+
+def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
+    papers = set(OF_THE_PAPERS) <= set(systems)
+    first, second = OF_THE_PAPERS if papers else offers.first_pair(systems)
+    look: dict[str, Any] = {"noun": "system with counted lengths", "titles": titles, "width": 240}
+    a = yield Choice("a", "A", systems, first, **look)
+    b = yield Choice("b", "B", systems, second, **look)
+    return a, b
+
+
+def _grades(view: View) -> Steps:
+    """The lengths of judged documents by relevance."""
+    rows = violins.by_relevance(view.ask(select.summaries, **view.choice))
+    # With one grade alone the figure at the top shows it already.
+    if len(rows) < 3:
+        return
+    yield Heading("By relevance")
+    title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
+    yield from view.violins(rows, "grades", title)
+    yield Note(
+        [view.cut_at],
+        how="if longer documents are judged more relevant, the shapes move right"
+        " from the lowest grade to the highest. A document counts once for every query that it is"
+        " judged for, by the official judgements alone.",
+    )
+
+
+def _averages(ask: Ask) -> Steps:
+    """Mean words beside the papers', and how many documents are a title only."""
+    means = ask(select.averages)
+    if means.empty:
+        return
+    yield Heading("Words on average")
+    yield Table("averages", "Words on average", medians.averages_table(means))
+    yield Note(
+        [
+            "Published: the papers' statistics, whose way of splitting words is not said; here"
+            " words are split at white space.",
+            "The papers average over the queries of all splits.",
+            "Documents without text have a title at most.",
+            offers.segmented(ask),
+        ]
+    )
+
+
+def _published(ask: Ask, named: DataFrame) -> Steps:
+    """The lengths that BEIR v4 prints, beside those counted here."""
+    stored = ask(select.catalogue)
+    titles = dict(zip(stored["dataset"], stored["title"], strict=True))
+    titles |= dict(zip(named["system"], named["title"], strict=True))
+    # Asked as the medians above are, by default: found once for both.
+    ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
+    table = medians.published_table(published.lengths(), ours, means, titles)
+    yield Table("published-lengths", "Published lengths beside ours", table)
+    yield Note(
+        [
+            "The paper's finding: on these collections TAS-B puts very short documents first, ANCE"
+            " much longer ones. –: not computed here.",
+        ]
+    )

@@ -1,0 +1,243 @@
+"""The sections of the page Overlap on domain shift: the papers' figures, and computed ones."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.datasets import published
+from compute.evaluate.measures import better
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.overlap import domain_shift
+from compute.views.overlap import domain_shift_figure as figures
+from compute.views.page import (
+    Ask,
+    Beside,
+    Choice,
+    Figure,
+    Heading,
+    Legends,
+    Many,
+    Message,
+    Note,
+    Row,
+    Step,
+    Steps,
+    Table,
+    offers,
+)
+from compute.views.shared import catalogue
+
+COMPUTED = "Computed"
+MEASURE = "nDCG@10"
+PRINTED_WORDS = ("unigrams", "bigrams")
+
+
+def left_out(ask: Ask) -> Many:
+    """The datasets that correlations leave out; the paper's three by default."""
+    return Many(
+        "left_out",
+        "Left out of ρ",
+        list(ask(catalogue.datasets)["dataset"]),
+        list(published.LEFT_OUT),
+        noun="dataset",
+        titles=offers.dataset_titles(ask),
+        width=430,
+        empty="none",
+    )
+
+
+def both(
+    ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
+) -> Steps:
+    """As printed, and as computed here."""
+    yield Heading("As printed: similarity to MS MARCO")
+    yield from _printed(ask, unit, left_out)
+    yield Heading("Computed here")
+    yield from _computed(ask, pairs, counted, unit, left_out)
+
+
+def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
+    """Table 4 of BEIR v1, for any systems of a printed table."""
+    words = unit if unit in PRINTED_WORDS else PRINTED_WORDS[0]
+    near = domain_shift.printed_similarities(words)
+    tables = domain_shift.tables(published.results(), list(near["dataset"]))
+    table, scores, systems, baseline = yield Row(partial(_printed_controls, ask, tables))
+    marks = domain_shift.points(near, scores, systems, baseline, left_out)
+    said = ("MS MARCO", words, MEASURE)
+    yield from _panels(ask, marks, systems, baseline, said, "printed")
+    instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
+    yield Note(
+        [
+            instead,
+            f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}.",
+            "Scores of systems on their own training set, and suspect ones, are left out.",
+            domain_shift.CHOSEN_AFTER,
+        ]
+    )
+    yield from _correlations(ask, scores, systems, baseline, left_out)
+    yield Note(how=domain_shift.HOW_TO_READ)
+
+
+def _printed_controls(ask: Ask, tables: Sequence[str]) -> Steps:
+    table = yield Choice(
+        "table", "Table", tables, noun="printed table", titles=_by_measure(tables), width=240
+    )
+    scores = _printed_scores(ask, table)
+    systems, baseline = yield from _systems(ask, scores, "")
+    return table, scores, systems, baseline
+
+
+def _correlations(
+    ask: Ask, scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Sequence[str]
+) -> Iterator[Step]:
+    """Every correlation with its interval, for both kinds of words of the paper."""
+    titles = _titles(ask, systems)
+    groups = {}
+    for words in PRINTED_WORDS:
+        similarities = domain_shift.printed_similarities(words)
+        marks = domain_shift.points(similarities, scores, systems, baseline, left_out)
+        for name in systems:
+            own = marks[marks["system"] == name]
+            if len(own):
+                groups[titles[name], words] = own
+    if groups:
+        yield Table("correlations", "Domain shift", figures.table(groups), width=630)
+
+
+def _computed(
+    ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
+) -> Steps:
+    """The same of what is counted here: any source, any systems, any baseline."""
+    sources = list(dict.fromkeys(counted["dataset"]))
+    if len(sources) < 2:
+        yield Message(
+            "Nothing to compare yet: python -m compute overlap DATASET… counts collections."
+        )
+        return
+    titles = dict(zip(counted["dataset"], counted["title"], strict=True))
+    controls = partial(_computed_controls, ask, pairs, sources, titles)
+    source, (table, measure, scores), near, (systems, baseline) = yield Row(controls)
+    marks = domain_shift.points(near, scores, systems, baseline, left_out)
+    said = (titles[source], unit, measure)
+    yield from _panels(ask, marks, systems, baseline, said, "own")
+    of = "of stored runs" if table == COMPUTED else f"as printed in {table}"
+    yield Note(
+        [
+            f"Similarities of the {len(sources)} collections counted here; {measure} {of}.",
+            "Open marks: left out of ρ.",
+        ]
+    )
+
+
+def _computed_controls(
+    ask: Ask, pairs: DataFrame, sources: Sequence[str], titles: Mapping[str, str]
+) -> Steps:
+    usual = "msmarco" if "msmarco" in sources else sources[0]
+    look: dict[str, Any] = {"noun": "counted collection", "titles": titles, "width": 180}
+    source = yield Choice("source", "Similarity to", sources, usual, **look)
+    chosen = yield from _scores(ask, sources)
+    datasets = ask(catalogue.datasets)
+    collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
+    near = domain_shift.to_source(pairs, source, collections)
+    scores = chosen[2]
+    drawn = scores.loc[scores["dataset"].isin(near["dataset"]), "system"]
+    systems = yield from _systems(ask, scores, "own_", set(drawn))
+    return source, chosen, near, systems
+
+
+def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
+    """Scores of stored runs by any measure, or a printed table: its name, measure and rows."""
+    tables = [COMPUTED, *domain_shift.tables(published.results(), sources)]
+    look: dict[str, Any] = {"noun": "table of scores", "titles": _by_measure(tables[1:])}
+    table = yield Choice("scores", "Scores", tables, width=240, **look)
+    if table != COMPUTED:
+        return table, MEASURE, _printed_scores(ask, table)
+    measure = yield Choice(
+        "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=140
+    )
+    return table, measure, ask(leaderboard_select.means, measure=measure)
+
+
+def _by_measure(tables: Sequence[str]) -> dict[str, str]:
+    """Titles of printed tables of which one measure counts."""
+    return {table: f"{table}: {MEASURE}" for table in tables}
+
+
+def _printed_scores(ask: Ask, table: str) -> DataFrame:
+    scores = ask(leaderboard_select.published, source=table, measure=MEASURE)
+    return scores[~scores["suspect"] & ~scores["in_domain"]]
+
+
+def _systems(ask: Ask, scores: DataFrame, prefix: str, drawn: Collection[str] = ()) -> Steps:
+    """The systems to show, each in a panel, and the one to compare with; by default among those
+    that can be `drawn`, where there are two."""
+    names = list(dict.fromkeys(scores["system"]))
+    if not names:
+        return [], ""
+    noun, titles = "system of these scores", offers.system_titles(ask)
+    able = [name for name in names if name in drawn]
+    able = able if len(able) > 1 else names
+    look: dict[str, Any] = {"noun": noun, "titles": titles}
+    usual = cells.baseline(able)
+    baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
+    others = [name for name in names if name != baseline]
+    likely = [name for name in others if name in able]
+    first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
+    said = " and ".join(titles.get(name, name) for name in first)
+    look |= {"empty": said, "known": names}
+    chosen = yield Many(f"{prefix}systems", "Systems", others, first, width=330, **look)
+    return chosen or first, baseline
+
+
+def _titles(ask: Ask, systems: Sequence[str]) -> dict[str, str]:
+    known = ask(catalogue.systems)
+    named = dict(zip(known["system"], known["title"], strict=True))
+    return {name: named.get(name, name) for name in systems}
+
+
+def _panels(
+    ask: Ask,
+    marks: DataFrame,
+    systems: Sequence[str],
+    baseline: str,
+    said: tuple[str, str, str],
+    key: str,
+) -> Iterator[Step]:
+    """A panel for each system, side by side where there is room."""
+    if marks.empty:
+        yield Message("No dataset has a similarity to this source, and scores of both systems.")
+        return
+    if marks["dataset"].nunique() == 1:
+        yield Note(["One dataset alone has a similarity and scores: there is no correlation."])
+        return
+    source, words, measure = said
+    marks = _named(ask, marks)
+    titles = _titles(ask, [*systems, baseline])
+    axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
+    legend = partial(figures.legend, marks["domain"])
+    yield Legends(legend)
+    look: dict[str, Any] = {"axes": axes, "spans": domain_shift.ranges(marks)}
+    look |= {"sign": better(measure)}
+    panels = [
+        Figure(
+            f"{key}_{place}",
+            f"Gain of {titles[name]} against similarity to {source}",
+            partial(figures.panel, marks[marks["system"] == name], title=titles[name], **look),
+            legend,
+            width="content",
+        )
+        for place, name in enumerate(systems)
+    ]
+    yield Beside([[panel] for panel in panels], widths=(figures.WIDTH,) * len(panels))
+
+
+def _named(ask: Ask, marks: DataFrame) -> DataFrame:
+    """The marks with title and domain of their datasets."""
+    named = ask(catalogue.datasets)[["dataset", "title", "domain"]]
+    marks = marks.merge(named, on="dataset", how="left")
+    marks["title"] = marks["title"].fillna(marks["dataset"])
+    marks["domain"] = marks["domain"].fillna("Own")
+    return marks

@@ -1,0 +1,40 @@
+"""The section of the page Overlap on leakage: what training sets hold of test sets."""
+
+from compute.views.overlap import leakage
+from compute.views.page import Ask, Note, Steps, Table, Text, offers
+
+HEADING = "Test queries that training data holds"
+MEASURE = "nDCG@10"
+_COMMAND = "python -m compute leakage --dataset DATASET --training FILE… --name NAME"
+
+
+def section(ask: Ask) -> Steps:
+    """Findings by training set, and every system's mean without those queries."""
+    found, titles = ask(leakage.sets), offers.dataset_titles(ask)
+    if found.empty:
+        yield Note([f"No training set was compared with a test set yet: {_COMMAND}."])
+        return
+    changes, named = ask(leakage.changes, measure=MEASURE), offers.system_titles(ask)
+    for place in range(len(found)):
+        one = found.iloc[[place]]
+        dataset, training = one[["dataset", "training"]].iloc[0]
+        yield Text(leakage.said(one, titles))
+        rows = changes[(changes["dataset"] == dataset) & (changes["training"] == training)]
+        rows = rows[rows["system"].notna()]
+        if rows["value_without"].notna().any():
+            title = f"{MEASURE} on {titles.get(dataset, dataset)} without what {training} holds"
+            shown = leakage.table(rows, named)
+            yield Table(f"leakage_{place}", title, shown, file=rows)
+    thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
+    yield Note(
+        [
+            f"Mean {MEASURE} of stored runs over all queries, and without those that were found"
+            " themselves or by a relevant document; the 95% interval of the change is over"
+            " queries like these, and there from five queries on both sides on.",
+            "Dataset and Compare show the same queries under kinds of queries.",
+        ],
+        how="texts are near-equal from a Jaccard similarity of their character"
+        f" 5-grams of {thresholds} on. What is"
+        " found by words alone; a paraphrase or a translation"
+        " is not. That a training set holds a text does not say that a system was trained on it.",
+    )

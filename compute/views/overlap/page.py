@@ -1,0 +1,293 @@
+"""The page Overlap: how similar are the corpora, and does it matter to a system?"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.corpora import similarity_matrix
+from compute.corpora.overlap import FLOORS as _FLOORS
+from compute.corpora.overlap import UNITS
+from compute.datasets import DATASETS, published
+from compute.views.overlap import domain_shift_page, heatmap, leakage_page, select
+from compute.views.overlap import graph as graphs
+from compute.views.overlap import words as pair_words
+from compute.views.overlap.heatmap import COMPUTED, NUMBERS, ORDERS, PUBLISHED
+from compute.views.page import (
+    Above,
+    Ask,
+    Asked,
+    Beside,
+    Choice,
+    Figure,
+    Legends,
+    Link,
+    Message,
+    Note,
+    Offered,
+    Pick,
+    Row,
+    Section,
+    Slide,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    Text,
+    Widget,
+    offers,
+)
+from compute.views.shared.theme import DOMAINS, plain
+
+HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
+FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
+COMMAND = "python -m compute overlap"
+EVERY = "every collection"
+SEPARATOR = ","
+"""Between the two collections of a pair in the address; no name of a collection has one."""
+_WRITTEN: dict[str, Any] = {"Similarity": plain, "Its similarity": plain}
+_HEADS = dict.fromkeys(_WRITTEN, "Similarity")
+
+
+class View(NamedTuple):
+    """What the controls say, and the pairs that it shows."""
+
+    ask: Ask
+    numbers: str
+    unit: str
+    floor: float
+    order: str
+    least: float
+    """Similarity from which on a line of the graph is solid."""
+    left_out: list[str]
+    """Datasets that correlations leave out."""
+    pairs: DataFrame
+    """dataset, other, similarity."""
+    counted: DataFrame
+    """dataset, title, domain and sizes of the collections."""
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Title of each collection by its name."""
+        return dict(zip(self.counted["dataset"], self.counted["title"], strict=True))
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    shown = yield Choice("view", "View", VIEWS, HEATMAP, noun="view", side_by_side=True)
+    view: View = yield Row(partial(_controls, ask, shown))
+    if shown == SHIFT:
+        yield from domain_shift_page.both(ask, view.pairs, view.counted, view.unit, view.left_out)
+        yield Section(partial(leakage_page.section, ask), heading=leakage_page.HEADING)
+        return
+    square = similarity_matrix.matrix(view.pairs)
+    if view.numbers == COMPUTED:
+        yield Widget("count", {"counted": view.counted, "compared": set(square.index)})
+    if len(square) < 2:
+        yield Message(too_few(view.counted, view.unit))
+    elif shown == GRAPH:
+        yield from _graph(view, square)
+        yield from _about(view)
+    else:
+        yield from _heatmap(view, square)
+
+
+def _controls(ask: Ask, shown: str) -> Steps:
+    numbers = COMPUTED
+    if shown != SHIFT:
+        numbers = yield from _numbers(ask)
+    unit, floor, order, least, left_out = "word pieces", published.OVERLAP_FLOOR, ORDERS[0], 0.0, []
+    if numbers == COMPUTED:
+        unit = yield Choice("unit", "Words", list(UNITS), noun="kind of words", width=150)
+        name = yield Choice(
+            "floor", "Rare words", list(FLOORS), noun="bound of frequency", width=190
+        )
+        floor = FLOORS[name]
+    if shown == HEATMAP:
+        order = yield Choice("order", "Order", ORDERS, noun="order", width=150)
+    if shown == GRAPH:
+        least = yield Slide("lines", "Solid lines from", default=0.45)
+    if shown == SHIFT:
+        left_out = yield domain_shift_page.left_out(ask)
+    pairs, counted = _counted(ask, unit, floor) if numbers == COMPUTED else _printed(ask)
+    return View(ask, numbers, unit, floor, order, least, left_out, pairs, counted)
+
+
+def _numbers(ask: Ask) -> Steps:
+    """Printed figures, or computed ones: the latter for who has a collection of their own, and
+    where the address holds what only computed figures have."""
+    asked = []
+    for key in ("unit", "floor", "pair"):
+        asked += yield Asked(key, many=True)
+    usual = COMPUTED if asked or _has_own(ask) else PUBLISHED
+    noun = "kind of numbers"
+    return (yield Choice("numbers", "Numbers", NUMBERS, usual, noun=noun, width=150))
+
+
+def _has_own(ask: Ask) -> bool:
+    """Whether a collection was counted here, or one of the user's own is stored."""
+    return any(
+        (part.kind in ("ngrams", "wordpieces") and not part.shipped)
+        or (part.kind == "documents" and part.dataset not in DATASETS)
+        for part in ask.parts()
+    )
+
+
+def _counted(ask: Ask, unit: str, floor: float) -> tuple[DataFrame, DataFrame]:
+    pairs = ask(select.similarities, unit=unit, floor=floor)
+    found = ask(select.vocabularies)
+    return pairs, found.fillna({"domain": "Other"})[found["unit"] == unit]
+
+
+def _printed(ask: Ask) -> tuple[DataFrame, DataFrame]:
+    return ask(select.in_print, source=published.OVERLAP), heatmap.collections_in_print()
+
+
+def too_few(counted: DataFrame, unit: str) -> str:
+    """What a comparison lacks, and the command that brings it."""
+    number = counted["dataset"].nunique()
+    has = "No collection has" if not number else "Only one collection has"
+    need = "two are needed" if not number else "another one is needed"
+    return f"{has} its {unit} counted; {need} to compare. {COMMAND} DATASET… counts them."
+
+
+def _pair_link(*pair: str) -> Link:
+    return Link(names={"pair": SEPARATOR.join(sorted(pair))})
+
+
+def _heatmap(view: View, square: DataFrame) -> Steps:
+    """The triangle beside a table of the pairs; a click in either opens a pair below, where its
+    words were counted."""
+    square = square.loc[names := _order(view, square), names]
+    rows = view.pairs.sort_values("similarity", ascending=False, kind="stable")
+    titles = view.titles
+    shown = {
+        SEPARATOR.join(sorted((one, other))): f"{titles[one]} and {titles[other]}"
+        for one, other in zip(rows["dataset"], rows["other"], strict=True)
+    }
+    named = yield Asked("pair")
+    yield Above([Offered("pair", options=list(shown), noun="pair of collections")])
+    chosen = named if named in shown else next(iter(shown))
+    pair = tuple(chosen.split(SEPARATOR))
+    triangle = Figure(
+        "pairs",
+        "Vocabulary overlap of every pair of collections",
+        partial(heatmap.heatmap, square, titles, unit=view.unit, chosen=pair),
+        opens=_pair_link,
+        width="content",
+    )
+    beside = heatmap.height(len(square))
+    table = _table(rows, titles, list(shown), chosen, beside)
+    yield Beside([[triangle], [table]], widths=(heatmap.WIDTH, 440))
+    opens = heatmap.OPENS if view.numbers == COMPUTED else ""
+    yield Note(how=heatmap.HOW_TO_READ, of_matrix=opens)
+    yield from _about(view)
+    if view.numbers == COMPUTED:
+        words = partial(_pair, view, chosen, shown)
+        yield Section(words, holds=[f"words_{side}" for side in pair_words.SIDES], heading="A pair")
+
+
+def _order(view: View, square: DataFrame) -> list[str]:
+    if view.order == ORDERS[0]:
+        return similarity_matrix.by_likeness(square)
+    domains = dict(zip(view.counted["dataset"], view.counted["domain"], strict=True))
+    return similarity_matrix.by_domain(square, domains, DOMAINS)
+
+
+def _table(
+    rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str, beside: int
+) -> Table:
+    table = heatmap.pair_table(rows, titles)
+    return Table(
+        "pair_rows",
+        "Similarity of pairs of collections",
+        table,
+        opens=Link(carried=("pair",)),
+        carried=[[pair] for pair in pairs],
+        selected=pairs.index(chosen),
+        formats={"Similarity": plain},
+        heads=_HEADS,
+        height=min(38 + 35 * len(table), max(beside, 318)),
+    )
+
+
+def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
+    """The words that a pair shares most, and those that set each apart."""
+    yield Pick("pair", "Pair of collections", shown)
+    one, _, other = chosen.partition(SEPARATOR)
+    function_words = yield Switch("function_words", "Function words too, such as the and of")
+    asked = {"dataset": one, "other": other, "unit": view.unit, "function_words": function_words}
+    rows = view.ask(select.words_of_pair, **asked)
+    names = view.titles[one], view.titles[other]
+    yield Legends(partial(pair_words.legend, names))
+    yield Beside(list(_sides(rows, names)), widths=(pair_words.WIDTH,) * len(pair_words.SIDES))
+    yield Note(
+        [
+            f"Per million {view.unit} of each collection.",
+            "What they share most counts a word as often as it stands in the collection that has"
+            " less of it; that is what the similarity adds up.",
+            "The other two columns put first what tells the collections apart best (what a word"
+            " adds to their Jensen-Shannon divergence).",
+            "Words such as the and of are left out, for they tell of no subject."
+            * (not function_words),
+            heatmap.cut(view.counted[view.counted["dataset"].isin([one, other])]),
+        ]
+    )
+
+
+def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
+    """A column for each side of `select.words_of_pair`."""
+    legend = partial(pair_words.legend, names)
+    for side, head in pair_words.heads(names).items():
+        drawn = partial(pair_words.words, rows[rows["side"] == side], names)
+        figure = Figure(f"words_{side}", head, drawn, legend, width="content")
+        yield [Text(head, bold=True), figure]
+
+
+def _graph(view: View, square: DataFrame) -> Steps:
+    """The force-directed graph, and how far its distances can be trusted."""
+    points = similarity_matrix.layout(square)
+    figure = Figure(
+        "graph",
+        "Vocabulary overlap of collections: alike ones near each other",
+        partial(graphs.graph, square, points, view.counted, least=view.least, unit=view.unit),
+        graphs.legend(square, view.least),
+        opens=Link(carried=("node",)),
+        width="content",
+    )
+    neighbours = partial(_neighbours, square, view.titles)
+    yield Beside([[figure], neighbours], widths=(graphs.WIDTH, 488))
+    facts = graphs.note(square, similarity_matrix.faithfulness(square, points), view.least)
+    yield Note(facts, how=graphs.HOW_TO_READ)
+
+
+def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
+    """The two nearest of every collection, or all of the one that was chosen."""
+    names = [EVERY, *map(str, square.index)]
+    look: dict[str, Any] = {"noun": "collection", "width": 300, "titles": titles}
+    name = yield Choice("node", "Neighbours of", names, **look)
+    if name == EVERY:
+        table, title = graphs.neighbours(square, titles), "The nearest collections"
+    else:
+        table = graphs.all_neighbours(square, titles, name)
+        title = f"Neighbours of {titles.get(name, name)}"
+    written = {column: one for column, one in _WRITTEN.items() if column in table}
+    yield Table(
+        "neighbours",
+        title,
+        table,
+        formats=written,
+        heads=_HEADS,
+        height=38 + 35 * min(len(table), 13),
+        absent="–",
+    )
+
+
+def _about(view: View) -> Steps:
+    """What was counted, how it is compared, and what is left out; or where it is printed."""
+    if view.numbers == PUBLISHED:
+        yield Note(heatmap.PRINTED)
+        return
+    yield Note(heatmap.caption(view.counted, view.unit, view.floor))
+    yield Note([offers.segmented(view.ask, *view.counted["dataset"])])

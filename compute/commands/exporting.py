@@ -12,6 +12,7 @@ from pathlib import Path
 
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
+from compute.base.files import written_aside
 from compute.base.permissions import usual
 from compute.base.settings import PROJECT
 from compute.base.words import near
@@ -19,8 +20,8 @@ from compute.commands.choices import ADDED, EXPORTS
 from compute.commands.common import scored_by
 from compute.commands.opening import open_bench
 from compute.evaluate import scored_measures
-from compute.exports import named, runs, site
-from compute.exports.formats import ONE, check
+from compute.exports import named, pages, runs, site
+from compute.exports.formats import ONE, Paper, check
 from compute.judgements import Choice
 from compute.store.store import Store
 
@@ -47,19 +48,24 @@ def export(arguments: Namespace) -> int:
     check(arguments.what, file.suffix.removeprefix("."))
     page, key, given = _wanted(arguments)
     _score(given)
-    asked = {
-        "kind": arguments.what,
-        "page": page,
-        "key": key,
-        "given": given,
-        "paper": [arguments.width, arguments.font, not arguments.untitled],
-        "out": str(file.absolute()),
-    }
-    done = _on_page(asked, "render")
+    paper = Paper(arguments.width, arguments.font, not arguments.untitled)
+    if page in pages.PAGES and arguments.what != "view":
+        form = file.suffix.removeprefix(".")
+        _put(file.absolute(), pages.write(Store(settings.load()), page, key, given, form, paper))
+        done = 0
+    else:
+        asked = {"kind": arguments.what, "page": page, "key": key, "given": given}
+        done = _on_page(asked | {"paper": paper, "out": str(file.absolute())}, "render")
     if done == 0:
         usual(file)
         printable.say(f"wrote {file.absolute()}")
     return done
+
+
+def _put(file: Path, content: bytes) -> None:
+    """Write a file whole, or not at all."""
+    with written_aside(file) as opened:
+        opened.write(content)
 
 
 def _one_each(arguments: Namespace) -> None:

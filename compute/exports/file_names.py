@@ -95,6 +95,20 @@ def of_figure(page: str, key: str, shown: Shown) -> str:
     return slug(" ".join([slug(where).replace("-table-", "-t"), *words]))
 
 
+def heading(key: str, shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """What a figure is of, in words: its dataset or the printed table, its query and measure.
+
+    `titles` are those of the options of each picker.
+    """
+    name = dataset(key, shown)
+    called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(name, name)
+    asked = query(key, shown)
+    group = str(shown.get("queries") or "")
+    kind = titles.get("queries", {}).get(group, "") if group else ""
+    words = (called or printed(shown), f"query {asked}" * bool(asked), kind)
+    return [word for word in (*words, measure(key, shown)) if word]
+
+
 def ending(form: str, width: str) -> str:
     """`-84mm.pdf`: of a picture as wide as that on paper; as wide as on a page it says no width."""
     on_paper = form in PICTURES and width != AS_SHOWN

@@ -1,0 +1,29 @@
+"""Pages asked on a store, without a server: the same figures and tables as in the browser."""
+
+from pathlib import Path
+
+import pytest
+
+from compute.base.settings import Settings
+from compute.exports.pages import PAGES
+from compute.store.store import Store
+from compute.views.page import Figure, Table, parts
+from compute.views.page.store_ask import opened
+from tests.support import pages
+
+
+@pytest.mark.usefixtures("shipped_results")
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_without_a_browser_has_what_the_dashboard_draws(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = pages.opened(f"pages/{name}.py")
+    drawn = app.session_state["_drawn"]
+    with opened(Store(Settings(home=tmp_path, threads=1))) as ask:
+        found = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
+    assert [one.key for one in found] == [key for key in drawn if not key.startswith("_")]
+    assert [one.title for one in found] == [drawn[one.key].title for one in found]
+    for one in found:
+        if isinstance(one, Figure):
+            assert one.drawn(theme="light").to_json() == drawn[one.key].figure.to_json()

@@ -1,8 +1,10 @@
 """Files and folders, whatever they hold."""
 
+import errno
 import hashlib
 import os
 import shutil
+import stat
 import tarfile
 import uuid
 from collections.abc import Iterator
@@ -50,6 +52,26 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     finally:
         aside.unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
+    """A plain file, open for reading, or as the flags say.
+
+    Raises OSError for all others; a pipe or a device may never answer or never end.
+    """
+    handle = os.open(file, flags | os.O_NONBLOCK, 0o666)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb" if flags & os.O_ACCMODE == os.O_RDONLY else "ab")
+    os.close(handle)
+    number = errno.EISDIR if stat.S_ISDIR(mode) else errno.ENXIO
+    raise OSError(number, os.strerror(number), str(file))
+
+
+def plain_text(file: Path) -> str:
+    """The text of a plain file. Raises OSError for all others, ValueError where it is not UTF-8."""
+    with opened_plain(file) as opened:
+        return opened.read().decode("utf-8")
 
 
 def digest(file: Path) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.base.errors import WrongInput
+from compute.base.files import plain_text
 from compute.base.redaction import MASK, keep, masked
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -240,7 +241,7 @@ def _check(now: Settings) -> None:
 
 def _from_file(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text("utf-8"))
+        return tomllib.loads(plain_text(file))
     # Nested deeper than Python goes, or a number of thousands of digits.
     except (ValueError, RecursionError) as error:
         raise WrongInput(f"{file}: not valid TOML ({error}): mend or remove it") from None

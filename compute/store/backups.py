@@ -20,7 +20,7 @@ from sqlalchemy import Connection, Engine, delete, select
 
 from compute.base import disk_refusals, json_files, scratch
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
-from compute.base.files import digest, make_folder, written_aside
+from compute.base.files import digest, make_folder, plain_text, written_aside
 from compute.base.locks import locked, sole
 from compute.base.settings import Settings
 from compute.base.words import counted
@@ -288,7 +288,7 @@ def read(folder: Path) -> Record:
     """What the backup in a folder says. Raises Missing or WrongInput where there is none."""
     file = folder / "backup.json"
     try:
-        record = Record(**json_files.parsed(file.read_text("utf-8")))
+        record = Record(**json_files.parsed(plain_text(file)))
     except (FileNotFoundError, NotADirectoryError):
         told = f"{folder} holds no backup that came to its end: name another folder"
         raise Missing(told) from None

@@ -7,15 +7,19 @@ did not change is not read again. Its lines are added at the end and carry a che
 import contextlib
 import hashlib
 import os
+import stat
 import zlib
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from compute.base.files import opened_plain
 from compute.base.locks import locked
 
 UNREADABLE = "unreadable"
 """Stands in the place of a SHA-256 where none was known before, and the file cannot be read."""
+_ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+"""A link there is not followed: nothing is written to what is not ours."""
 _SPARE = 1_000
 """Lines of parts that are gone may be so many more than those of parts that are there."""
 
@@ -29,10 +33,12 @@ class Stamp(NamedTuple):
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file; None where there is none."""
+    """The stamp of a file; None where there is none, or what reading may never end of."""
     try:
         found = path.stat()
     except OSError:
+        return None
+    if not (stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)):
         return None
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 
@@ -55,7 +61,7 @@ class Checksums:
         if found is None or (found.inode, found.size) == (inode, place):
             return
         place = place if found.inode == inode and found.size > place else 0
-        with contextlib.suppress(OSError), self._file.open("rb") as file:
+        with contextlib.suppress(OSError), opened_plain(self._file, os.O_NOFOLLOW) as file:
             file.seek(place)
             lines = file.read().splitlines()
             self._lines = len(lines) + (self._lines if place else 0)
@@ -72,7 +78,11 @@ class Checksums:
         found = list(found)
         self._known |= {part: (at, sha256) for part, at, sha256 in found}
         # A home that cannot be written, or has no room, is checked all the same.
-        with contextlib.suppress(OSError), locked(self._lock), self._file.open("ab") as file:
+        with (
+            contextlib.suppress(OSError),
+            locked(self._lock),
+            opened_plain(self._file, _ADD) as file,
+        ):
             file.write(b"".join(_line(*one) for one in found))
 
     def forget(self, kept: Collection[str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from compute.base import json_files
 from compute.base.errors import Conflict, Unavailable, WrongInput
-from compute.base.files import make_folder, written_aside
+from compute.base.files import make_folder, plain_text, written_aside
 from compute.base.words import counted
 from compute.store.kinds import COLUMNS
 
@@ -115,7 +115,7 @@ def part_files(home: Path) -> list[Path]:
 
 def _home_record(file: Path) -> tuple[int, str, str]:
     try:
-        record: Any = json_files.parsed(file.read_text("utf-8"))
+        record: Any = json_files.parsed(plain_text(file))
         state, unfinished = (str(record.get(name, "")) for name in ("state", "unfinished"))
         return int(record["format"]), state, unfinished
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _home_record(file: Path) -> tuple[int, str, str]:
 
 def _parts_record(file: Path) -> str:
     try:
-        record: Any = json_files.parsed(file.read_text("utf-8"))
+        record: Any = json_files.parsed(plain_text(file))
         return str(record["state"])
     except FileNotFoundError:
         return ""

@@ -77,3 +77,33 @@ def test_the_working_folder_is_not_taken_for_an_empty_word(
     with pytest.raises(SystemExit):
         main(["import-run", "", "--dataset", "tiny"])
     assert "it is empty: name a file or a folder" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("_home")
+@pytest.mark.parametrize("name", ["home.json", "parts/identity.json", "settings.toml"])
+def test_neither_is_what_lies_in_the_home(
+    tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "home" / name
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+    capfd.readouterr()
+    assert main(["datasets"]) == 2
+    out, err = capfd.readouterr()
+    assert str(file) in out + err and "bug" not in out + err
+
+
+@pytest.mark.usefixtures("_home")
+def test_a_pipe_in_the_place_of_a_part_or_of_its_checksums_is_not_read(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    (home / "checksums.txt").unlink()
+    os.mkfifo(home / "checksums.txt")
+    assert main(["check", "--store"]) == 0
+    part = next(home.glob("parts/documents/*.parquet"))
+    part.unlink()
+    os.mkfifo(part)
+    capfd.readouterr()
+    assert main(["check", "--store"]) == 2
+    assert "tiny" in capfd.readouterr().out

@@ -125,6 +125,19 @@ def test_a_file_that_a_link_leads_to_is_never_emptied(tmp_path: Path) -> None:
     assert mine.read_text() == "mine"
 
 
+def test_nothing_is_written_to_a_file_that_a_link_in_the_place_of_checksums_leads_to(
+    tmp_path: Path,
+) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    store = open_store(tmp_path / "home")
+    (store.home / "checksums.txt").unlink(missing_ok=True)
+    (store.home / "checksums.txt").symlink_to(mine)
+    publish_run(store, "d", "s", RUN, SCORES)
+    assert not any(store.verify(part, anew=True).damage for part in store.parts())
+    assert mine.read_text() == "mine"
+
+
 def test_a_backup_never_tidies_the_parts_of_its_home(tmp_path: Path) -> None:
     store = open_store(tmp_path / "home")
     publish_run(store, "d", "s", RUN, SCORES)

@@ -205,7 +205,8 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
     kinds = {field.name: field.type for field in fields(Settings)}
     values: dict[str, Any] = {}
     file = home / "settings.toml"
-    if file.exists():
+    # Were a link that leads nowhere taken for no file, `sign_in` could go with it.
+    if file.exists() or file.is_symlink():
         for name, value in _from_file(file).items():
             if name not in kinds:
                 known = ", ".join(kinds)

@@ -31,6 +31,12 @@ def test_a_wrong_settings_file_is_refused_with_its_name(
     assert "settings.toml" in str(refused.value)
 
 
+def test_settings_behind_a_link_that_leads_nowhere_are_not_taken_for_none(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").symlink_to(tmp_path / "away" / "settings.toml")
+    with pytest.raises(WrongInput, match=r"settings\.toml cannot be read"):
+        load({"BEIRSCOPE_HOME": str(tmp_path)})
+
+
 def test_a_wrong_variable_is_refused_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(WrongInput, match="BEIRSCOPE_THREADS is 'two'"):
         load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_THREADS": "two"})

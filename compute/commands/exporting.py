@@ -18,7 +18,7 @@ from compute.base.settings import PROJECT
 from compute.base.words import near
 from compute.commands.choices import ADDED, EXPORTS
 from compute.commands.common import scored_by
-from compute.commands.opening import open_bench
+from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
 from compute.exports import named, pages, runs, site
 from compute.exports.formats import ONE, Paper, check
@@ -88,7 +88,7 @@ def _site(arguments: Namespace) -> int:
         raise WrongInput("export site needs a folder: export site DIR")
     if arguments.out or arguments.address or arguments.set or arguments.system:
         raise WrongInput("export site takes a folder, --dataset, --measure and what --help says")
-    bench = open_bench()
+    bench = open_whole()
     datasets, measures = (tuple(filter(None, getattr(arguments, one))) for one in _SEVERAL)
     for measure in measures:
         lacking = [line for name in datasets or ("",) for line in scored_by(bench, measure, name)]
@@ -202,6 +202,7 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
 
 def _on_page(asked: Mapping[str, object], module: str) -> int:
     """Have a process of the pages' own draw it: nothing here knows of them."""
+    open_whole()
     done = subprocess.run(
         [sys.executable, "-m", f"pages._frame.{module}"],
         cwd=PROJECT,

@@ -8,7 +8,7 @@ from pandas import DataFrame, MultiIndex
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
 from compute.commands.common import scored_by
-from compute.commands.opening import open_bench
+from compute.commands.opening import open_whole
 from compute.datasets import Dataset, dataset
 from compute.evaluate.measures import parse
 from compute.evaluate.non_inferiority import decide
@@ -37,7 +37,7 @@ def gate(arguments: Namespace) -> int:
             f"--margin {arguments.margin:g} lets all pass, for measures lie between 0 and 1: give a"
             " smaller one, such as .01 for a point of 100"
         )
-    report = _decided(open_bench(), arguments)
+    report = _decided(open_whole(), arguments)
     if arguments.junit:
         verdicts.write(verdicts.junit(report), arguments.junit)
     if arguments.json:

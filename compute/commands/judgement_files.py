@@ -19,6 +19,7 @@ from compute.datasets.reading import open_path
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
 from compute.judgements.exchange import Found
 from compute.recompute import run
+from compute.store import damage
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
@@ -39,6 +40,7 @@ def judgements(arguments: Namespace) -> int:
 def _official(bench: Bench, row: Dataset) -> DataFrame:
     part = bench.store.part("judgements", row.name)
     if part is None:
+        damage.refuse(bench.store.parts("judgements", row.name))
         raise Missing(f"{row.name} is not stored here: python -m compute run bm25 {row.name}")
     return run.read(part)
 

@@ -17,6 +17,17 @@ def open_bench() -> Bench:
     return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
 
 
+def open_whole() -> Bench:
+    """The same for commands that only read: damage on the way to this machine is found first.
+
+    Each file is read once; what comes from a bucket was compared on its way.
+    """
+    bench = open_bench()
+    if not bench.store.bucket:
+        damage.verify(bench.store)
+    return bench
+
+
 def end_bar(bench: Bench) -> None:
     """Take the progress bar away, before anything else is written."""
     if isinstance(bench.progress, printable.Bar):

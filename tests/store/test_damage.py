@@ -1,5 +1,6 @@
 """A damaged, lost or cut part is left out and named with what makes it again; the rest works."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -7,6 +8,8 @@ import random
 import shutil
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sqlalchemy import text
 
@@ -87,6 +90,40 @@ def touched(path: Path, times: int) -> None:
     """Make the file younger than every earlier look at it, however coarse the clock."""
     at = path.stat().st_mtime_ns + times
     os.utime(path, ns=(at, at))
+
+
+def turned(path: Path) -> None:
+    """Turn over the first bit that leaves a readable file of other rows, as a bad copy may."""
+    right = pq.read_table(path)
+    for bit in range(8 * path.stat().st_size):
+        flipped(path, bit)
+        with contextlib.suppress(pa.ArrowException, OSError):
+            rows = pq.read_table(path)
+            if rows.schema == right.schema and rows.num_rows == right.num_rows and rows != right:
+                return
+        flipped(path, bit)
+    raise AssertionError(path)
+
+
+@pytest.mark.parametrize("words", [[], ["--judgements", "added"]], ids=["official", "added"])
+def test_a_readable_file_of_wrong_rows_is_left_out_at_the_first_look(
+    home: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "caches" / "means.parquet").unlink(missing_ok=True)
+    kind, system = ("judgements", "") if words else ("scores", "mine")
+    turned(part(kind, system=system).path)
+    main(["show", "scores", "--dataset", "tiny", "--measure", "nDCG@10", *words])
+    shown = capsys.readouterr()
+    assert f"{damage.named(kind, 'tiny', system)} left out (damaged" in shown.err
+    assert "mine" not in shown.out
+
+
+def test_added_judgements_beside_damaged_official_ones_name_the_damage(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part("judgements").path.write_bytes(b"PAR1")
+    assert main(["judgements", "export", str(home / "a.csv"), "--dataset", "tiny"]) == 2
+    assert "judgements of tiny left out (damaged" in capsys.readouterr().err
 
 
 def test_everything_else_works_beside_a_part_that_was_overwritten(

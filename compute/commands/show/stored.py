@@ -14,7 +14,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
 from compute.commands.choices import ADDED, OFFICIAL, SHOWN
 from compute.commands.common import scored_by
-from compute.commands.opening import open_bench, tell_damage
+from compute.commands.opening import open_whole, tell_damage
 from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.judgements import Choice
@@ -31,7 +31,7 @@ def show(arguments: Namespace) -> int:
     if arguments.what == "systems":
         return commands.named("systems.show_systems")(arguments)
     _refuse_strangers(arguments)
-    bench = open_bench()
+    bench = open_whole()
     return printable.show(commands.named(SHOWN[arguments.what])(bench, arguments), arguments.json)
 
 

@@ -34,13 +34,17 @@ def mend(part: Part) -> str:
     command = part.provenance.get("command", "")
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
-    if part.version_of:
-        remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
-        return f"python -m compute {remove} takes away what is left of this earlier run"
-    if part.kind in READ and part.dataset in DATASETS:
-        return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "scores":
         return f"python -m compute score {part.dataset}"
+    if part.version_of:
+        # Nothing makes it again, and what is left of it may be all that there is.
+        remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
+        return (
+            f"copy parts/{part.kind}/{part.path.name} of a backup here, or python -m compute"
+            f" {remove} takes away what is left of this earlier run"
+        )
+    if part.kind in READ and part.dataset in DATASETS:
+        return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "length_counts":
         return f"python -m compute lengths {part.dataset}"
     if not command:

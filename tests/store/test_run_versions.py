@@ -126,7 +126,21 @@ def test_a_damaged_version_is_named_with_what_takes_it_away(two: Bench) -> None:
     old.path.unlink()
     (told,) = damage.told(damage.verify(two.store))
     assert "hits of mine@1 on tiny left out (lost)" in told
+    assert f"copy parts/hits/{old.path.name} of a backup here, or python -m compute" in told
     assert "remove tiny --system mine@1 --yes" in told
+
+
+def test_damaged_scores_of_a_version_are_made_again_and_the_version_stays(
+    two: Bench, tiny: Dataset
+) -> None:
+    (scores,) = two.store.parts("scores", "tiny", "mine@1")
+    scores.path.unlink()
+    (told,) = damage.told(damage.verify(two.store))
+    assert told == "scores of mine@1 on tiny left out (lost): python -m compute score tiny"
+    (hits,) = run_versions.stored(two.store)
+    recompute.score(two, recompute.stored_dataset(two.store, tiny), hits)
+    assert damage.told(damage.verify(two.store)) == []
+    assert [part.system for part in run_versions.stored(two.store)] == ["mine@1"]
 
 
 def test_with_a_dataset_go_the_versions_of_its_runs(two: Bench) -> None:

@@ -68,16 +68,17 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _is_damage() -> bool:
-    """Whether the error comes of damaged files of the store, which are named then."""
+    """Whether the error comes of damage in the store or its state, which is named then."""
     with contextlib.suppress(Exception):
         # Imported late: the store brings SQLAlchemy, which help and wrong words do without.
-        from compute.store import damage
+        from compute.store import damage, integrity
         from compute.store.store import Store
 
-        damaged = damage.found_anew(Store(settings.load()))
-        for part in damaged:
-            _say(damage.said(part))
-        return bool(damaged)
+        store = Store(settings.load())
+        told = [*map(damage.said, damage.found_anew(store)), *integrity.found(store.engine)]
+        for line in told:
+            _say(line)
+        return bool(told)
     return False
 
 

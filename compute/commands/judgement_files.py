@@ -19,7 +19,7 @@ from compute.datasets.reading import open_path
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
 from compute.judgements.exchange import Found
 from compute.recompute import run
-from compute.store import damage
+from compute.store import damage, integrity
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
@@ -55,6 +55,7 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     form = arguments.format or _SUFFIXES.get(file.suffix, "qrels")
     choice = Choice(arguments.rule, tuple(arguments.source))
     rows = _rows(bench, row)
+    printable.warn(*integrity.of_judgements(bench.store.engine))
     if person := arguments.person.strip():
         rows = rows[rows["person"] == person]
     content = exchange.exported(rows, official, form, choice, with_official=arguments.with_official)

@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +23,7 @@ from sqlalchemy import (
     Engine,
     ExceptionContext,
     MetaData,
+    Row,
     Table,
     Text,
     create_engine,
@@ -523,3 +525,21 @@ def _refuse_newer(found: int, known: int, where: str) -> None:
             f"{where} has format {found}, this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )
+
+
+def is_judgement(row: Row[Any]) -> bool:
+    """Whether a row of `added_judgements` holds whole numbers and texts where they belong.
+
+    SQLite keeps any value in any column.
+    """
+    given = row.relevance
+    return _fit(tuple(map(type, row))) and (given is None or -(2**31) <= given < 2**31)
+
+
+@lru_cache
+def _fit(kinds: tuple[type, ...]) -> bool:
+    return all(
+        kind is (int if isinstance(column.type, BigInteger) else str)
+        or (kind is type(None) and bool(column.nullable))
+        for column, kind in zip(added_judgements.c, kinds, strict=True)
+    )

@@ -353,7 +353,8 @@ class Store:
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
         """The added judgements with an id above `since`, in the order they were saved.
 
-        Of every dataset unless one is named.
+        Of every dataset unless one is named. Rows that no judgement can be, such as a flipped bit
+        leaves, are left out; the chain names them.
         """
         # Imported late: pandas loads for who reads judgements, not for who lists parts.
         from pandas import DataFrame
@@ -363,7 +364,7 @@ class Store:
         if dataset:
             query = query.where(table.c.dataset == dataset)
         with self._state.connect() as connection:
-            rows = [tuple(row) for row in connection.execute(query)]
+            rows = [tuple(row) for row in connection.execute(query) if state.is_judgement(row)]
         frame = DataFrame(rows, columns=[column.name for column in table.c])
         numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
         return frame.astype(dict.fromkeys(frame, "str") | numbers)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,7 +27,7 @@ from compute.store.store import Part, Store
 from compute.views.about.tables import FOUND, remark
 from pages._shared import reading
 from tests.support.pages import opened
-from tests.support.storage import hits, open_store, publish_run, scores
+from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
@@ -124,6 +125,22 @@ def test_added_judgements_beside_damaged_official_ones_name_the_damage(
     part("judgements").path.write_bytes(b"PAR1")
     assert main(["judgements", "export", str(home / "a.csv"), "--dataset", "tiny"]) == 2
     assert "judgements of tiny left out (damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["'abc'", "2"])
+def test_a_damaged_judgement_is_named_beside_what_counts_the_others(
+    home: Path, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for doc_id in ("d2", "d4"):
+        Store(settings.load()).add_judgements(judgement("q1", doc_id, 1).assign(source="person"))
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute(f"update added_judgements set relevance = {value} where doc_id = 'd2'")
+    file = str(home.parent / "a.csv")
+    show = ["show", "scores", "--dataset", "tiny", "--judgements", "added"]
+    for words in (["judgements", "export", file, "--dataset", "tiny"], show):
+        assert main(words) == 0
+        assert "not what was saved (by id): 1; restore" in capsys.readouterr().err
+    assert "d4" in Path(file).read_text("utf-8")
 
 
 def test_everything_else_works_beside_a_part_that_was_overwritten(

@@ -160,6 +160,14 @@ def test_a_flipped_bit_of_a_judgement_fails_the_check_and_no_page(
     assert len(store.broken) == 1
 
 
+@pytest.mark.parametrize("value", ["'abc'", "1.5", "99999999999", "x'ff'"])
+def test_a_row_that_no_judgement_can_be_is_left_out_and_named(home: Path, value: str) -> None:
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute(f"update added_judgements set relevance = {value} where id = 3")
+    assert len(open_store(home).added_judgements()) == 39
+    assert bad(open_store(home)) == "3"
+
+
 def test_every_page_of_a_state_that_is_zeroed_is_told(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -20,7 +20,7 @@ from compute.evaluate import measures
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
 from compute.reading.overlay import Overlays
-from compute.store import freshness
+from compute.store import freshness, integrity
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.data import select as data_select
@@ -75,6 +75,7 @@ def cursor_of(
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
+    printable.warn(*integrity.of_judgements(bench.store.engine))
     choice = Choice(arguments.rule, tuple(arguments.source))
     if arguments.judgements != ADDED:
         row = (dict(DATASETS) | own_datasets(bench.store)).get(arguments.dataset)

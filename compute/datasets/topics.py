@@ -19,15 +19,19 @@ _TOPICS = {"topic", "top"}
 _NUMBERS = {"num", "number", "identifier", "id", "qid"}
 _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
 """They end the field before them, closed or not."""
-_APART = {"br", "p", "div", "li", "tr", "td"}
+_APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
 """Markup that stands for a blank; other tags may stand within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """What the older markup writes before a number and a title."""
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
 _MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
-_BARE = re.compile(rf"<(?!/?[A-Za-z][\w:.-]*{_ATTRIBUTES}|\?xml\b|!DOCTYPE\b)", re.IGNORECASE)
-"""A `<` that begins no tag."""
+_BARE = re.compile(
+    rf"<(?!/?[A-Za-z][\w:.-]*{_ATTRIBUTES}|\?xml\b|!DOCTYPE\b)"
+    r"|&(?!(?:[a-z][a-z0-9]*|#[0-9]+|#x[0-9a-f]+);)",
+    re.IGNORECASE,
+)
+"""A `<` that begins no tag, and an `&` that begins no entity, as in an address."""
 
 
 def is_topics(content: bytes) -> bool:
@@ -44,19 +48,18 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
     """
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
-    parser.feed(_BARE.sub("&lt;", text))
+    parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))
     parser.close()
     if not parser.found:
         raise WrongInput(f"{file} has no <topic> or <top>: give TREC topics, or id, tab and text")
     for line, fields in parser.found:
-        number, _ = _first(fields, _NUMBERS)
+        number = _first(fields, _NUMBERS)[0]
         if not number:
             raise WrongInput(f"{file} line {line}: a topic without a number: add its <num>")
         words, taken = _words(fields)
         if not words:
             raise WrongInput(f"{file} line {line}: topic {shown(number)} has no title: add it")
-        others = (tag for tag, text in fields if text.strip() and _base(tag) not in _NUMBERS)
-        left_out.update(tag or "text outside of fields" for tag in others if tag not in taken)
+        left_out.update(_others(fields, number, taken))
         yield line, Query(number, words)
 
 
@@ -82,7 +85,7 @@ class _Parser(HTMLParser):
             self._fields = [*numbers, ("", "")]
             self.found.append((self.getpos()[0], self._fields))
         elif _base(tag) in _FIELDS or not field or not {field, tag} & self._closed:
-            self._fields.append((tag, ""))
+            self._fields.append((tag, " " * (tag in _APART)))
         else:
             self._left_out[f"<{tag}>"] += 1
             self.handle_data(" " * (tag in _APART))
@@ -92,7 +95,9 @@ class _Parser(HTMLParser):
         if tag in _TOPICS:
             self._fields = []
         elif self._fields and tag == self._fields[-1][0]:
-            self._fields.append(("", ""))
+            self._fields.append(("", " " * (tag in _APART)))
+        else:
+            self.handle_data(" " * (tag in _APART))
 
     def handle_data(self, data: str) -> None:
         """Add text to the field that it stands in."""
@@ -114,7 +119,7 @@ def _decoded(content: bytes, file: str) -> str:
         known = encoding.removesuffix("-sig").upper()
         fault = f"line {line}: byte {place} is not {known}: save the file as UTF-8"
         raise WrongInput(f"{file} {fault}") from None
-    except LookupError:
+    except (LookupError, ValueError):
         raise WrongInput(
             f"{file} is in the encoding {shown(encoding)}, which is not known: save it as UTF-8"
         ) from None
@@ -130,22 +135,31 @@ def _base(tag: str) -> str:
     return re.split("[-_:.]", tag)[-1]
 
 
-def _words(fields: list[tuple[str, str]]) -> tuple[str, set[str]]:
-    """The text of a topic, and the tags of the fields that it is from."""
+def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
+    """The text of a topic, and the places of the fields that it is from."""
     for name in ("query", "title"):
-        words, tag = _first(fields, {name})
+        words, place = _first(fields, {name})
         if words:
-            return words, {tag}
-    own = {tag for tag, _ in fields if _base(tag) not in _FIELDS}
+            return words, {place}
+    own = {place for place, (tag, _) in enumerate(fields) if _base(tag) not in _FIELDS}
     if not any(text.strip() for tag, text in fields if not tag):
         return "", set()
-    return _plain("".join(text for tag, text in fields if tag in own)), own
+    return _plain("".join(fields[place][1] for place in sorted(own))), own
 
 
-def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, str]:
-    """Text and tag of the first field of such a name that is not empty."""
-    found = ((_plain(text), tag) for tag, text in fields if _base(tag) in names)
-    return next((one for one in found if one[0]), ("", ""))
+def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, int]:
+    """Text and place of the first field of such a name that is not empty."""
+    found = ((_plain(text), n) for n, (tag, text) in enumerate(fields) if _base(tag) in names)
+    return next((one for one in found if one[0]), ("", -1))
+
+
+def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iterator[str]:
+    """The names of the fields that are not taken, and of the tags within the text of a topic."""
+    for place, (tag, text) in enumerate(fields):
+        if place in taken:
+            yield from [f"<{tag}>"] * bool(tag and _base(tag) not in _FIELDS)
+        elif text.strip() and not (_base(tag) in _NUMBERS and _plain(text) == number):
+            yield tag or "text outside of fields"
 
 
 def _plain(field: str) -> str:

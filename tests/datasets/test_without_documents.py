@@ -58,6 +58,9 @@ MARKED = {
         "Bound of $x$!"
     ),
     "<topic number='q1'><!-- <title>no</title> --><title>one</title></topic>": "one",
+    "<topic number='q1'>one<br>two<p>three</p>four</topic>": "one two three four",
+    "<topic number='q1'><title>one<p>two</p>three<hr/>four</title></topic>": "one two three four",
+    "<topic number='q1'><title>x.org/?a=1&copy=2 R&amp;D</title></topic>": "x.org/?a=1&copy=2 R&D",
 }
 
 
@@ -77,6 +80,9 @@ def test_what_topics_hold_beside_the_texts_is_counted(tmp_path: Path) -> None:
         "text outside of fields": 1,
         "text outside of topics": 1,
     }
+    two = "<topic number='q1'><num>7</num><title>a</title><title lang='de'>b</title></topic>"
+    origin = _source(tmp_path, two + "<topic number='q2'>t<b>w</b>o<br>2</topic>")
+    assert origin.left_out() == {"num": 1, "title": 1, "<b>": 1, "<br>": 1}
 
 
 def test_topics_have_the_encoding_that_they_declare(tmp_path: Path) -> None:
@@ -90,6 +96,7 @@ def test_topics_have_the_encoding_that_they_declare(tmp_path: Path) -> None:
         (titles.encode("latin-1"), "line 1: byte 30 is not UTF-8: save the file"),
         (declared.format("none").encode(), "in the encoding 'none', which is not known"),
         (declared.format("hex").encode(), "in the encoding 'hex', which is not known"),
+        (declared.format("a\0b").encode(), r"in the encoding 'a\\x00b', which is not known"),
     ):
         with pytest.raises(WrongInput, match=fault):
             _source(tmp_path, content).queries()

@@ -23,17 +23,18 @@ def seen(rows: Rows, *, named: bool) -> str:
     places = [2] if last == 3 and not frame.duplicated([0, 1]).any() else []
     places += [last] if not named or number.max() > _GRADES else []
     for place in places:
-        lists = _lists(frame, place)
-        told = lists["counts"] & (lists["n"] >= _AT_LEAST)
+        told = _long(_lists(frame, place))["counts"]
         if told.mean() > 0.5:
             return f"column {place + 1} counts 1, 2, 3 … in {told.sum():,} of {len(told):,} queries"
     lists = _lists(frame, last)
-    falls = (lists["high"] < 0) & (lists["n"] >= _AT_LEAST)
+    falls, rises = (_long(lists)["high"] < 0).mean(), (_long(lists)["low"] > 0).mean()
     broken = (number % 1 > 0).mean() > 0.5 and not (lists["high"] > 0).any()
     if broken and not (named and lists["low"].isna().all()):
         return f"column {last + 1} holds scores such as {number.max():g}"
-    if falls.mean() > 0.5 and number.nunique() > _LEVELS:
-        return f"column {last + 1} holds scores that fall, such as {number.max():g}"
+    if max(falls, rises) > 0.5 and number.nunique() > _LEVELS:
+        way = "scores that fall" if falls > 0.5 else "ranks or distances that rise"
+        but = "; grades are taken where lines are sorted by document"
+        return f"column {last + 1} holds {way}, such as {number.max():g}{but}"
     return ""
 
 
@@ -47,13 +48,19 @@ def suspected(rows: Rows) -> str:
     return "column 3 counts from 1 in every query"
 
 
+def _long(lists: DataFrame) -> DataFrame:
+    """Those of the queries with rows enough to tell; of the others none tells for or against."""
+    return lists[lists["n"] >= _AT_LEAST]
+
+
 def _lists(frame: DataFrame, place: int) -> DataFrame:
     """For each query how many rows it has, whether a column counts 1, 2, 3 … (or from 0) in them,
-    and the least and the largest step in that column."""
+    in any order, and the least and the largest step in that column."""
     number = pd.to_numeric(frame[place], errors="coerce")
     steps = number.groupby(frame[0]).diff()
     by = DataFrame({"number": number, "step": steps}).groupby(frame[0])
     lists = DataFrame({"n": by.size(), "low": by["step"].min(), "high": by["step"].max()})
-    begins = by["number"].first().isin([0, 1])
-    lists["counts"] = begins & ((lists["n"] == 1) | (lists["low"].eq(1) & lists["high"].eq(1)))
+    first, different = by["number"].min(), by["number"].nunique()
+    counted = by["number"].max() - first + 1
+    lists["counts"] = first.isin([0, 1]) & (different == lists["n"]) & (counted == lists["n"])
     return lists

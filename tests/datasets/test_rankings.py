@@ -30,6 +30,11 @@ RANKINGS = {
     "scores under a header": HEADER + TEVATRON,
     "whole scores under a header": HEADER + IMPACTS,
     "a rank by name": "qid\tpid\trank\nq1\td1\t1\n",
+    "in any order": HEADER + "".join(sorted(MSMARCO.splitlines(keepends=True))),
+    "most lists short": HEADER + MSMARCO + "q4\td1\t1\nq5\td1\t1\nq6\td1\t1\n",
+    "ranks with gaps": HEADER
+    + "".join(f"{q}\td{n}\t{n + n // 5}\n" for q in QUERIES for n in DEEP),
+    "distances": HEADER + "".join(f"{q}\td{n}\t{17 * n}\n" for q in QUERIES for n in DEEP),
     "made TREC's": "".join(f"{q} 0 d{n} {n}\n" for q in QUERIES for n in DEEP),
 }
 ONE_EACH = "q1\td1\t1\nq2\td2\t1\n"
@@ -42,6 +47,8 @@ JUDGEMENTS = {
         f"{q} 0 d{n} {n}\n" for q in QUERIES for n in (1, 2, 3)
     ),
     "documents that count up": "".join(f"{q} 0 {n} 1\n" for q in QUERIES for n in DEEP),
+    "grades to 100, by document": HEADER
+    + "".join(f"{q}\td{n}\t{5 * (n * 7 % 20)}\n" for q in QUERIES for n in DEEP),
     "grades that fall": HEADER + "".join(f"{q}\td{n}\t{4 - n}\n" for q in QUERIES for n in (1, 2)),
 }
 
@@ -70,7 +77,8 @@ def test_it_is_said_why_a_file_looks_like_a_ranking(tmp_path: Path) -> None:
         MSMARCO: "column 3 counts 1, 2, 3 … in 3 of 3 queries",
         COLBERT: "column 3 counts 1, 2, 3 … in 3 of 3 queries",
         TEVATRON: "column 3 holds scores such as 28.5",
-        IMPACTS: "column 3 holds scores that fall, such as 8983",
+        IMPACTS: "column 3 holds scores that fall, such as 8983;"
+        " grades are taken where lines are sorted by document",
     }
     for text, why in told.items():
         fault = form_of(text.splitlines()).fault

@@ -29,8 +29,10 @@ select count(*), arg_min(written, line), min(line) from twins
 _FORMS = r"""
 create or replace macro form(id) as case
     when regexp_full_match(id, '[a-z1-9][a-z0-9_-]*') then id
-    else regexp_replace(regexp_replace(regexp_replace(regexp_replace(lower(nfc_normalize(id)),
-        '[\x{200B}-\x{200D}\x{2060}\x{FEFF}]|^[\s\x{A0}"''`“”‘’]+|[\s\x{A0}"''`“”‘’]+$', '', 'g'),
+    else regexp_replace(regexp_replace(regexp_replace(regexp_replace(regexp_replace(
+        lower(nfc_normalize(id)),
+        '[\x{200B}-\x{200F}\x{202A}-\x{202E}\x{2060}-\x{2069}\x{FEFF}\x{AD}]', '', 'g'),
+        '^b["'']|^[\s\x{A0}"''`“”‘’\[({<]+|[\s\x{A0}"''`“”‘’\])}>,;]+$', '', 'g'),
         '\.(txt|html?|nxml|xml|jsonl?|pdf|md|gz|sgml|[ct]sv|docx?|tex)$', ''),
         '^([0-9]+)\.0+$', '\1'), '^0+([0-9]+)$', '\1')
 end;

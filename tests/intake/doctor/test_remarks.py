@@ -205,6 +205,9 @@ SPELT = {
     "float": ("7.0", "7", "but for what stands behind it"),
     "quotes": ('"007"', "007", "but for what stands around it"),
     "ending": ("007.txt", "007", "but for what stands behind it"),
+    "brackets": ("[007]", "007", "but for what stands around it"),
+    "bytes": ("b'007'", "007", "but for what stands around it"),
+    "mark": ("\u200f007", "007", "but for what stands before it"),
     "path": ("docs/007", "007", "but for what stands before it"),
     "zeros": ("7", "007", "but for zeros before it"),
     "prefix": ("q7", "7", "but for what stands before it"),
@@ -220,7 +223,7 @@ def test_ids_written_otherwise_are_told_where_they_are_half_of_them(
 ) -> None:
     """Of documents without a corpus and with one, and of queries; then of all queries."""
     own, theirs, way = SPELT[how]
-    said_pair = f"'{own}' is '{theirs}'" if how not in ("form", "hidden") else ascii(own)
+    said_pair = f"{own!r} is {theirs!r}" if how not in ("form", "hidden", "mark") else ascii(own)
     (tmp_path / "qrels").write_text(f"q1 0 {theirs} 1\nq1 0 b 1\n{theirs} 0 b 1\n", "utf-8")
     row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
     (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 3 s\nq1 Q0 b 2 2 s\n")

@@ -208,7 +208,7 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
     except BeirscopeError as error:
         failures.show_error(error)
         return
-    st.info(figures.expected(plan.measure, plan.goal, expected))
+    st.info(figures.expected(plan.measure, plan.goal, expected, plan.grades))
 
 
 def details(task: Task) -> None:

@@ -157,7 +157,10 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     numbers["Documents to judge"].set_value(1)
     press(app, "What a sample is expected to give")
     assert "Expected for P@10, half of the widest 95% interval of a system" in shown(app)
-    assert "1 judgement ±" in shown(app) and tasks.tasks(store) == []
+    assert "1 judgement: none;" in shown(app) and tasks.tasks(store) == []
+    {field.label: field for field in app.selectbox}["Measure"].set_value("nDCG@10")
+    press(app, "What a sample is expected to give")
+    assert "no interval of nDCG@10 with more than two grades until all is judged" in shown(app)
 
 
 def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:

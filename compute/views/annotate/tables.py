@@ -92,10 +92,15 @@ _WIDEST = {
 }
 
 
-def expected(measure: str, goal: str, rows: DataFrame) -> str:
-    """What samples are expected to give, from `samples.expected`."""
+def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
+    """What samples judged by these grades are expected to give, from `samples.expected`."""
+    if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
+        return (
+            f"A sample gives no interval of {measure} with more than two grades until all is"
+            " judged, only what the scores can be; P of the same documents has one."
+        )
     told = [
-        f"{counted(n, 'judgement')} ±{plain(reach)}"
+        f"{counted(n, 'judgement')}{_reached(n, reach)}"
         for n, reach in zip(rows["n"], rows["reach"], strict=True)
     ]
     return (
@@ -104,6 +109,11 @@ def expected(measure: str, goal: str, rows: DataFrame) -> str:
         f" {FEWEST} not relevant documents in the sample; of nDCG one relevant for each query, if"
         " those are more."
     )
+
+
+def _reached(n: int, reach: float) -> str:
+    """Half of an interval; where so few judgements are not all that is there, there is none."""
+    return f" ±{plain(reach)}" if n >= 2 * FEWEST or not reach else ": none"
 
 
 def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:

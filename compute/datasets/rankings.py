@@ -23,7 +23,9 @@ def seen(rows: Rows, *, named: bool) -> str:
     places = [2] if last == 3 and not frame.duplicated([0, 1]).any() else []
     places += [last] if not named or number.max() > _GRADES else []
     for place in places:
-        told = _long(_lists(frame, place))["counts"]
+        lists = _long(_lists(frame, place))
+        # Few grades, each once and the best first, count as well, but not upwards.
+        told = lists["counts"] & (lists["low"].gt(0) | (number.max() > _GRADES))
         if told.mean() > 0.5:
             return f"column {place + 1} counts 1, 2, 3 … in {told.sum():,} of {len(told):,} queries"
     lists = _lists(frame, last)
@@ -40,8 +42,8 @@ def seen(rows: Rows, *, named: bool) -> str:
 
 def suspected(rows: Rows) -> str:
     """Why rows of a query, a document and a number may be a ranking, though too short to tell."""
-    lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False]})
-    if not lists["counts"].all():
+    lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
+    if not (lists["counts"] & ~lists["low"].lt(0)).all():
         return ""
     if lists["n"].max() == 1:
         return "each query has one document, with 1 or 0 in column 3"

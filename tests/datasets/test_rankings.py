@@ -95,6 +95,12 @@ def test_where_it_may_be_either_a_header_answers(tmp_path: Path, text: str) -> N
     assert len(read_qrels(written(tmp_path, HEADER + text))) == text.count("\n")
 
 
+def test_grades_that_fall_without_a_header_only_lack_it() -> None:
+    for grades in ((1, 0), (2, 1, 0)):
+        lines = [f"{q}\td{grade}\t{grade}" for q in QUERIES for grade in grades]
+        assert form_of(lines).remedy == "put the header above it"
+
+
 def test_words_in_the_place_of_grades_are_no_scores(tmp_path: Path) -> None:
     with pytest.raises(WrongInput, match="line 2: relevance is 'yes', not a whole number"):
         read_qrels(written(tmp_path, HEADER + "q1\td1\tyes\nq1\td2\tno\n"))

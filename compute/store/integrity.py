@@ -48,8 +48,10 @@ def of_judgements(engine: Engine) -> list[str]:
     both = both.join_from(links, judged, links.c.id == judged.c.id, isouter=True)
     bad, last, expected = list[str](), "", 1
     with state.reading(engine) as connection:
+        state.counted(connection, "manifest")
         newest = connection.execute(select(func.max(judged.c.id))).scalar() or 0
-        newest = max(newest, state.counted(connection, "judgements"))
+        behind = newest - (counter := state.counted(connection, "judgements"))
+        newest = max(newest, counter)
         rows = connection.execute(both.order_by(links.c.id), execution_options=_AT_ONCE)
         for row in rows.mappings():
             content = dict(row)
@@ -60,6 +62,7 @@ def of_judgements(engine: Engine) -> list[str]:
             last, expected = sha256, link + 1
         bad += map(str, range(expected, newest + 1))
     if not bad:
-        return []
+        why = f"its counter of judgements is {behind:,} behind"
+        return [state.damaged(engine, why)] * (behind > 0)
     named = ", ".join(bad[:_TOLD]) + f" and {len(bad) - _TOLD:,} more" * (len(bad) > _TOLD)
     return [f"added judgements lost, or not what was saved (by id): {named}; {WAY_ON}"]

@@ -176,7 +176,10 @@ def identity_of(engine: Engine) -> str:
     if _is_new(engine) or not inspect(engine).has_table(identity.name):
         return ""
     with engine.connect() as connection:
-        return connection.execute(select(identity.c.id)).scalar_one()
+        names = connection.execute(select(identity.c.id)).scalars().all()
+    if len(names) != 1:
+        raise Unavailable(damaged(engine, f"{len(names)} identities in place of one"))
+    return names[0]
 
 
 @contextmanager
@@ -255,9 +258,12 @@ def count(connection: Connection, counter: str, by: int = 1) -> int:
 
 
 def counted(connection: Connection, counter: str) -> int:
-    """The value of a counter."""
+    """The value of a counter. Raises Unavailable where it is lost."""
     statement = select(counters.c.value).where(counters.c.name == counter)
-    return connection.execute(statement).scalar_one()
+    value = connection.execute(statement).scalar_one_or_none()
+    if not isinstance(value, int):
+        raise Unavailable(damaged(connection.engine, f"no counter {counter!r}"))
+    return value
 
 
 def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:

@@ -190,3 +190,28 @@ def test_two_rows_of_one_key_are_found(tmp_path: Path) -> None:
     change(store, "insert into counters select * from kept")
     (told,) = integrity.of_tables(store.engine)
     assert told.endswith("two rows of counters have one key")
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("delete from counters where name = 'manifest'", "no counter 'manifest'"),
+        ("delete from identity", "0 identities in place of one"),
+        ("insert into identity values ('zzzz')", "2 identities in place of one"),
+    ],
+)
+def test_a_state_that_lost_what_it_is_known_by_is_damaged(
+    home: Path, statement: str, why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(home / "state.sqlite") as opened:
+        opened.execute(statement)
+    for command in (["check", "--store"], ["show", "scores"]):
+        assert main(command) == 2
+        said = "".join(capsys.readouterr())
+        assert f"state.sqlite is damaged ({why}): stop Beirscope, put a backup" in said
+
+
+def test_a_counter_that_is_behind_the_judgements_is_damage(store: Store) -> None:
+    change(store, "update counters set value = 0 where name = 'judgements'")
+    (told,) = integrity.found(store.engine)
+    assert "its counter of judgements is 5 behind" in told

@@ -156,7 +156,7 @@ def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
         return ask
     datasets = ask(query_slices.labelled)["dataset"].tolist()
     found = ask(query_slices.kinds, datasets=datasets, ready=False, added=False)
-    ready = asked not in (EVERY, *_kinds(found, ()))
+    ready = asked not in (EVERY, *kinds_by_name(found, ()))
     if ready:
         datasets = sorted({part.dataset for part in ask.parts() if part.kind == "queries"})
         found = ask(query_slices.kinds, datasets=datasets, ready=True, added=False)
@@ -166,7 +166,7 @@ def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
 def _group(
     ask: Ask, found: DataFrame, datasets: Sequence[str], among: str, *, ready: bool
 ) -> Steps:
-    kinds, asked = _kinds(found, datasets, ready=ready), (yield Asked(KIND))
+    kinds, asked = kinds_by_name(found, datasets, ready=ready), (yield Asked(KIND))
     if not kinds and not asked:
         return ask
     titles = {name: kind.title for name, kind in kinds.items()}
@@ -176,30 +176,35 @@ def _group(
         "Queries",
         options,
         noun="kind of queries",
-        advice=_instead,
+        advice=instead,
         titles=titles | {EVERY: "All queries"},
         width=230,
     )
     if chosen == EVERY:
         return ask
     row = found.iloc[options.index(chosen) - 1]
-    yield Above([Text(_only(row, titles[chosen], among), icon="filter_alt")])
+    yield Above([Text(only_queries(row, titles[chosen], among), icon="filter_alt")])
     return ask.only(kinds[chosen])
 
 
-def _instead(name: str) -> str:
+def instead(name: str) -> str:
+    """Advice for a query group that is not offered."""
     by_scores = name.startswith(f"{query_slices.ANSWERED}:")
     why = "Kinds that are made from the scores only describe: Dataset has them. "
     return f"{why * by_scores}All queries are shown."
 
 
-def _kinds(found: DataFrame, datasets: Sequence[str], *, ready: bool = True) -> dict[str, Kind]:
+def kinds_by_name(
+    found: DataFrame, datasets: Sequence[str], *, ready: bool = True
+) -> dict[str, Kind]:
+    """Query groups of rows of `query_slices.kinds`, by their name in the address."""
     pairs = found[["key", "value"]].itertuples(index=False)
     kinds = [Kind(key, value, tuple(datasets), ready) for key, value in pairs]
     return {kind.name: kind for kind in kinds}
 
 
-def _only(row: Series, title: str, among: str) -> str:
+def only_queries(row: Series, title: str, among: str) -> str:
+    """Sentence above a page of one query group; `among` is its dataset, empty for several."""
     n = f"{row['n_queries']:,}"
     if among:
         return f"Only queries with {title}: {n} of {row['n_all']:,} on {among}."

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from compute.exports.tables import Table, csv
 from compute.views import page as records
@@ -21,6 +22,7 @@ from pages._shared import (
     pickers,
     reading,
     sign_in,
+    system_pickers,
 )
 from pages._shared.served import Served
 
@@ -102,6 +104,11 @@ def _beside(beside: records.Beside, above: Any) -> None:
             _run(inside, above)
 
 
+def _box(box: records.Box, above: Any) -> Any:
+    with st.container(border=True, height=box.height):
+        return _run(box.inside, above)
+
+
 def _expander(expander: records.Expander, above: Any) -> Any:
     if expander.key:
         return _folded(expander)
@@ -144,6 +151,10 @@ def _into(into: records.Into, above: Any) -> Any:
 def _wait(wait: records.Wait, above: Any) -> Any:
     with st.spinner(wait.text):
         return wait.work()
+
+
+def _remember(remember: records.Remember, above: Any) -> None:
+    system_pickers.remember(remember.systems)
 
 
 def _offered(offered: records.Offered, above: Any) -> None:
@@ -236,6 +247,10 @@ def _prose(prose: records.Prose) -> None:
     st.markdown(prose.text, width=prose.width or "stretch")
 
 
+def _html(html: records.Html) -> None:
+    st.html(html.text)
+
+
 def _static(static: records.Static) -> None:
     look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
     st.table(static.rows, width=static.width or "stretch", **look)
@@ -285,7 +300,7 @@ def _figure(shown: records.Figure) -> None:
 
 
 def _table(shown: records.Table) -> None:
-    rows = shown.rows.style.format(dict(shown.formats)) if shown.formats else shown.rows
+    rows = _styled(shown) if shown.formats or shown.bold is not None else shown.rows
     file = shown.rows if shown.file is None else shown.file
     options: dict[str, Any] = {"file": file, "scores": shown.scores, "printed": shown.printed}
     options |= {**drawing.height(len(shown.rows)), **_columns(shown)}
@@ -299,6 +314,14 @@ def _table(shown: records.Table) -> None:
     if shown.selected is not None:
         options["selected"] = shown.selected
     navigation.table(rows, shown.key, shown.carried, go, shown.title, **options)
+
+
+def _styled(shown: records.Table) -> Styler:
+    styled = shown.rows.style.format(dict(shown.formats))
+    if shown.bold is None:
+        return styled
+    weights = shown.bold.map({True: "font-weight: bold", False: ""}.get)
+    return styled.apply(lambda _: weights, axis=None)
 
 
 def _columns(shown: records.Table) -> dict[str, Any]:
@@ -332,11 +355,13 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Group: _group,
     records.Section: _section,
     records.Beside: _beside,
+    records.Box: _box,
     records.Expander: _expander,
     records.Live: _live,
     records.Slot: _slot,
     records.Into: _into,
     records.Wait: _wait,
+    records.Remember: _remember,
     records.Asked: _asked,
     records.Offered: _offered,
     records.Switch: _switch,
@@ -355,6 +380,7 @@ _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Message: _message,
     records.Code: _code,
     records.Prose: _prose,
+    records.Html: _html,
     records.Static: _static,
     records.Note: _note,
     records.Legends: _legends,

@@ -1,6 +1,7 @@
 """What a run of a page reads, as the records of pages ask for it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pandas import DataFrame
@@ -10,13 +11,18 @@ from compute.views.shared.query_slices import Kind
 from pages._shared import export, reading
 
 
+@dataclass(frozen=True)
 class Served:
     """`Ask` of the version that this run of a page shows."""
+
+    picked: Sequence[str] = ()
+    """Versions of systems that are read like systems, besides those in the address."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        return reading.read(query, added=added, **parameters)
+        with reading.picking(self.picked):
+            return reading.read(query, added=added, **parameters)
 
     @property
     def kind(self) -> Kind | None:
@@ -27,6 +33,10 @@ class Served:
         reading.only(kind)
         export.titled("queries", {kind.name: f"queries with {kind.title}"})
         return self
+
+    def with_versions(self, names: Sequence[str]) -> "Served":
+        """The same version, where these versions of systems are read like systems."""
+        return Served((*self.picked, *names))
 
     def parts(self) -> Sequence[Part]:
         return reading.parts()

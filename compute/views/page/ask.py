@@ -30,6 +30,10 @@ class Ask(Protocol):
         """The same store, read for one query group."""
         ...
 
+    def with_versions(self, names: Sequence[str]) -> "Ask":
+        """The same store, where these versions of systems are read like systems."""
+        ...
+
     def parts(self) -> Sequence[Part]:
         """Live parts of the version."""
         ...

@@ -53,6 +53,14 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class Box:
+    """Steps in a frame of this height in pixels, in which they scroll."""
+
+    inside: "Inside"
+    height: int
+
+
+@dataclass(frozen=True)
 class Expander:
     """Folded steps. With a key they run once it is opened, and return None before."""
 
@@ -93,7 +101,16 @@ class Wait:
     work: Callable[[], Any]
 
 
-Holder = Row | Above | Group | Section | Beside | Expander | Live | Slot | Into | Wait
+@dataclass(frozen=True)
+class Remember:
+    """Have Query and Map start with these systems where their address names none."""
+
+    systems: Sequence[str]
+
+
+Holder = (
+    Row | Above | Group | Section | Beside | Box | Expander | Live | Slot | Into | Wait | Remember
+)
 Step = Control | Part | Holder
 Steps = Generator[Step, Any, Any]
 Inside = Callable[[], Iterator[Step]] | Sequence[Step]

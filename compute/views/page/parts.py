@@ -84,6 +84,13 @@ class Prose:
 
 
 @dataclass(frozen=True)
+class Html:
+    """HTML that is made in this project, in which text from outside is escaped."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Static:
     """A short table of definitions, whole on the page and in no file."""
 
@@ -187,6 +194,8 @@ class Table:
     """The row that is chosen; with it, a click chooses whole rows."""
     formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     """How columns are written on the page."""
+    bold: DataFrame | None = None
+    """Whether a cell is bold on the page: the same rows and columns."""
     heads: Mapping[str, str] = field(default_factory=dict)
     """Heads of columns on the page where the file has longer ones."""
     pinned: Sequence[str] = ()
@@ -204,6 +213,7 @@ Part = (
     | Message
     | Code
     | Prose
+    | Html
     | Note
     | Legends
     | Figure

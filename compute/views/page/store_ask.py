@@ -1,7 +1,7 @@
 """The store as a page asks it, without a server."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,8 @@ class StoreAsk:
 
     store: Store
     overlays: Overlays
+    closes: ExitStack
+    """What it has opened."""
     manifest: int
     judgement: int
     """Id of the newest added judgement that counts."""
@@ -49,6 +51,13 @@ class StoreAsk:
         """The same store, read for one query group."""
         return replace(self, kind=kind)
 
+    def with_versions(self, names: Sequence[str]) -> "StoreAsk":
+        """The same store, where these versions of systems are read like systems."""
+        picked = (*self.picked, *names)
+        opened = open_version(self.store, self.manifest, picked=picked)
+        reading = self.closes.enter_context(closing(opened))
+        return replace(self, overlays=Overlays(self.store, reading), picked=picked)
+
     def parts(self) -> Sequence[Part]:
         """Live parts of the version."""
         return self.store.parts(version=self.manifest, picked=self.picked)
@@ -69,8 +78,6 @@ def opened(
 ) -> Iterator[StoreAsk]:
     """The newest version of a store; it is closed behind the with-block."""
     manifest, judgement, named = store.version(), store.judgement_version(), tuple(picked)
-    reading = open_version(store, manifest, picked=named)
-    try:
-        yield StoreAsk(store, Overlays(store, reading), manifest, judgement, named, choice)
-    finally:
-        reading.close()
+    with ExitStack() as closes:
+        reading = closes.enter_context(closing(open_version(store, manifest, picked=named)))
+        yield StoreAsk(store, Overlays(store, reading), closes, manifest, judgement, named, choice)

@@ -9,12 +9,14 @@ from compute.views.page.controls import Choice, Control, Many
 from compute.views.page.holders import (
     Above,
     Beside,
+    Box,
     Expander,
     Group,
     Inside,
     Into,
     Live,
     Page,
+    Remember,
     Row,
     Section,
     Slot,
@@ -158,6 +160,9 @@ class _Walk:
         return step.work()
         yield  # a generator like the others
 
+    def _nothing(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
+        yield from ()
+
 
 _WALKED: Mapping[type, Callable[..., Iterator]] = {
     Row: _Walk._row,
@@ -165,9 +170,11 @@ _WALKED: Mapping[type, Callable[..., Iterator]] = {
     Section: _Walk._section,
     Beside: _Walk._beside,
     Group: _Walk._plain,
+    Box: _Walk._plain,
     Expander: _Walk._plain,
     Live: _Walk._plain,
     Slot: _Walk._slot,
     Into: _Walk._into,
     Wait: _Walk._wait,
+    Remember: _Walk._nothing,
 }

@@ -14,16 +14,19 @@ from compute.views.page import (
     Above,
     Ask,
     Beside,
+    Box,
     Choice,
     Expander,
     Figure,
     Found,
     Heading,
+    Html,
     Into,
     Many,
     Message,
     Note,
     Number,
+    Remember,
     Row,
     Section,
     Slot,
@@ -50,6 +53,9 @@ class Nothing:
         return query(**parameters)
 
     def only(self, kind: Kind) -> Ask:
+        return self
+
+    def with_versions(self, names: Sequence[str]) -> Ask:
         return self
 
     def parts(self) -> Sequence[Stored]:
@@ -159,3 +165,11 @@ def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> Non
     assert told.behind(narrow=True) == "How to read this: up is better."
     only = Note(how="up is better.")
     assert (only.shown, only.behind()) == ("How to read this", "up is better.")
+
+
+def test_a_frame_is_walked_and_what_other_pages_start_with_is_no_part() -> None:
+    def page(ask: Ask) -> Iterator[Step]:
+        yield Remember(["bm25", "minilm"])
+        yield Box([Html("<b>1</b>"), Text("inside")], height=90)
+
+    assert parts(page, Nothing()) == [Html("<b>1</b>"), Text("inside")]

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
+from compute.views.page.controls import LARGEST, LEAST
 from pages._shared import escaping, export
 
 UNTITLED: Mapping[str, str] = MappingProxyType({})
@@ -137,10 +138,6 @@ def slide(label: str, key: str, *, default: float) -> float:
     _follow(key, lambda named: steps.get("".join(named[:1]), default))
     look: dict[str, Any] = {"step": 0.05, "key": key, "width": 260}
     return export.picked(key, st.slider(label, 0.0, 1.0, on_change=partial(_put, key), **look))
-
-
-LEAST, LARGEST = 0.001, 1.0
-"""What a number may be: a difference of two means."""
 
 
 def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:

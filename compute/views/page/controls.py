@@ -84,6 +84,10 @@ class Switch(Control):
         return _names(given) == ["true"]
 
 
+LEAST, LARGEST = 0.001, 1.0
+"""What a number may be: a difference of two means."""
+
+
 @dataclass(frozen=True)
 class Number(Control):
     """A difference of two means, or none."""
@@ -92,8 +96,11 @@ class Number(Control):
     width: int = 190
 
     def value(self, given: Any) -> Any:
-        """Raises WrongInput for a value that is no number."""
-        return _number(self, given)
+        """Raises WrongInput for a value that is no such number."""
+        found = _number(self, given)
+        if found is None or LEAST <= found <= LARGEST:
+            return found
+        raise WrongInput(f"{self.label or self.key} is not from {LEAST:g} to {LARGEST:g}: {given}")
 
 
 @dataclass(frozen=True)

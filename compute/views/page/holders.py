@@ -39,6 +39,8 @@ class Section:
     inside: "Inside"
     holds: Sequence[str] = ()
     heading: str = ""
+    asks: Sequence[str] = ()
+    """Keys of the controls in it, which an address may have although the section is passed over."""
 
 
 @dataclass(frozen=True)

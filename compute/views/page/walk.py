@@ -36,9 +36,9 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
     """
     walk = _Walk(chosen)
     shown: list[Any] = []
-    for _ in walk.run(lambda: page(ask), shown):
+    for _ in (steps := walk.run(lambda: page(ask), shown)):
         pass
-    _check(chosen, walk.asked)
+    walk.check(steps)
     return list(_flat(shown))
 
 
@@ -53,30 +53,26 @@ class Found(NamedTuple):
 
 
 def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
-    """One figure or table of a page; no step behind it runs, nor any section without it.
+    """One figure or table of a page; no section without it runs.
 
-    Raises Missing for an unknown value or a part that is not shown for these values, WrongInput
-    for a key without a control before the part.
+    Steps behind it run only where a key may be that of a control there. Raises Missing for an
+    unknown value or a part that is not shown for these values, WrongInput for a key without a
+    control.
     """
     walk, others, messages = _Walk(chosen, key), [], []
-    for part in walk.run(lambda: page(ask), []):
+    steps = walk.run(lambda: page(ask), [])
+    for part in steps:
         if isinstance(part, Message):
             messages.append(part.text)
         elif isinstance(part, Figure | Table):
             if part.key == key:
-                _check(chosen, walk.asked)
-                return Found(part, walk.asked, walk.titles)
+                found = Found(part, dict(walk.asked), dict(walk.titles))
+                walk.check(steps)
+                return found
             others.append(part.key)
-    _check(chosen, walk.asked)
+    walk.check(steps)
     there = f"; it has {', '.join(others)}" if others else ""
     raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
-
-
-def _check(chosen: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
-    if lost := sorted(chosen.keys() - asked.keys() - {*FREE}):
-        raise WrongInput(
-            f"no control {', '.join(lost)} for these choices; the page has: {', '.join(asked)}"
-        )
 
 
 def _flat(shown: Sequence[Any]) -> Iterator[Part]:
@@ -94,6 +90,11 @@ class _Walk:
         self._chosen, self._key = chosen, key
         self.asked: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
+        self._passed_over: list[str] = []
+
+    @property
+    def _lost(self) -> list[str]:
+        return sorted(self._chosen.keys() - self.asked.keys() - {*self._passed_over, *FREE})
 
     def run(self, inside: Inside, shown: list[Any], above: list[Any] | None = None) -> Iterator:
         """Run steps; the generator returns what they return."""
@@ -109,6 +110,18 @@ class _Walk:
             except StopIteration as end:
                 return end.value
             value = yield from self._step(step, shown, above)
+
+    def check(self, rest: Iterator) -> None:
+        """Raise WrongInput for a key without a control; steps of the `rest` run while one is."""
+        # A search is over: all further sections are passed over.
+        self._key = self._key and " "
+        while self._lost and next(rest, None):
+            pass
+        if lost := self._lost:
+            there = ", ".join([*self.asked, *self._passed_over])
+            raise WrongInput(
+                f"no control {', '.join(lost)} for these choices; the page has: {there}"
+            )
 
     def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
         if isinstance(step, Control):
@@ -135,6 +148,7 @@ class _Walk:
 
     def _section(self, step: Section, shown: list[Any], above: list[Any] | None) -> Iterator:
         if self._key and self._key not in step.holds:
+            self._passed_over += step.asks
             return None
         if step.heading:
             yield from self._step(Heading(step.heading), shown, above)

@@ -144,6 +144,27 @@ def test_unknown_names_are_refused_with_the_next_step() -> None:
         find(partial(page, []), Nothing(), "first", nope="1")
     with pytest.raises(WrongInput, match="Difference is not a number: 'x'"):
         Number("find", "Difference").value("x")
+    for wrong in ("0", "1.5", "-1", "nan", "inf"):
+        with pytest.raises(WrongInput, match=f"Difference is not from 0.001 to 1: {wrong}"):
+            Number("find", "Difference").value(wrong)
+
+
+def test_an_address_may_have_keys_of_controls_behind_the_part_that_is_searched() -> None:
+    ran: list[str] = []
+
+    def page(ask: Ask) -> Steps:
+        yield Figure("first", "First", drawn)
+        yield Section(partial(secret, ran), holds=("rows",), asks=("by", "slow"))
+        yield Text("More.")
+        yield Switch("last")
+        ran.append("end")
+
+    find(page, Nothing(), "first", by="x")
+    assert ran == [], "it ends where every key is known"
+    find(page, Nothing(), "first", slow="x", last=True)
+    with pytest.raises(WrongInput, match=r"no control nope for .* the page has: last, by, slow"):
+        find(page, Nothing(), "first", nope="1")
+    assert ran == ["end", "end"], "no section runs"
 
 
 def test_a_part_that_is_not_shown_is_told_with_the_pages_own_reason() -> None:

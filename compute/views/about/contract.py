@@ -222,11 +222,14 @@ PLACES = {
 
 
 def contents() -> str:
-    """Links to every heading of the page, as Markdown. Those of the rules get their places, their
-    words with hyphens, from Streamlit."""
-    rules = re.findall(r"^## (.+)$", RULES, re.MULTILINE)
-    places = {title: re.sub(r"[^a-z]+", "-", title.lower()).strip("-") for title in rules}
-    return " · ".join(f"[{title}](#{place})" for title, place in (places | PLACES).items())
+    """Links to every heading of the page, as Markdown."""
+    places = {title: place(title) for title in re.findall(r"^## (.+)$", RULES, re.MULTILINE)}
+    return " · ".join(f"[{title}](#{to})" for title, to in (places | PLACES).items())
+
+
+def place(title: str) -> str:
+    """The place of a heading of the rules: its words with hyphens, as Streamlit has it."""
+    return re.sub(r"[^a-z]+", "-", title.lower()).strip("-")
 
 
 def definitions() -> DataFrame:

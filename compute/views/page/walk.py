@@ -34,12 +34,21 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
 
     Raises Missing for an unknown value, WrongInput for a key without a control.
     """
-    walk = _Walk(chosen)
+    walk = Walk(chosen)
     shown: list[Any] = []
     for _ in (steps := walk.run(lambda: page(ask), shown)):
         pass
     walk.check(steps)
-    return list(_flat(shown))
+    return list(flat(shown))
+
+
+def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
+    """A control of a page outside its sections; None where it has none for these values."""
+    walk = Walk(chosen, " ")  # no section holds such a part: all are passed over
+    for _ in walk.run(lambda: page(ask), []):
+        if key in walk.controls:
+            break
+    return walk.controls.get(key)
 
 
 class Found(NamedTuple):
@@ -59,7 +68,7 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
     unknown value or a part that is not shown for these values, WrongInput for a key without a
     control.
     """
-    walk, others, messages = _Walk(chosen, key), [], []
+    walk, others, messages = Walk(chosen, key), [], []
     steps = walk.run(lambda: page(ask), [])
     for part in steps:
         if isinstance(part, Message):
@@ -75,19 +84,21 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
     raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
 
 
-def _flat(shown: Sequence[Any]) -> Iterator[Part]:
+def flat(shown: Sequence[Any]) -> Iterator[Any]:
+    """What a walk lists, nested lists as they stand."""
     for one in shown:
         if isinstance(one, list):
-            yield from _flat(one)
+            yield from flat(one)
         else:
             yield one
 
 
-class _Walk:
+class Walk:
     """One run of a page: yields parts as they are made, and lists them as they stand on screen."""
 
     def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
         self._chosen, self._key = chosen, key
+        self.controls: dict[str, Control] = {}
         self.asked: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
         self._passed_over: list[str] = []
@@ -127,6 +138,7 @@ class _Walk:
         if isinstance(step, Control):
             if isinstance(step, Choice | Many):
                 self.titles[step.key] = step.titles
+            self.controls[step.key] = step
             self.asked[step.key] = value = step.value(self._chosen.get(step.key))
             return value
         walked = _WALKED.get(type(step))
@@ -179,16 +191,16 @@ class _Walk:
 
 
 _WALKED: Mapping[type, Callable[..., Iterator]] = {
-    Row: _Walk._row,
-    Above: _Walk._above,
-    Section: _Walk._section,
-    Beside: _Walk._beside,
-    Group: _Walk._plain,
-    Box: _Walk._plain,
-    Expander: _Walk._plain,
-    Live: _Walk._plain,
-    Slot: _Walk._slot,
-    Into: _Walk._into,
-    Wait: _Walk._wait,
-    Remember: _Walk._nothing,
+    Row: Walk._row,
+    Above: Walk._above,
+    Section: Walk._section,
+    Beside: Walk._beside,
+    Group: Walk._plain,
+    Box: Walk._plain,
+    Expander: Walk._plain,
+    Live: Walk._plain,
+    Slot: Walk._slot,
+    Into: Walk._into,
+    Wait: Walk._wait,
+    Remember: Walk._nothing,
 }

@@ -39,6 +39,7 @@ from compute.views.page import (
     find,
     parts,
 )
+from compute.views.page.walk import control
 from compute.views.shared.query_slices import Kind
 
 
@@ -194,3 +195,17 @@ def test_a_frame_is_walked_and_what_other_pages_start_with_is_no_part() -> None:
         yield Box([Html("<b>1</b>"), Text("inside")], height=90)
 
     assert parts(page, Nothing()) == [Html("<b>1</b>"), Text("inside")]
+
+
+def test_a_control_is_found_without_what_sections_hold() -> None:
+    def page(ask: Ask) -> Steps:
+        dataset, _, _ = yield from controls()
+        yield Section(lambda: iter([Figure("one", "One", never)]), ("one",))
+        if dataset == "two":
+            yield Choice("unit", "Words", ["bigrams"])
+
+    ask = cast(Ask, Nothing())
+    found = control(page, ask, "dataset")
+    assert isinstance(found, Choice) and list(found.options) == ["one", "two"]
+    assert control(page, ask, "unit") is None
+    assert control(page, ask, "unit", dataset="two") is not None

@@ -104,7 +104,7 @@ def heading(key: str, shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> 
     called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(name, name)
     asked = query(key, shown)
     group = str(shown.get("queries") or "")
-    kind = titles.get("queries", {}).get(group, "") if group else ""
+    kind = f"queries with {titles.get('queries', {}).get(group, group)}" if group else ""
     words = (called or printed(shown), f"query {asked}" * bool(asked), kind)
     return [word for word in (*words, measure(key, shown)) if word]
 

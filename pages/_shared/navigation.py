@@ -122,21 +122,22 @@ def table(
     title: str = "Table",
     *,
     selected: int | None = None,
+    by_cell: bool = False,
     **options: Any,
 ) -> None:
     """Draw a table; a click into a row calls `go` with what is `carried` for that row.
 
-    `selected` is the row that is chosen: with it a click chooses whole rows. `options` are those of
-    `st.dataframe`.
+    `selected` is the row that is chosen: with it a click chooses whole rows. With `by_cell`, `go`
+    takes the column, too. `options` are those of `st.dataframe`.
     """
     # A selected row would stay so when another is chosen elsewhere: then it is a new table.
     widget = key if selected is None else f"{key}_{selected}"
 
     def clicked() -> None:
         found = st.session_state[widget]["selection"]
-        rows = found["rows"] if selected is not None else [row for row, _ in found["cells"]]
-        if rows:
-            go(*carried[rows[0]])
+        rows = [(row,) for row in found["rows"]]
+        for row, *column in (rows if selected is not None else found["cells"])[:1]:
+            go(*carried[row], *(column if by_cell else ()))
 
     kept: dict[str, Any] = drawing.height(len(carried)) | {"selection_mode": "single-cell"}
     if selected is not None:

@@ -19,9 +19,9 @@ from pages._shared import escaping, export
 UNTITLED: Mapping[str, str] = MappingProxyType({})
 
 
-def pickers() -> Any:
+def pickers(aligned: str = "bottom") -> Any:
     """The row of pickers under the title; it wraps on a narrow screen."""
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    return st.container(horizontal=True, vertical_alignment=aligned, gap="small")  # pyrefly: ignore
 
 
 def pick(

@@ -58,7 +58,6 @@ def _pick(
     if chosen == ALL:
         return
     reading.only(kinds[chosen])
-    export.titled(KEY, {chosen: f"queries with {titles[chosen]}"})
     row = found.iloc[options.index(chosen) - 1]
     said = offers.only_queries(row, titles[chosen], among)
     with above:

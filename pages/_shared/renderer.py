@@ -73,7 +73,7 @@ def _within(place: Any) -> Any:
 
 def _row(row: records.Row, above: Any) -> Any:
     over = st.container()
-    with pickers.pickers():
+    with pickers.pickers(row.aligned):
         return _run(row.inside, over)
 
 
@@ -145,7 +145,7 @@ def _slot(slot: records.Slot, above: Any) -> Any:
 def _into(into: records.Into, above: Any) -> Any:
     place, over = into.slot
     with place:
-        return _step(into.step, over)
+        return _run(into.step, over) if callable(into.step) else _step(into.step, over)
 
 
 def _wait(wait: records.Wait, above: Any) -> Any:
@@ -300,10 +300,15 @@ def _figure(shown: records.Figure) -> None:
 
 
 def _table(shown: records.Table) -> None:
-    rows = _styled(shown) if shown.formats or shown.bold is not None else shown.rows
+    rows: Any = shown.rows
+    if shown.drawn:
+        rows = shown.drawn(colours.theme())
+    elif shown.formats or shown.bold is not None:
+        rows = _styled(shown)
     file = shown.rows if shown.file is None else shown.file
     options: dict[str, Any] = {"file": file, "scores": shown.scores, "printed": shown.printed}
-    options |= {**drawing.height(len(shown.rows)), **_columns(shown)}
+    columns = {name: _column(column) for name, column in shown.columns.items()}
+    options |= drawing.height(len(shown.rows)) | ({"column_config": columns} if columns else {})
     options |= {"height": shown.height} if shown.height else {}
     options |= {"width": shown.width} if shown.width else {}
     options |= {"placeholder": shown.absent} if shown.absent else {}
@@ -313,6 +318,7 @@ def _table(shown: records.Table) -> None:
     go = partial(_clicked, shown.opens)
     if shown.selected is not None:
         options["selected"] = shown.selected
+    options |= {"by_cell": True} if shown.by_cell else {}
     navigation.table(rows, shown.key, shown.carried, go, shown.title, **options)
 
 
@@ -324,18 +330,21 @@ def _styled(shown: records.Table) -> Styler:
     return styled.apply(lambda _: weights, axis=None)
 
 
-def _columns(shown: records.Table) -> dict[str, Any]:
-    found: dict[str, Any] = {name: st.column_config.Column(pinned=True) for name in shown.pinned}
-    for name, head in shown.heads.items():
-        found[name] = st.column_config.NumberColumn(head, width=72)
-    return {"column_config": found} if found else {}
+def _column(column: records.Column) -> Any:
+    look: dict[str, Any] = {"width": column.width, "help": column.told or None}
+    look |= {"pinned": True} if column.pinned else {}
+    if column.picture:
+        return st.column_config.ImageColumn(column.head, **look)
+    if column.format:
+        return st.column_config.NumberColumn(column.head, format=column.format, **look)
+    return st.column_config.Column(column.head, **look)
 
 
 def _clicked(opens: records.Opens, *carried: str) -> None:
     if isinstance(opens, records.Link):
         _go(opens, carried)
-    else:
-        _go(opens(*carried))
+    elif link := opens(*carried):
+        _go(link)
 
 
 def _go(link: records.Link, carried: Sequence[str] = ()) -> None:

@@ -1,14 +1,17 @@
 """What a run of a page reads, as the records of pages ask for it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
+import streamlit as st
 from pandas import DataFrame
 
+from compute.judgements import Choice
 from compute.store.store import Part
 from compute.views.shared.query_slices import Kind
-from pages._shared import export, reading
+from pages._shared import reading
 
 
 @dataclass(frozen=True)
@@ -17,26 +20,43 @@ class Served:
 
     picked: Sequence[str] = ()
     """Versions of systems that are read like systems, besides those in the address."""
+    all_queries: bool = False
+    """Whether all are read although the page is of one query group."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        with reading.picking(self.picked):
+        with self._scope():
             return reading.read(query, added=added, **parameters)
+
+    def later(self, query: reading.Query, **parameters: Any) -> Callable[[], DataFrame]:
+        with self._scope():
+            return reading.later(query, **parameters)
+
+    @contextmanager
+    def _scope(self) -> Iterator[None]:
+        with reading.picking(self.picked), reading.whole() if self.all_queries else nullcontext():
+            yield
+
+    @property
+    def choice(self) -> Choice | None:
+        return st.session_state.get("_choice")
 
     @property
     def kind(self) -> Kind | None:
-        return reading.kind()
+        return None if self.all_queries else reading.kind()
 
     def only(self, kind: Kind) -> "Served":
         """The rest of the page, for one query group."""
         reading.only(kind)
-        export.titled("queries", {kind.name: f"queries with {kind.title}"})
         return self
+
+    def whole(self) -> "Served":
+        return replace(self, all_queries=True)
 
     def with_versions(self, names: Sequence[str]) -> "Served":
         """The same version, where these versions of systems are read like systems."""
-        return Served((*self.picked, *names))
+        return replace(self, picked=(*self.picked, *names))
 
     def parts(self) -> Sequence[Part]:
         return reading.parts()

@@ -20,6 +20,7 @@ from compute.views.page import (
     Asked,
     Beside,
     Choice,
+    Column,
     Figure,
     Legends,
     Link,
@@ -47,7 +48,7 @@ EVERY = "every collection"
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
 _WRITTEN: dict[str, Any] = {"Similarity": plain, "Its similarity": plain}
-_HEADS = dict.fromkeys(_WRITTEN, "Similarity")
+_COLUMNS = dict.fromkeys(_WRITTEN, Column("Similarity", width=72))
 
 
 class View(NamedTuple):
@@ -207,7 +208,7 @@ def _table(
         carried=[[pair] for pair in pairs],
         selected=pairs.index(chosen),
         formats={"Similarity": plain},
-        heads=_HEADS,
+        columns=_COLUMNS,
         height=min(38 + 35 * len(table), max(beside, 318)),
     )
 
@@ -278,7 +279,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
         title,
         table,
         formats=written,
-        heads=_HEADS,
+        columns=_COLUMNS,
         height=38 + 35 * min(len(table), 13),
         absent="–",
     )

@@ -41,6 +41,7 @@ from compute.views.page.holders import (
 from compute.views.page.parts import (
     Button,
     Code,
+    Column,
     Download,
     Figure,
     Heading,
@@ -68,6 +69,7 @@ __all__ = [
     "Button",
     "Choice",
     "Code",
+    "Column",
     "Control",
     "Download",
     "Expander",

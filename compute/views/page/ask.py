@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from pandas import DataFrame
 
+from compute.judgements import Choice
 from compute.store.store import Part
 from compute.views.shared.query_slices import Kind
 
@@ -21,6 +22,15 @@ class Ask(Protocol):
         """
         ...
 
+    def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
+        """The same for a file, which is made after the page."""
+        ...
+
+    @property
+    def choice(self) -> Choice | None:
+        """Added judgements that count; None for official ones only."""
+        ...
+
     @property
     def kind(self) -> Kind | None:
         """Query group that is read; None for all queries."""
@@ -32,6 +42,10 @@ class Ask(Protocol):
 
     def with_versions(self, names: Sequence[str]) -> "Ask":
         """The same store, where these versions of systems are read like systems."""
+        ...
+
+    def whole(self) -> "Ask":
+        """The same store, read for all queries."""
         ...
 
     def parts(self) -> Sequence[Part]:

@@ -14,6 +14,7 @@ class Row:
     """Steps side by side; messages about its controls stand above."""
 
     inside: "Inside"
+    aligned: str = "bottom"
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,10 @@ class Slot:
 
 @dataclass(frozen=True)
 class Into:
-    """A step in a slot."""
+    """A step in a slot, or a function of steps."""
 
     slot: Any
-    step: "Step"
+    step: "Step | Callable[[], Iterator[Step]]"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
 from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import Legend
@@ -31,8 +32,8 @@ class Link:
         return {**dict(zip(self.carried, carried, strict=True)), **self.names}
 
 
-Opens = Link | Callable[..., Link]
-"""A link, or a function that makes one of what was clicked."""
+Opens = Link | Callable[..., Link | None]
+"""A link, or a function that makes one of what was clicked, or None."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ class Note:
     """One sentence each; empty ones are left out."""
     how: str = ""
     of_matrix: str = ""
-    """What else to know where the figure is drawn as a matrix, not as lists on a narrow screen."""
+    """What else to know where the figure is drawn as a matrix, not as lists on a narrow screen:
+    behind `how`, or without it behind the facts."""
 
     @property
     def _told(self) -> list[str]:
@@ -148,11 +150,13 @@ class Note:
 
     def behind(self, *, narrow: bool = False) -> str:
         """Text of the mark: how to read the figure, and the facts that are not in sight."""
-        how = " ".join(one for one in (self.how, self.of_matrix * (not narrow)) if one)
+        matrix = self.of_matrix * (not narrow)
+        how = " ".join(one for one in (self.how, matrix * bool(self.how)) if one)
         if not self._told:
             return how
         rest = " ".join(self._told).removeprefix(self.shown).strip()
-        return " ".join(one for one in (f"{HOW} {how}" * bool(how), rest) if one)
+        last = matrix * (not self.how)
+        return " ".join(one for one in (f"{HOW} {how}" * bool(how), rest, last) if one)
 
 
 @dataclass(frozen=True)
@@ -178,6 +182,23 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Column:
+    """How the page shows a column of a table."""
+
+    head: str | None = None
+    """Where the file has a longer one."""
+    told: str = ""
+    """Text behind the mark of its head."""
+    format: str = ""
+    """Of numbers, as `%.3f`."""
+    width: int | None = None
+    picture: bool = False
+    """Its values are addresses of pictures."""
+    pinned: bool = False
+    """It stays in sight."""
+
+
+@dataclass(frozen=True)
 class Table:
     """A table; `file` holds the rows that are saved where they differ from the shown ones."""
 
@@ -185,21 +206,23 @@ class Table:
     title: str
     rows: DataFrame
     file: DataFrame | None = None
+    drawn: Callable[[str], DataFrame | Styler] | None = None
+    """The rows as the page shows them in a theme, where they have colours or pictures."""
     scores: Scores | None = None
     printed: Printed | None = None
     opens: Opens | None = None
     carried: Sequence[Sequence[str]] = ()
     """For each row the values that `opens` takes."""
+    by_cell: bool = False
+    """`opens` takes besides, as the last, the column that was clicked."""
     selected: int | None = None
     """The row that is chosen; with it, a click chooses whole rows."""
     formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
     """How columns are written on the page."""
     bold: DataFrame | None = None
     """Whether a cell is bold on the page: the same rows and columns."""
-    heads: Mapping[str, str] = field(default_factory=dict)
-    """Heads of columns on the page where the file has longer ones."""
-    pinned: Sequence[str] = ()
-    """Columns that stay in sight."""
+    columns: Mapping[str, Column] = field(default_factory=dict)
+    """Those that are not shown as any other."""
     height: int | None = None
     """Pixels; as high as its rows, until there are many, by default."""
     width: int | None = None

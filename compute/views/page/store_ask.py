@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from pandas import DataFrame
@@ -42,14 +43,21 @@ class StoreAsk:
         choice = self.choice if added is None else (self.choice or Choice()) if added else None
         queries = None
         if self.kind and declared(query).by_kind:
-            whole = replace(self, kind=None)
-            queries = whole(query_slices.of_kind, added=False, **self.kind._asdict())
+            queries = self.whole()(query_slices.of_kind, added=False, **self.kind._asdict())
         with self.overlays.cursor(self.judgement, choice, queries) as cursor:
             return query(cursor, **parameters)
+
+    def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
+        """The same, while the store is open."""
+        return partial(self, query, **parameters)
 
     def only(self, kind: Kind) -> "StoreAsk":
         """The same store, read for one query group."""
         return replace(self, kind=kind)
+
+    def whole(self) -> "StoreAsk":
+        """The same store, read for all queries."""
+        return replace(self, kind=None)
 
     def with_versions(self, names: Sequence[str]) -> "StoreAsk":
         """The same store, where these versions of systems are read like systems."""

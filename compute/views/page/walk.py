@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from compute.base.errors import Missing, WrongInput
 from compute.views.page.ask import Ask
-from compute.views.page.controls import Choice, Control, Many
+from compute.views.page.controls import Asked, Choice, Control, Many, Offered
 from compute.views.page.holders import (
     Above,
     Beside,
@@ -75,7 +75,7 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
             messages.append(part.text)
         elif isinstance(part, Figure | Table):
             if part.key == key:
-                found = Found(part, dict(walk.asked), dict(walk.titles))
+                found = Found(part, dict(walk.shown), dict(walk.titles))
                 walk.check(steps)
                 return found
             others.append(part.key)
@@ -100,6 +100,7 @@ class Walk:
         self._chosen, self._key = chosen, key
         self.controls: dict[str, Control] = {}
         self.asked: dict[str, Any] = {}
+        self.shown: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
         self._passed_over: list[str] = []
 
@@ -140,6 +141,8 @@ class Walk:
                 self.titles[step.key] = step.titles
             self.controls[step.key] = step
             self.asked[step.key] = value = step.value(self._chosen.get(step.key))
+            if not isinstance(step, Asked | Offered):
+                self.shown[step.key] = value
             return value
         walked = _WALKED.get(type(step))
         if walked is not None:
@@ -180,6 +183,8 @@ class Walk:
         place, replaced, over = step.slot
         if replaced:
             place.clear()
+        if callable(step.step):
+            return (yield from self.run(step.step, place, over))
         return (yield from self._step(step.step, place, over))
 
     def _wait(self, step: Wait, shown: list[Any], above: list[Any] | None) -> Iterator:

@@ -13,6 +13,7 @@ from compute.store.store import Part as Stored
 from compute.views.page import (
     Above,
     Ask,
+    Asked,
     Beside,
     Box,
     Choice,
@@ -53,10 +54,18 @@ class Nothing:
     ) -> DataFrame:
         return query(**parameters)
 
+    choice = None
+
+    def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
+        return partial(query, **parameters)
+
     def only(self, kind: Kind) -> Ask:
         return self
 
     def with_versions(self, names: Sequence[str]) -> Ask:
+        return self
+
+    def whole(self) -> Ask:
         return self
 
     def parts(self) -> Sequence[Stored]:
@@ -102,6 +111,28 @@ def page(ran: list[str], ask: Ask) -> Steps:
     found = yield Wait("Counting…", lambda: 7)
     yield Into(place, Heading(f"after {found}"))
     ran.append("end")
+
+
+def asks_above(ask: Ask) -> Steps:
+    """A page whose controls stand in a slot; it reads a name without a control."""
+    named = yield Asked("dataset")
+    place = yield Slot()
+    yield Text(f"on {named}")
+    dataset = yield Into(place, controls)
+    yield Figure("first", str(dataset), drawn)
+
+
+def test_steps_stand_in_a_slot_and_names_without_a_control_are_no_values() -> None:
+    given = {"systems": ["minilm"], "dataset": "two"}
+    assert [shown(part) for part in parts(asks_above, Nothing(), **given)] == [
+        *("Two is small.", "on two", "first"),
+    ]
+
+    def bare(ask: Ask) -> Steps:
+        yield Asked("dataset")
+        yield Figure("first", "", drawn)
+
+    assert find(bare, Nothing(), "first", dataset="two").values == {}
 
 
 def shown(part: object) -> str:
@@ -185,6 +216,8 @@ def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> Non
     told = Note(["Fact."], how="up is better.", of_matrix="Click a cell.")
     assert (told.shown, told.behind()) == ("Fact.", "How to read this: up is better. Click a cell.")
     assert told.behind(narrow=True) == "How to read this: up is better."
+    bare = Note(["Fact."], of_matrix="Dark is good.")
+    assert (bare.behind(), bare.behind(narrow=True)) == ("Dark is good.", "")
     only = Note(how="up is better.")
     assert (only.shown, only.behind()) == ("How to read this", "up is better.")
 

@@ -4,7 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from compute.views.dataset import query_outcomes, select
+from compute.datasets.catalogue import counterpart
+from compute.views.dataset import select
 from compute.views.efficiency import augmented_table
 from compute.views.shared import catalogue, next_steps
 from pages._dataset import languages, sections, slices, versions, views
@@ -28,7 +29,7 @@ with pickers.pickers():
 address.remember("dataset", name)
 sections.facts(dataset)
 is_computed = bool(offered.set_index("dataset")["computed"][name])
-chosen = views.choose(is_computed, query_outcomes.counterpart(name) in names)
+chosen = views.choose(is_computed, counterpart(name) in names)
 named = read(catalogue.systems)
 view = views.View(dataset, measure, named)
 if chosen in views.WITH_TEXTS:

@@ -396,3 +396,15 @@ def _everything() -> Iterator[Dataset]:
 
 DATASETS: Mapping[str, Dataset] = catalogue(_everything())
 """Every dataset that the papers name and the five PyDocs collections, by name."""
+
+
+_IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
+
+
+def counterpart(dataset: str) -> str:
+    """The same dataset in the other language: scifact -> scifact-pl, and back."""
+    match = _IN_LANGUAGE.match(dataset)
+    if match is None:
+        return ""
+    name, polish, rest = match.groups()
+    return f"{name}{'' if polish else '-pl'}{rest or ''}"

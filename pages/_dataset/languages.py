@@ -7,6 +7,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.datasets import published
+from compute.datasets.catalogue import counterpart
 from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import systems as figures
@@ -22,9 +23,7 @@ def languages(view: View) -> None:
     if reading.kind():
         st.info("Two languages are compared over all queries: choose All queries above.")
         return
-    pair = sorted(
-        [view.dataset.name, query_outcomes.counterpart(view.dataset.name)], key=_is_polish
-    )
+    pair = sorted([view.dataset.name, counterpart(view.dataset.name)], key=_is_polish)
     _systems(view, *pair)
     left, right = st.columns(2)
     with left:

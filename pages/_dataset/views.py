@@ -123,7 +123,7 @@ def systems(view: View) -> None:
         + drawing.of_matrix(" A click on a system compares it with the baseline, query by query."),
         "The median system: per query the median of all systems." * (baseline == MEDIAN),
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
-        query_outcomes.parts_note(view.rows(), len(view.dataset.parts)),
+        *query_outcomes.parts_note(view.rows(), len(view.dataset.parts)),
     )
 
 

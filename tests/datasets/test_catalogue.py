@@ -8,7 +8,7 @@ import pytest
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import DATASETS, Dataset, dataset
-from compute.datasets.catalogue import PUBLISHED, catalogue, own
+from compute.datasets.catalogue import PUBLISHED, catalogue, counterpart, own
 
 
 def _named(file: str) -> set[str]:
@@ -149,3 +149,16 @@ def test_own_may_not_take_a_catalogue_name() -> None:
 def test_an_own_name_may_not_enter_a_collection_of_the_catalogue(name: str) -> None:
     with pytest.raises(Conflict, match="of the catalogue"):
         own(name)
+
+
+@pytest.mark.parametrize(
+    ("english", "polish"),
+    [
+        ("scifact", "scifact-pl"),
+        ("cqadupstack/android", "cqadupstack-pl/android"),
+        ("webis-touche2020", "webis-touche2020-pl"),
+    ],
+)
+def test_the_same_dataset_in_the_other_language(english: str, polish: str) -> None:
+    assert counterpart(english) == polish
+    assert counterpart(polish) == english

@@ -43,7 +43,7 @@ def standing(shown: Shown, dataset: Dataset, measure: str) -> dict[str, Any] | N
     figure = systems_figure.systems(first, measure, against, theme="light")
     notes = [
         f"The {MOST_DRAWN} best of {len(rows):,}." * (len(rows) > len(first)),
-        query_outcomes.parts_note(every, len(dataset.parts)),
+        *query_outcomes.parts_note(every, len(dataset.parts)),
     ]
     return {
         "said": _said(shown, dataset, measure, rows["system"].tolist()),

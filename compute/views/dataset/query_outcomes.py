@@ -1,7 +1,5 @@
 """How the systems of a dataset stand: means with intervals, and what its queries do to them."""
 
-import re
-
 import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
@@ -43,17 +41,17 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
     return table[columns].iloc[places].reset_index(drop=True)
 
 
-def parts_note(rows: DataFrame, n_parts: int) -> str:
-    """What `ranked` does with a dataset of parts, as sentences; nothing for one without parts."""
+def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
+    """Sentences about how `ranked` reads a dataset of parts; none for one without parts."""
     if not n_parts:
-        return ""
+        return []
     of_system = rows.groupby("system")["dataset"].nunique()
     there = rows["dataset"].nunique()
     lacking = int((of_system < there).sum())
     said = ["Parts weigh the same."]
     said += [f"Only {there} of {counted(n_parts, 'part')} have runs."] * (there < n_parts)
     without = f"Left out: {counted(lacking, 'system')} without a run on each of these."
-    return " ".join([*said, *[without] * (lacking > 0)])
+    return [*said, *[without] * (lacking > 0)]
 
 
 def kind(rows: DataFrame) -> DataFrame:
@@ -103,18 +101,6 @@ def found(places: DataFrame) -> DataFrame:
         first=("system", "first"),
     )
     return table.reset_index().sort_values(["best", *keys], na_position="last", ignore_index=True)
-
-
-SPLIT = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
-
-
-def counterpart(dataset: str) -> str:
-    """The same dataset in the other language: scifact -> scifact-pl, and back."""
-    match = SPLIT.match(dataset)
-    if match is None:
-        return ""
-    name, polish, rest = match.groups()
-    return f"{name}{'' if polish else '-pl'}{rest or ''}"
 
 
 def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: str) -> DataFrame:

@@ -11,10 +11,9 @@ from pandas import DataFrame
 
 from compute.base.bounded_cache import remembered
 from compute.base.errors import WrongInput
-from compute.datasets.catalogue import DATASETS
+from compute.datasets.catalogue import DATASETS, counterpart
 from compute.evaluate.measures import MEASURES
 from compute.systems import SYSTEMS, rows_behind, system
-from compute.views.dataset.query_outcomes import counterpart
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)

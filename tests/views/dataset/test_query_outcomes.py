@@ -34,8 +34,8 @@ def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
 
 
 def test_parts_and_systems_that_are_not_there_are_said() -> None:
-    assert query_outcomes.parts_note(rows(), 0) == ""
-    of_two = "Parts weigh the same. Left out: 1 system without a run on each of these."
+    assert query_outcomes.parts_note(rows(), 0) == []
+    of_two = ["Parts weigh the same.", "Left out: 1 system without a run on each of these."]
     assert query_outcomes.parts_note(rows(), 2) == of_two
     assert "Only 2 of 12 parts have runs." in query_outcomes.parts_note(rows(), 12)
 
@@ -96,19 +96,6 @@ def test_a_document_has_a_row_per_query_with_its_best_rank() -> None:
     assert found["best"].tolist()[:2] == [1, 3] and pd.isna(found["best"].iloc[2])
     assert found["middle"].iloc[1] == 5
     assert found["first"].tolist()[:2] == ["b", "b"]
-
-
-@pytest.mark.parametrize(
-    ("english", "polish"),
-    [
-        ("scifact", "scifact-pl"),
-        ("cqadupstack/android", "cqadupstack-pl/android"),
-        ("webis-touche2020", "webis-touche2020-pl"),
-    ],
-)
-def test_the_same_dataset_in_the_other_language(english: str, polish: str) -> None:
-    assert query_outcomes.counterpart(english) == polish
-    assert query_outcomes.counterpart(polish) == english
 
 
 def test_a_table_with_both_languages_counts_before_one_with_one() -> None:

@@ -49,9 +49,14 @@ def export(arguments: Namespace) -> int:
     page, key, given = _wanted(arguments)
     _score(given)
     paper = Paper(arguments.width, arguments.font, not arguments.untitled)
-    if page in pages.PAGES and arguments.what != "view":
-        form = file.suffix.removeprefix(".")
-        _put(file.absolute(), pages.write(Store(settings.load()), page, key, given, form, paper))
+    if page in pages.PAGES:
+        store, form = Store(settings.load()), file.suffix.removeprefix(".")
+        content = (
+            pages.archive(store, page, given)
+            if arguments.what == "view"
+            else pages.write(store, page, key, given, form, paper)
+        )
+        _put(file.absolute(), content)
         done = 0
     else:
         asked = {"kind": arguments.what, "page": page, "key": key, "given": given}

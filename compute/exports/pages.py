@@ -1,19 +1,29 @@
-"""Figures and tables of pages as files: no browser, no server, no second composition."""
+"""Figures, tables and views of pages as files: no browser, no server, no second composition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import urlencode
 
-from compute.exports import figures, file_names, tables
+from pandas import DataFrame
+
+from compute.base.errors import Missing, WrongInput
+from compute.base.words import near
+from compute.exports import figures, file_names, page_archive, tables
 from compute.exports.formats import Paper
 from compute.exports.page_archive import Shown
-from compute.judgements import Choice
+from compute.judgements import RULES, SOURCES, Choice
+from compute.reading.questions import declared
 from compute.store import run_versions
 from compute.store.store import Store
+from compute.views.about import view_inputs, view_provenance
 from compute.views.about.page import page as about
 from compute.views.efficiency.page import page as efficiency
 from compute.views.lengths.page import page as lengths
 from compute.views.overlap.page import page as overlap
-from compute.views.page import Figure, Found, Page, find
-from compute.views.page.store_ask import opened
+from compute.views.page import Figure, Found, Page, every, find
+from compute.views.page.store_ask import StoreAsk, opened
 from compute.views.shared.theme import Legend
 
 PAGES: Mapping[str, Page] = {
@@ -23,24 +33,114 @@ PAGES: Mapping[str, Page] = {
     "overlap": overlap,
 }
 """Pages that are records, by the name in their address."""
+TITLES = {"about": "About the numbers"}
+"""Of pages whose title is not their name."""
 _COUNTED = ("judgements", "rule", "sources")
 """Keys of the switch of judgements, which every page has."""
+Given = Mapping[str, Sequence[str]]
+"""Keys and values of an address."""
 
 
-def write(
-    store: Store, name: str, key: str, given: Mapping[str, Sequence[str]], form: str, paper: Paper
-) -> bytes:
-    """A figure or table of a page as a file of this format. Raises WrongInput, Missing."""
-    chosen = {one: list(values) for one, values in given.items() if one not in _COUNTED}
-    added = "judgements" in given
-    values = [value for values in chosen.values() for value in values]
+def page_of(name: str) -> Page:
+    """The page of this name. Raises WrongInput."""
+    if name not in PAGES:
+        known = f"{near(name, PAGES)}known: {', '.join(sorted(PAGES))}"
+        raise WrongInput(f"no page {name!r} to export; {known}")
+    return PAGES[name]
+
+
+@dataclass
+class Asked:
+    """A page at an address, read from a store."""
+
+    ask: StoreAsk
+    name: str
+    given: Given
+    rests_on: view_inputs.Shown = field(default_factory=view_inputs.Shown)
+    """Inputs of all answers so far."""
+
+    @property
+    def chosen(self) -> dict[str, list[str]]:
+        """Values of controls."""
+        return {key: list(values) for key, values in self.given.items() if key not in _COUNTED}
+
+    @property
+    def judgements(self) -> str:
+        """Judgements that count, in words."""
+        return "official + added" if self.ask.choice else "official"
+
+    def note(
+        self, query: Callable[..., DataFrame], given: Mapping[str, Any], answer: DataFrame
+    ) -> None:
+        """Note the inputs of an answer."""
+        self.rests_on |= view_inputs.of(answer, declared(query), given)
+
+    def every(self) -> Iterator[Found]:
+        """Figures and tables of the page, but folded ones. Raises Missing, WrongInput."""
+        return every(page_of(self.name), self.ask, **self.chosen)
+
+
+@contextmanager
+def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
+    """A page at an address, in the newest version of a store."""
+    values = [value for key, kept in given.items() if key not in _COUNTED for value in kept]
     named = run_versions.named(run_versions.stored(store), values)
-    with opened(store, named, Choice() if added else None) as ask:
-        found = find(PAGES[name], ask, key, **chosen)
-        shown = exported(name, found)
+    with opened(store, named, counted(given)) as ask:
+        found = Asked(ask, name, given)
+        found.ask = replace(ask, heard=found.note)
+        yield found
+
+
+def counted(given: Given) -> Choice | None:
+    """Added judgements that count at an address; None for official ones only."""
+    if "added" not in given.get("judgements", ()):
+        return None
+    rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
+    sources = tuple(name for name in given.get("sources", ()) if name in SOURCES)
+    return Choice(rule, sources or Choice().sources)
+
+
+def write(store: Store, name: str, key: str, given: Given, form: str, paper: Paper) -> bytes:
+    """A figure or table of a page as a file of this format. Raises WrongInput, Missing."""
+    with asked(store, name, given) as view:
+        shown = exported(name, find(page_of(name), view.ask, key, **view.chosen))
         if isinstance(shown, figures.Figure):
             return figures.write(shown, form, paper)
         return tables.write(shown, form)
+
+
+def archive(store: Store, name: str, given: Given) -> bytes:
+    """A page at an address as a zip of its figures, tables, data and provenance.
+
+    Raises WrongInput, and Missing for a page that shows nothing.
+    """
+    with asked(store, name, given) as view:
+        found = list(view.every())
+        if not found:
+            raise Missing(f"the page {name} draws nothing for these choices")
+        shown = [exported(name, one) for one in found]
+        last = found[-1]
+        kind = last.values.get("queries")
+        where = address(name, last.values, given)
+        record = view_provenance.record(
+            store,
+            view.rests_on,
+            version=(view.ask.manifest, view.ask.judgement),
+            choice=view.ask.choice,
+            queries=last.titles["queries"][kind] if kind else "",
+            address=where,
+        )
+        title = TITLES.get(name, name.capitalize())
+        return page_archive.archive(page_archive.View(title, where, shown, record))
+
+
+def address(name: str, values: Mapping[str, Any], given: Given) -> str:
+    """The address of a view, with the value of every control."""
+    words = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in values.items()
+    }
+    return f"/{name}?{urlencode({k: v for k, v in (words | dict(given)).items() if v}, doseq=True)}"
 
 
 def exported(page: str, found: Found) -> Shown:

@@ -58,7 +58,7 @@ from compute.views.page.parts import (
     Text,
     Widget,
 )
-from compute.views.page.walk import Found, find, parts
+from compute.views.page.walk import Found, every, find, parts
 
 __all__ = [
     "Above",
@@ -108,6 +108,7 @@ __all__ = [
     "Wait",
     "Widget",
     "Words",
+    "every",
     "find",
     "offers",
     "parts",

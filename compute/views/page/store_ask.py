@@ -1,6 +1,6 @@
 """The store as a page asks it, without a server."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -35,6 +35,8 @@ class StoreAsk:
     choice: Choice | None = None
     """None for official judgements only."""
     kind: Kind | None = None
+    heard: Callable[[Callable[..., DataFrame], Mapping[str, Any], DataFrame], None] | None = None
+    """Told of each answer, with its query and parameters."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
@@ -45,7 +47,10 @@ class StoreAsk:
         if self.kind and declared(query).by_kind:
             queries = self.whole()(query_slices.of_kind, added=False, **self.kind._asdict())
         with self.overlays.cursor(self.judgement, choice, queries) as cursor:
-            return query(cursor, **parameters)
+            answer = query(cursor, **parameters)
+        if self.heard:
+            self.heard(query, parameters, answer)
+        return answer
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
         """The same, while the store is open."""

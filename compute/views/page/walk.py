@@ -84,6 +84,18 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
     raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
 
 
+def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
+    """Figures and tables of a page for these values, as they are made; folded ones are left out.
+
+    Raises Missing for an unknown value, WrongInput for a key without a control.
+    """
+    walk = Walk(chosen, folded=False)
+    for part in (steps := walk.run(lambda: page(ask), [])):
+        if isinstance(part, Figure | Table):
+            yield Found(part, dict(walk.asked), dict(walk.titles))
+    walk.check(steps)
+
+
 def flat(shown: Sequence[Any]) -> Iterator[Any]:
     """What a walk lists, nested lists as they stand."""
     for one in shown:
@@ -96,8 +108,8 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 class Walk:
     """One run of a page: yields parts as they are made, and lists them as they stand on screen."""
 
-    def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
-        self._chosen, self._key = chosen, key
+    def __init__(self, chosen: Mapping[str, Any], key: str = "", *, folded: bool = True) -> None:
+        self._chosen, self._key, self._folded = chosen, key, folded
         self.controls: dict[str, Control] = {}
         self.asked: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
@@ -173,6 +185,12 @@ class Walk:
         for column in step.columns:
             yield from self.run(column, shown, above)
 
+    def _expander(self, step: Expander, shown: list[Any], above: list[Any] | None) -> Iterator:
+        if step.key and not self._folded:
+            self._passed_over += self._chosen  # any of them may be of a control in it
+            return None
+        return (yield from self.run(step.inside, shown, above))
+
     def _slot(self, step: Slot, shown: list[Any], above: list[Any] | None) -> Iterator:
         place: list[Any] = []
         shown.append(place)
@@ -202,7 +220,7 @@ _WALKED: Mapping[type, Callable[..., Iterator]] = {
     Beside: Walk._beside,
     Group: Walk._plain,
     Box: Walk._plain,
-    Expander: Walk._plain,
+    Expander: Walk._expander,
     Live: Walk._plain,
     Slot: Walk._slot,
     Into: Walk._into,

@@ -77,7 +77,10 @@ class Asked:
 
     def every(self) -> Iterator[Found]:
         """Figures and tables of the page, but folded ones. Raises Missing, WrongInput."""
-        return every(page_of(self.name), self.ask, **self.chosen)
+        for found in every(page_of(self.name), self.ask, **self.chosen):
+            if isinstance(found.part, Figure) and found.part.sample:
+                self.rests_on |= view_inputs.of_sample(*found.part.sample)
+            yield found
 
 
 @contextmanager
@@ -85,19 +88,19 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
     """A page at an address, in the newest version of a store."""
     values = [value for key, kept in given.items() if key not in _COUNTED for value in kept]
     named = run_versions.named(run_versions.stored(store), values)
-    with opened(store, named, counted(given)) as ask:
+    choice = counting(given)
+    with opened(store, named, choice if "added" in given.get("judgements", ()) else None) as ask:
         found = Asked(ask, name, given)
-        found.ask = replace(ask, heard=found.note)
+        found.ask = replace(ask, heard=found.note, added=choice)
         yield found
 
 
-def counted(given: Given) -> Choice | None:
-    """Added judgements that count at an address; None for official ones only."""
-    if "added" not in given.get("judgements", ()):
-        return None
+def counting(given: Given) -> Choice:
+    """Added judgements that count at an address wherever added ones do."""
     rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
-    sources = tuple(name for name in given.get("sources", ()) if name in SOURCES)
-    return Choice(rule, sources or Choice().sources)
+    named = list(given.get("sources", ()))
+    sources = tuple(name for name in named if name in SOURCES)
+    return Choice(rule, sources if sources or named == [""] else Choice().sources)
 
 
 def write(store: Store, name: str, key: str, given: Given, form: str, paper: Paper) -> bytes:

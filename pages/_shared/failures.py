@@ -3,7 +3,7 @@
 import traceback
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from compute.store import damage
 from pages._shared import metrics, reading
 from pages._shared.escaping import text
 
+Drawn = TypeVar("Drawn")
 STRANGE = "the browser sent a value that this page does not offer: load the page again"
 
 
@@ -44,16 +45,17 @@ def show_failure(error: Exception) -> None:
     st.error(text(said))
 
 
-def guarded(draw: Callable[..., None]) -> Callable[..., None]:
+def guarded(draw: Callable[..., Drawn]) -> Callable[..., Drawn | None]:
     """For a fragment, which draws itself again past app.py: errors as app.py shows them."""
 
     @wraps(draw)
-    def drawn(*args: Any) -> None:
+    def drawn(*args: Any) -> Drawn | None:
         try:
-            draw(*args)
+            return draw(*args)
         except BeirscopeError as error:
             show_error(error)
         except Exception as error:
             show_failure(error)
+        return None
 
     return drawn

@@ -522,10 +522,9 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
     """Name a sample that numbers of this run of the page were estimated from, by a measure; as it
     is now, where the page showed less of the same task before."""
     before = rests_on()
-    others = {one for one in before.samples if dict(one)["task"] != about["task"]}
-    samples = frozenset({*others, tuple(about.items())})
-    measures = before.measures | {measure}
-    st.session_state["_rests_on"] = replace(before, samples=samples, measures=measures)
+    others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
+    others_only = replace(before, samples=others)
+    st.session_state["_rests_on"] = others_only | view_inputs.of_sample(about, measure)
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:

@@ -95,7 +95,7 @@ def _section(section: records.Section, above: Any) -> Any:
 
 def _beside(beside: records.Beside, above: Any) -> None:
     if beside.widths:
-        row = st.container(horizontal=True)
+        row = st.container(horizontal=True, gap=beside.gap)  # pyrefly: ignore
         places = [row.container(width=width) for width in beside.widths]
     else:
         places = st.columns(beside.shares or len(beside.columns))  # pyrefly: ignore
@@ -105,7 +105,7 @@ def _beside(beside: records.Beside, above: Any) -> None:
 
 
 def _box(box: records.Box, above: Any) -> Any:
-    with st.container(border=True, height=box.height):
+    with st.container(border=True, height=box.height, width=box.width):  # pyrefly: ignore
         return _run(box.inside, above)
 
 
@@ -126,15 +126,15 @@ def _folded(expander: records.Expander) -> Any:
         return _run(expander.inside, None)
 
 
-def _live(live: records.Live, above: Any) -> None:
-    _followed(live.inside)
+def _live(live: records.Live, above: Any) -> Any:
+    return _followed(live.inside)
 
 
 @st.fragment
 @failures.guarded
-def _followed(inside: Inside) -> None:
+def _followed(inside: Inside) -> Any:
     with reading.newest_judgements():
-        _run(inside, None)
+        return _run(inside, None)
 
 
 def _slot(slot: records.Slot, above: Any) -> Any:
@@ -198,7 +198,7 @@ def _many(many: records.Many, above: Any) -> list[str]:
 def _known(control: records.Choice | records.Many, above: Any, advice: str = "") -> None:
     if control.noun:
         with _within(above):
-            names = getattr(control, "known", ()) or control.options
+            names = control.known or control.options
             address.known(control.key, names, control.noun, advice)
 
 
@@ -291,6 +291,8 @@ def _download(download: records.Download) -> None:
 
 
 def _figure(shown: records.Figure) -> None:
+    if shown.sample:
+        reading.add_sample(*shown.sample)
     figure = shown.drawn(theme=colours.theme())
     options: dict[str, Any] = {"legend": shown.legend, "width": shown.width}
     if shown.opens is None:

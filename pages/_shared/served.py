@@ -9,7 +9,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.judgements import Choice
-from compute.store.store import Part
+from compute.store.store import Part, Store
 from compute.views.shared.query_slices import Kind
 from pages._shared import reading
 
@@ -41,6 +41,14 @@ class Served:
     @property
     def choice(self) -> Choice | None:
         return st.session_state.get("_choice")
+
+    @property
+    def counting(self) -> Choice:
+        return st.session_state.get("_added") or Choice()
+
+    @property
+    def store(self) -> Store:
+        return reading.store()
 
     @property
     def kind(self) -> Kind | None:

@@ -32,6 +32,11 @@ class Shown:
         )
 
 
+def of_sample(about: Mapping[str, str | int], measure: str) -> Shown:
+    """Where numbers come from that a measure of a sample is estimated from."""
+    return Shown(measures=frozenset([measure]), samples=frozenset([tuple(about.items())]))
+
+
 def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Shown:
     """Where the numbers of a frame come from, which a query gave for these parameters.
 

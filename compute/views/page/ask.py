@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from pandas import DataFrame
 
 from compute.judgements import Choice
-from compute.store.store import Part
+from compute.store.store import Part, Store
 from compute.views.shared.query_slices import Kind
 
 
@@ -29,6 +29,16 @@ class Ask(Protocol):
     @property
     def choice(self) -> Choice | None:
         """Added judgements that count; None for official ones only."""
+        ...
+
+    @property
+    def counting(self) -> Choice:
+        """Added judgements that count wherever added ones do."""
+        ...
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for judging tasks."""
         ...
 
     @property

@@ -39,6 +39,8 @@ class Choice(Control):
     """Lines of the tooltip."""
     width: int = 190
     disabled: bool = False
+    known: Sequence[str] = ()
+    """Names that an address may hold, where they are more than the options."""
     recalls: Sequence[str] = ()
     """Options that this page shares with other pages: the last one shown is the next default."""
     side_by_side: bool = False
@@ -46,10 +48,12 @@ class Choice(Control):
 
     def value(self, given: Any) -> Any:
         name = "".join(_names(given)[-1:])
-        if not name:
-            return self.default if self.default in self.options else self.options[0]
-        refuse(name, self.options, self.noun or self.label.lower(), self.advice(name))
-        return name
+        if name in self.options:
+            return name
+        if name:
+            known = self.known or self.options
+            refuse(name, known, self.noun or self.label.lower(), self.advice(name))
+        return self.default if self.default in self.options else self.options[0]
 
 
 @dataclass(frozen=True)

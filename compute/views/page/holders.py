@@ -53,14 +53,16 @@ class Beside:
     widths: Sequence[int] = ()
     shares: Sequence[float] = ()
     """Of the screen's width; equal ones by default."""
+    gap: str = "small"
 
 
 @dataclass(frozen=True)
 class Box:
-    """Steps in a frame of this height in pixels, in which they scroll."""
+    """Steps in a frame; with a height in pixels they scroll in it."""
 
     inside: "Inside"
-    height: int
+    height: int | str = "content"
+    width: int | str = "stretch"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ class Expander:
 
 @dataclass(frozen=True)
 class Live:
-    """Steps that run again on their own after each judgement; they return nothing."""
+    """Steps that run again on their own after each judgement; sent is what they return when the
+    whole page runs."""
 
     inside: "Inside"
 

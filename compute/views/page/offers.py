@@ -8,7 +8,7 @@ from pandas import DataFrame, Series
 from compute.base.words import counted
 from compute.datasets import Dataset
 from compute.evaluate.measures import is_measure
-from compute.store import run_versions
+from compute.store import freshness, run_versions
 from compute.systems import SYSTEMS, System
 from compute.views.page.ask import Ask
 from compute.views.page.controls import Asked, Choice, Many
@@ -112,6 +112,38 @@ def to_score(name: str) -> str:
 def record(ask: Ask, dataset: str) -> Dataset:
     """A stored dataset by its name."""
     return next_steps.record(ask(catalogue.facts, dataset=dataset))
+
+
+NO_LISTS = "No ranked lists are stored yet: python -m compute demo computes some."
+
+
+def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
+    """The control of datasets with ranked lists; `runs`: dataset, system."""
+    names = list(dict.fromkeys(runs["dataset"]))
+    return Choice(
+        "dataset",
+        "Dataset",
+        names,
+        noun="dataset with ranked lists",
+        advice=lambda name: "" if name in names else _without_lists(ask, name),
+        titles=dataset_titles(ask),
+        width=width,
+        recalls=names,
+    )
+
+
+def _without_lists(ask: Ask, name: str) -> str:
+    known = ask(catalogue.facts, dataset=name)
+    return without_runs(ask, next_steps.record(known)) if len(known) else ""
+
+
+def without_runs(ask: Ask, dataset: Dataset) -> str:
+    """Why nothing computed is shown of a dataset, and what brings a first run."""
+    parts = ask.parts()
+    outdated = freshness.outdated(parts, [dataset.name, *dataset.parts])
+    loaded = {part.dataset for part in parts if part.kind in ("documents", "lengths")}
+    is_loaded = not dataset.parts and dataset.collection in loaded
+    return next_steps.without_runs(dataset, is_loaded=is_loaded, outdated=outdated)
 
 
 def segmented(ask: Ask, *collections: str) -> str:

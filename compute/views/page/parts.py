@@ -179,6 +179,8 @@ class Figure:
     opens: Opens | None = None
     width: str = "stretch"
     """`content` for a figure that has a width of its own."""
+    sample: tuple[Mapping[str, str | int], str] | None = None
+    """Provenance of the sample that it is estimated from, and the measure."""
 
 
 @dataclass(frozen=True)

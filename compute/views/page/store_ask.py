@@ -18,6 +18,8 @@ from compute.store.store import Part, Store
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
 
+_USUAL = Choice()
+
 
 @dataclass(frozen=True)
 class StoreAsk:
@@ -34,6 +36,8 @@ class StoreAsk:
     """Versions of systems that are read like systems."""
     choice: Choice | None = None
     """None for official judgements only."""
+    added: Choice = _USUAL
+    """Added judgements that count where they are asked for, without a choice."""
     kind: Kind | None = None
     heard: Callable[[Callable[..., DataFrame], Mapping[str, Any], DataFrame], None] | None = None
     """Told of each answer, with its query and parameters."""
@@ -42,7 +46,7 @@ class StoreAsk:
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
         """Answer of a query declared by `@question`."""
-        choice = self.choice if added is None else (self.choice or Choice()) if added else None
+        choice = self.choice if added is None else self.counting if added else None
         queries = None
         if self.kind and declared(query).by_kind:
             queries = self.whole()(query_slices.of_kind, added=False, **self.kind._asdict())
@@ -51,6 +55,11 @@ class StoreAsk:
         if self.heard:
             self.heard(query, parameters, answer)
         return answer
+
+    @property
+    def counting(self) -> Choice:
+        """Added judgements that count wherever added ones do."""
+        return self.choice or self.added
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
         """The same, while the store is open."""

@@ -9,7 +9,9 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Missing, WrongInput
+from compute.judgements import Choice as Judgements
 from compute.store.store import Part as Stored
+from compute.store.store import Store
 from compute.views.page import (
     Above,
     Ask,
@@ -23,6 +25,7 @@ from compute.views.page import (
     Heading,
     Html,
     Into,
+    Live,
     Many,
     Message,
     Note,
@@ -55,6 +58,11 @@ class Nothing:
         return query(**parameters)
 
     choice = None
+    counting = Judgements()
+
+    @property
+    def store(self) -> Store:
+        raise AssertionError("nobody asked for tasks")
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
         return partial(query, **parameters)
@@ -242,3 +250,22 @@ def test_a_control_is_found_without_what_sections_hold() -> None:
     assert isinstance(found, Choice) and list(found.options) == ["one", "two"]
     assert control(page, ask, "unit") is None
     assert control(page, ask, "unit", dataset="two") is not None
+
+
+def test_what_a_live_part_returns_is_sent_to_the_steps_behind_it() -> None:
+    def counted() -> Steps:
+        yield Text("drawn anew")
+        return 7
+
+    def live(ask: Ask) -> Steps:
+        found = yield Live(counted)
+        yield Text(f"{found} at first")
+
+    assert [shown(part) for part in parts(live, Nothing())] == ["drawn anew", "7 at first"]
+
+
+def test_an_address_may_name_what_a_control_does_not_offer_now() -> None:
+    control = Choice("beside", "Beside", ["two", "three"], "three", known=["one", "two", "three"])
+    assert control.value("two") == "two" and control.value("one") == "three"
+    with pytest.raises(Missing, match=r"No beside here is called four"):
+        control.value("four")

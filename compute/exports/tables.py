@@ -78,7 +78,7 @@ def parquet(table: Table) -> bytes:
 
 def markdown(table: Table) -> bytes:
     """A table as GitHub reads it; best bold, second underlined (`<ins>`)."""
-    heads, rows, right = _shown(table)
+    heads, rows, right = shown(table)
     styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}
     marked, note = _marks(table)
     cells = _styled(table, rows, styles, _markdown_cell, marked, MARK)
@@ -96,7 +96,7 @@ def markdown(table: Table) -> bytes:
 
 def tex(table: Table) -> bytes:
     """A LaTeX `table` with a caption and a label, for `\\input`."""
-    heads, rows, right = _shown(table)
+    heads, rows, right = shown(table)
     styles = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
     marked, note = _marks(table)
     cells = _styled(table, rows, styles, latex.escape, marked, r"$^{\dagger}$")
@@ -144,7 +144,7 @@ def _absent(value: Any) -> bool:
     return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
 
 
-def _shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
+def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     """Heads, cells as people read them, and which columns are numbers."""
     frame = _named(table.frame)
     columns = [frame[name].tolist() for name in frame.columns]

@@ -1,6 +1,6 @@
 """What a site shows of a home: one version, the datasets and measures, what systems are called."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,14 @@ from compute.base.errors import Missing
 from compute.base.words import near
 from compute.datasets import DATASETS, Dataset
 from compute.judgements import Choice
-from compute.reading.database import Reading, open_version
-from compute.reading.overlay import Overlays
+from compute.reading.database import Reading
 from compute.store import provenance
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
+from compute.views.page import store_ask
+from compute.views.page.store_ask import StoreAsk
 from compute.views.shared import catalogue
 
 MOST_PRINTED_LETTERS = 2_000
@@ -48,6 +49,7 @@ class Shown:
     opened: Reading
     cursor: DuckDBPyConnection
     wanted: Wanted
+    own: StoreAsk
 
     def ask(self, query: Callable[..., DataFrame], **params: Any) -> DataFrame:
         """What a SELECT of a page gives."""
@@ -56,7 +58,6 @@ class Shown:
     @cached_property
     def datasets(self) -> list[Dataset]:
         """The datasets with scores, in their order. Raises Missing for a wanted one without."""
-        known = dict(DATASETS) | own_datasets(self.store)
         scored = {
             name for (name,) in self.cursor.sql("select distinct dataset from means").fetchall()
         }
@@ -66,7 +67,7 @@ class Shown:
                 raise Missing(f"no scores on {name!r}: {told}".rstrip())
         return [
             row
-            for name, row in known.items()
+            for name, row in self._known.items()
             if name in scored and name in (self.wanted.datasets or scored)
         ]
 
@@ -82,6 +83,17 @@ class Shown:
                     f"no run has {name}: {near(name, stored)}there are {', '.join(stored)}"
                 )
         return [name for name in stored if name in (self.wanted.measures or stored)]
+
+    def is_wanted(self, key: str, value: str, others: Mapping[str, str]) -> bool:
+        """Whether the site has a view of a control's value, beside those of other controls."""
+        if key == "measure" and self.wanted.measures:
+            return value in self.wanted.measures
+        known = {row.name for row in self.datasets}
+        return key != "dataset" or not known or value in known or value not in self._known
+
+    @cached_property
+    def _known(self) -> dict[str, Dataset]:
+        return dict(DATASETS) | own_datasets(self.store)
 
     @cached_property
     def systems(self) -> DataFrame:
@@ -112,16 +124,11 @@ class Shown:
 @contextmanager
 def opened(store: Store, wanted: Wanted) -> Iterator[Shown]:
     """The home as it is now, by the judgements that are wanted."""
-    reading = open_version(store)
-    try:
-        if wanted.choice is None:
-            yield Shown(store, reading, reading.cursor(), wanted)
-            return
-        overlays = Overlays(store, reading)
-        with overlays.cursor(store.judgement_version(), wanted.choice) as cursor:
-            yield Shown(store, reading, cursor, wanted)
-    finally:
-        reading.close()
+    with (
+        store_ask.opened(store, (), wanted.choice) as own,
+        own.overlays.cursor(own.judgement, wanted.choice) as cursor,
+    ):
+        yield Shown(store, own.overlays.reading, cursor, wanted, own)
 
 
 def parts(dataset: Dataset) -> Sequence[str]:

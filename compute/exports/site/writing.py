@@ -21,8 +21,12 @@ from compute.base.printable import printable
 from compute.base.settings import PROJECT
 from compute.datasets import published
 from compute.exports import tables
+from compute.exports.pages import PAGES as PAGES_OF
 from compute.exports.site import boards, figures, lists, results
+from compute.exports.site.asking import SiteAsk
+from compute.exports.site.rendering import Drawn
 from compute.exports.site.shown import Shown, Wanted, opened
+from compute.exports.site.views import SHOWN, Views
 from compute.judgements import RULES
 from compute.store.store import Store
 from compute.views.about import tables as about_tables
@@ -51,8 +55,8 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
         if not shown.datasets and wanted.datasets:
             raise WrongInput("none of these datasets has scores: name others")
         with _in_place(target) as aside:
-            _static(aside, wanted.title)
             made = _made(shown)
+            _static(aside, wanted.title, made, _views(shown, aside, made))
             _data(shown, aside / "data", made)
             rows = data_select.scores_shown(shown.cursor)
             wanted_rows = rows["dataset"].isin([row.name for row in shown.datasets])
@@ -127,24 +131,76 @@ def _files(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
 
 
-def _static(folder: Path, title: str) -> None:
+def _static(folder: Path, title: str, made: Mapping[str, Any], views: Views) -> None:
     """The pages, our script and style, and Plotly's."""
     page = Template((_STATIC / "page.html").read_text("utf-8"))
     for name, heading in PAGES.items():
-        links = "".join(
-            f'<li><a href="{other}.html"{" aria-current=page" * (other == name)}>{words}</a></li>'
-            for other, words in PAGES.items()
-        )
+        links = _links(views, name, "")
         words = {"site": html.escape(title), "heading": heading, "page": name, "links": links}
         (folder / f"{name}.html").write_text(page.substitute(words), "utf-8")
-    for name in ("site.js", "site.css"):
+    for name in ("site.js", "page.js", "site.css"):
         shutil.copyfile(_STATIC / name, folder / name)
     (folder / "plotly.js").write_text(get_plotlyjs(), "utf-8")
+
+
+def _links(views: Views, page: str, root: str) -> str:
+    """Links to the pages, in a view of one of them."""
+    firsts = {name: views.first(name) for name in SHOWN}
+    ways = [(name, f"{name}.html", words) for name, words in PAGES.items()]
+    ways += [(name, one.path, SHOWN[name].title) for name, one in firsts.items() if one]
+    return "".join(
+        f'<li><a href="{root}{path}"{" aria-current=page" * (name == page)}>{words}</a></li>'
+        for name, path, words in ways
+    )
+
+
+def _views(shown: Shown, folder: Path, made: Mapping[str, Any]) -> Views:
+    """Write every view of pages that are records."""
+    template = Template((_STATIC / "view.html").read_text("utf-8"))
+    ask = SiteAsk(shown.own, shown)
+    views = Views(ask, {name: PAGES_OF[name] for name in SHOWN}, shown.is_wanted)
+    for view in views.every:
+        drawn, root = Drawn(views, view), "../" * view.path.count("/")
+        title = SHOWN[view.page].title
+        words = {
+            "root": root,
+            "site": html.escape(shown.wanted.title),
+            "name": html.escape(" · ".join([title, *view.words])),
+            "heading": title,
+            "links": _links(views, view.page, root),
+            "body": drawn.html(PAGES_OF[view.page], ask),
+            "foot": _foot(made, root),
+        }
+        _write(folder / view.path, template.substitute(words).encode())
+        for path, content in drawn.files.items():
+            _write(folder / path, content)
+    return views
+
+
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def _foot(made: Mapping[str, Any], root: str) -> str:
+    by = f"Published by {made['by']}. " * bool(made["by"])
+    words = (
+        f"{by}Made with {MADE_WITH} {made['version']} on {made['made'][:10]} from version"
+        f" {made['version_of_results']} of its results; {made['judgements']} judgements."
+    )
+    files = {
+        "scores.csv": "All scores (CSV)",
+        MANIFEST: "What this site is made of",
+        "CITATION.txt": "How to cite it",
+    }
+    links = " · ".join(f'<a href="{root}{name}">{what}</a>' for name, what in files.items())
+    return f"<p>{html.escape(words)}</p><p>{links}</p>"
 
 
 def _data(shown: Shown, folder: Path, made: Mapping[str, Any]) -> None:
     """All pieces of data; `site` is read by every page, and says which others there are."""
     folder.mkdir()
+    _put(folder, "looks", figures.looks())
     listed = [
         _put(folder, f"board-{place}", content) | of._asdict()
         for place, (of, content) in enumerate(boards.boards(shown))

@@ -1,0 +1,286 @@
+"""Draws the records of a page as HTML; every text is escaped here."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from html import escape, unescape
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+from urllib.parse import urlencode
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from pandas import DataFrame
+
+from compute.exports import tables
+from compute.exports.site import figures
+from compute.exports.site.views import SHOWN, View, Views
+from compute.views import page as records
+from compute.views.about import contract
+from compute.views.page import Ask, Page, Step
+from compute.views.page.walk import Walk, flat
+from compute.views.shared import theme as looks
+
+MOST_ROWS = 1_000
+"""Rows of a table; files have all."""
+MOST_SIDE_BY_SIDE = 8
+"""Options that stand side by side; more are folded."""
+MOST_IN_SIGHT = 20
+"""Rows of a table that do not scroll."""
+_LESS = "\\u003c"
+_AS_ANY: Mapping[str, records.Column] = MappingProxyType({})
+_MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+class Drawn(Walk):
+    """One view of a page as HTML."""
+
+    def __init__(self, views: Views, view: View) -> None:
+        super().__init__(view.values)
+        self._views, self._view = views, view
+        self.files: dict[str, bytes] = {}
+        """What the view lets one download, by its path in the site."""
+
+    def html(self, page: Page, ask: Ask) -> str:
+        """The parts of the page in the order of the screen."""
+        shown: list[Any] = []
+        for _ in self.run(lambda: page(ask), shown):
+            pass
+        return "\n".join(filter(None, map(self._drawn, flat(shown))))
+
+    def _drawn(self, part: Any) -> str:
+        return part if isinstance(part, str) else _PARTS[type(part)](self, part)
+
+    def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
+        if isinstance(step, records.Beside):
+            return (yield from self._columns(step, shown, above))
+        shown.append(_opened(step))
+        value = yield from super()._step(step, shown, above)
+        shown.append(_CLOSED.get(type(step), ""))
+        if isinstance(step, records.Choice):
+            shown.append(self._choice(step, value))
+        return value
+
+    def _columns(self, beside: records.Beside, shown: list[Any], above: list[Any] | None) -> Any:
+        n = len(beside.columns)
+        sizes = [f"{width}px" for width in beside.widths]
+        sizes = sizes or [f"{share:.0%}" for share in beside.shares or [1 / n] * n]
+        shown.append('<div class="beside">')
+        for column, size in zip(beside.columns, sizes, strict=True):
+            shown.append(f'<div style="flex:1 1 {size};max-width:{size}">')
+            yield from self.run(column, shown, above)
+            shown.append("</div>")
+        shown.append("</div>")
+
+    def _choice(self, choice: records.Choice, value: str) -> str:
+        """Links to the views of the other options, where there are any."""
+        if len(choice.options) < 2:
+            return ""
+        label, now = escape(choice.label), choice.titles.get(value, value)
+        links = []
+        for option in choice.options:
+            names = {**self._view.values, choice.key: option}
+            view = self._views.near(self._view.page, names, [choice.key])
+            if view and choice.key in self._view.values:
+                here = ' aria-current="true"' * (option == value)
+                words = escape(choice.titles.get(option, option))
+                links.append(f'<li><a href="{self._way(view)}"{here}>{words}</a></li>')
+        if len(links) < 2:
+            return f'<p class="choice">{label}: <b>{escape(now)}</b></p>'
+        listed = f"<ul>{''.join(links)}</ul>"
+        if len(links) <= MOST_SIDE_BY_SIDE:
+            return f'<nav class="choice" aria-label="{label}"><span>{label}</span>{listed}</nav>'
+        head = f"<summary>{label}: <b>{escape(now)}</b></summary>"
+        return f'<nav class="choice" aria-label="{label}"><details>{head}{listed}</details></nav>'
+
+    def _way(self, view: View, names: Mapping[str, Any] | None = None) -> str:
+        """The address of a view from this one; what no view is of stands behind it, for a tool."""
+        rest = {key: one for key, one in (names or {}).items() if key not in view.values and one}
+        more = f"#{urlencode(rest, doseq=True)}" if rest and SHOWN[view.page].tool else ""
+        return escape("../" * self._view.path.count("/") + view.path + more)
+
+    def opens(self, opens: records.Opens | None, carried: Sequence[str] = ()) -> str:
+        """The address of what a click opens; empty where the site has no such view."""
+        if opens is None:
+            return ""
+        one = opens if isinstance(opens, records.Link) else opens(*carried)
+        if one is None:
+            return ""
+        names = one.of(carried if one is opens else ())
+        page = one.page or self._view.page
+        over = SHOWN[page].over if page in SHOWN else {}
+        must = [key for key in names if key in over and isinstance(names[key], str)]
+        if not one.page and len(must) < len(names):
+            return ""
+        kept = self._view.values if not one.page else {}
+        view = self._views.near(page, {**kept, **names}, must)
+        return self._way(view, names) if view else ""
+
+    def _heading(self, heading: records.Heading) -> str:
+        place = f' id="{escape(heading.anchor)}"' if heading.anchor else ""
+        return f"<h2{place}>{escape(heading.text)}</h2>"
+
+    def _text(self, text: records.Text) -> str:
+        words = escape(text.text)
+        return f"<p><b>{words}</b></p>" if text.bold else f"<p>{words}</p>"
+
+    def _message(self, message: records.Message) -> str:
+        return f'<p class="said">{escape(message.text)}</p>'
+
+    def _code(self, code: records.Code) -> str:
+        return f'<pre tabindex="0">{escape(code.text)}</pre>'
+
+    def _prose(self, prose: records.Prose) -> str:
+        tokens = _MARKDOWN.parse(prose.text)
+        for one, after in pairwise(tokens):
+            if one.type == "heading_open":
+                one.attrSet("id", contract.place(after.content))
+        return f'<div class="text">{RendererHTML().render(tokens, _MARKDOWN.options, {})}</div>'
+
+    def _note(self, note: records.Note) -> str:
+        if not note.shown:
+            return ""
+        shown, wide, narrow = escape(note.shown), note.behind(), note.behind(narrow=True)
+        if not wide:
+            return f'<p class="note">{shown}</p>'
+        behind = escape(wide)
+        if narrow != wide:
+            behind = (
+                f'<span class="wide">{behind}</span><span class="narrow">{escape(narrow)}</span>'
+            )
+        return f'<details class="note"><summary>{shown}</summary>{behind}</details>'
+
+    def _legends(self, legends: records.Legends) -> str:
+        name = "wide" if legends.of_matrix else "legend"
+        drawn = (
+            f'<div class="{theme}">{looks.legend(legends.entries(theme))}</div>'
+            for theme in figures.THEMES
+        )
+        return f'<div class="{name}">{"".join(drawn)}</div>'
+
+    def _html(self, part: records.Html) -> str:
+        return part.text
+
+    def _static(self, static: records.Static) -> str:
+        return _table(tables.Table("", "", static.rows))
+
+    def _button(self, button: records.Button) -> str:
+        way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
+        return f'<p><a href="{way}">{escape(button.label)}</a></p>' if way else ""
+
+    def _download(self, download: records.Download) -> str:
+        path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
+        self.files[path] = tables.csv(tables.Table("", "", download.rows()), escaped=True)
+        name = escape(path.rpartition("/")[2])
+        return f'<p><a href="{name}" download>{escape(download.label)}</a></p>'
+
+    def _widget(self, widget: records.Widget) -> str:
+        return ""
+
+    def _figure(self, shown: records.Figure) -> str:
+        given = figures.spec(shown.drawn(theme="light"), partial(self._clicked, shown.opens))
+        # A script of data runs nothing, and ends where the first such tag does.
+        data = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        said = shown.legend if isinstance(shown.legend, str) else ""
+        return (
+            f'<figure aria-label="{escape(shown.title)}"><script type="application/json">'
+            f"{data.replace('<', _LESS)}</script></figure>"
+            + f'<p class="note wide">{escape(said)}</p>'
+            * bool(said)
+        )
+
+    def _clicked(self, opens: records.Opens | None, *carried: str) -> str:
+        return unescape(self.opens(opens, carried))
+
+    def _rows(self, shown: records.Table) -> str:
+        # Pictures of numbers: a figure beside it shows them.
+        kept = [not (name in shown.columns and shown.columns[name].picture) for name in shown.rows]
+        rows = shown.rows.loc[:, kept].head(MOST_ROWS)
+        formats = {name: of.format.__mod__ for name, of in shown.columns.items() if of.format}
+        printed = {**(shown.printed or {}), **formats, **shown.formats}
+        table = tables.Table(shown.key, shown.title, rows, printed=printed)
+        over: list[Any] = list(rows) if shown.by_cell else list(rows)[:1]
+        ways = [
+            [self.opens(shown.opens, (*one, name)[: len(one) + shown.by_cell]) for name in over]
+            for one in shown.carried[:MOST_ROWS]
+        ]
+        bold = None if shown.bold is None else shown.bold.loc[:, kept]
+        drawn = _table(table, shown.columns, ways, bold)
+        more = f'<p class="note">The first {MOST_ROWS:,} of {len(shown.rows):,} rows.</p>'
+        return drawn + more * (len(rows) < len(shown.rows))
+
+
+def _opened(step: Step) -> str:
+    if isinstance(step, records.Expander):
+        return f"<details><summary>{escape(step.label)}</summary>"
+    if isinstance(step, records.Box):
+        return f'<div class="tall" style="max-height:{step.height}px" tabindex="0">'
+    return "<section>" * isinstance(step, records.Section)
+
+
+_CLOSED: Mapping[type, str] = {
+    records.Expander: "</details>",
+    records.Box: "</div>",
+    records.Section: "</section>",
+}
+
+
+def _table(
+    table: tables.Table,
+    columns: Mapping[str, records.Column] = _AS_ANY,
+    ways: Sequence[Sequence[str]] = (),
+    bold: DataFrame | None = None,
+) -> str:
+    """A table, its cells links to these addresses; one of a page can be sorted."""
+    names, rows, right = tables.shown(table)
+    kinds = [' class="number"' * one for one in right]
+    head = "".join(map(_head, names, kinds, (columns.get(name) for name in names)))
+    strong = [[False] * len(names)] * len(rows) if bold is None else bold.to_numpy().tolist()
+    lines = [
+        _line(list(map(_cell, row, [*ways[place], *none] if ways else none, strong[place])), kinds)
+        for none in [[""] * len(names)]
+        for place, row in enumerate(rows)
+    ]
+    title = escape(table.title)
+    caption = f"<caption>{title}</caption>"
+    tall = " tall" * (len(rows) > MOST_IN_SIGHT)
+    return (
+        f'<div class="aside{tall}" tabindex="0" role="region" aria-label="{title or "Table"}">'
+        f"<table{' data-sortable' * bool(title)}>{caption * bool(title)}"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _cell(words: str, way: str, strong: bool) -> str:
+    told = f'<a href="{way}">{escape(words)}</a>' if way else escape(words)
+    return f"<b>{told}</b>" if strong else told
+
+
+def _line(cells: Sequence[str], kinds: Sequence[str]) -> str:
+    first, *rest = (f"{kind}>{one}" for kind, one in zip(kinds, cells, strict=True))
+    return f'<tr><th scope="row"{first}</th>{"".join(f"<td{one}</td>" for one in rest)}</tr>'
+
+
+def _head(name: str, kind: str, column: records.Column | None) -> str:
+    words = name if column is None or column.head is None else column.head
+    told = f' title="{escape(column.told)}"' if column and column.told else ""
+    return f'<th scope="col"{kind}{told}>{escape(words)}</th>'
+
+
+_PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
+    records.Heading: Drawn._heading,
+    records.Text: Drawn._text,
+    records.Message: Drawn._message,
+    records.Code: Drawn._code,
+    records.Prose: Drawn._prose,
+    records.Html: Drawn._html,
+    records.Note: Drawn._note,
+    records.Legends: Drawn._legends,
+    records.Static: Drawn._static,
+    records.Button: Drawn._button,
+    records.Download: Drawn._download,
+    records.Widget: Drawn._widget,
+    records.Figure: Drawn._figure,
+    records.Table: Drawn._rows,
+}

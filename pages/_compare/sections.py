@@ -13,9 +13,7 @@ from compute.views.compare import differences as comparing
 from compute.views.compare import figures, tables
 from compute.views.compare import power as plans
 from compute.views.compare import select as compare_select
-from compute.views.dataset import query_outcomes, select_systems
-from compute.views.leaderboard import select_order
-from compute.views.shared import binned_queries, catalogue, next_steps
+from compute.views.shared import binned_queries, catalogue, next_steps, standings
 from pages._compare import fusions, power, slices
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
@@ -126,18 +124,18 @@ def _answered(
 
 def among_all(view: View) -> Series | None:
     """What the Dataset page says of the two, which corrects for all pairs of its systems: their row
-    of `select_order.among_all`, or None."""
-    rows = read(select_systems.standing, datasets=view.datasets, measure=view.measure)
-    systems = query_outcomes.ranked(rows, view.measure)["system"].tolist()
+    of `standings.among_all`, or None."""
+    rows = read(standings.standing, datasets=view.datasets, measure=view.measure)
+    systems = standings.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
         return None
     asked = {"datasets": [view.dataset], "systems": systems}
     try:
-        found = read(select_order.among_all, measure=view.measure, **asked)
+        found = read(standings.among_all, measure=view.measure, **asked)
     except WrongInput:
         # Too few queries that all systems have: the Dataset page says nothing either.
         return None
-    family = select_order.pair(found, view.a, view.b)
+    family = standings.pair(found, view.a, view.b)
     drawing.caption(tables.among_all(family["p"], family["n_pairs"]))
     shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure, "against": view.b}
     address.link("All systems of this dataset", "pages/dataset.py", **shown)

@@ -20,7 +20,7 @@ from compute.views.dataset import systems as figures
 from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
 from compute.views.page import offers
-from compute.views.shared import binned_queries
+from compute.views.shared import binned_queries, standings
 from compute.views.shared import theme as looks
 from pages._shared import (
     address,
@@ -66,11 +66,11 @@ class View(NamedTuple):
 
     def rows(self) -> DataFrame:
         """The mean of every system on every part."""
-        return read(select_systems.standing, measure=self.measure, **self.asked)
+        return read(standings.standing, measure=self.measure, **self.asked)
 
     def ranked(self) -> DataFrame:
         """The systems with mean, interval and holes, the best first."""
-        ranked = query_outcomes.ranked(self.rows(), self.measure).merge(
+        ranked = standings.ranked(self.rows(), self.measure).merge(
             self.named, on="system", how="left"
         )
         return ranked.fillna({"family": "imported"}).assign(
@@ -163,13 +163,13 @@ def _say_what_is_found(
     if not alike:
         return
     asked: dict[str, Any] = {"datasets": [view.dataset.name], "systems": names}
-    pairs = read(select_order.among_all, measure=view.measure, **asked)
+    pairs = read(standings.among_all, measure=view.measure, **asked)
     a, b = order["system"].iloc[:2]
-    plans = [power.of_pair(select_order.pair(pairs, a, other)) for other in alike]
+    plans = [power.of_pair(standings.pair(pairs, a, other)) for other in alike]
     if told := power.leads(plans):
         beside.markdown(escaping.text(told))
     if len(names) > 2 and b in alike:
-        _say_of_two(view, a, b, select_order.pair(pairs, a, b))
+        _say_of_two(view, a, b, standings.pair(pairs, a, b))
 
 
 def _say_of_two(view: View, a: str, b: str, among: Series) -> None:

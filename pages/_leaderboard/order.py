@@ -18,6 +18,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
+from compute.views.shared import standings
 from compute.views.shared.print_styles import Scores
 from pages._shared import address, colours, drawing, escaping, reading
 from pages._shared.pickers import pick
@@ -239,9 +240,9 @@ def _found(of: Numbers, ground: Ground, order: DataFrame) -> str:
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
     asked: dict[str, Any] = {"datasets": ground.datasets, "systems": ground.systems}
-    pairs = read(select_order.among_all, measure=of.measure, **asked)
+    pairs = read(standings.among_all, measure=of.measure, **asked)
     first = order["system"].iloc[0]
-    return power.leads([power.of_pair(select_order.pair(pairs, first, one)) for one in alike])
+    return power.leads([power.of_pair(standings.pair(pairs, first, one)) for one in alike])
 
 
 def _over_all(of: Numbers) -> str:

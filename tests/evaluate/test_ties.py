@@ -24,6 +24,7 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import rank_correlation
 from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
 from compute.views.leaderboard.wins import strip
+from compute.views.shared import standings
 
 NEARLY = 0.1 + 0.2
 """0.3 but for 5e-17."""
@@ -177,8 +178,8 @@ def test_what_is_1_but_for_rounding_is_at_1() -> None:
 def test_equal_systems_stand_by_name_not_by_what_rounding_adds() -> None:
     database = scored(("q", "b", NEARLY), ("q", "a", 0.3), ("q", "c", 0.9))
     assert dataset_select.spread(database, ["d"], "nDCG@10")["system"].tolist() == ["c", "a", "b"]
-    rows = asked.standing(scored_with_holes(database), ["d"], "nDCG@10")
-    assert query_outcomes.ranked(rows, "nDCG@10")["system"].tolist() == ["c", "a", "b"]
+    rows = standings.standing(scored_with_holes(database), ["d"], "nDCG@10")
+    assert standings.ranked(rows, "nDCG@10")["system"].tolist() == ["c", "a", "b"]
 
 
 def scored_with_holes(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:

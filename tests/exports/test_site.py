@@ -20,7 +20,7 @@ from compute.intake import imports
 from compute.judgements import Choice
 from compute.store.loading import Bench
 from compute.store.store import Store
-from compute.views.leaderboard.select_order import among_all
+from compute.views.shared.standings import among_all
 from compute.views.shared.theme import signed
 from tests.support import hostile
 from tests.support.tiny import write_tiny

@@ -24,9 +24,8 @@ from compute.reading.questions import Holding
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.compare import select as compare_select
-from compute.views.dataset import select_systems
 from compute.views.lengths import select as lengths_select
-from compute.views.shared import catalogue
+from compute.views.shared import catalogue, standings
 from pages._shared import reading as shared_reading
 from tests.support.tiny import write_tiny
 
@@ -153,7 +152,7 @@ def test_a_query_about_everything_rests_on_everything(bench):
 
 
 def test_a_dataset_of_parts_rests_on_all_of_them_and_on_their_collections():
-    rested = Holding.of([]).under(select_systems.standing, {"datasets": ["cqadupstack"]})
+    rested = Holding.of([]).under(standings.standing, {"datasets": ["cqadupstack"]})
     names = dict(rested or ())
     assert {"cqadupstack", "cqadupstack/android", "cqadupstack/wordpress"} <= names.keys()
     split = Holding.of([]).under(catalogue.facts, {"dataset": "msmarco/test"})

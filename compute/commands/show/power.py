@@ -13,13 +13,13 @@ from compute.commands.show.stored import cursor_of, values
 from compute.evaluate import power as finding
 from compute.evaluate.sign_flips import LEVEL
 from compute.store.loading import Bench
-from compute.views.leaderboard import select_order
+from compute.views.shared import standings
 
 
 def power(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each pair of systems on a dataset, the smallest detectable difference first.
 
-    dataset, measure, a, b and what `select_order.among_all` says of them, all pairs of the
+    dataset, measure, a, b and what `standings.among_all` says of them, all pairs of the
     dataset's systems corrected together; with a named difference also queries and queries_alone,
     absent where too few queries differ. Raises Missing where there is no pair.
     """
@@ -48,7 +48,7 @@ def _of_one(
 ) -> Iterator[DataFrame]:
     # With fewer than two queries that all have there is no test, and no power of one.
     with contextlib.suppress(WrongInput):
-        found = select_order.among_all(cursor, measure, [dataset], sorted(systems))
+        found = standings.among_all(cursor, measure, [dataset], sorted(systems))
         found.insert(0, "dataset", dataset)
         found.insert(1, "measure", measure)
         yield found.sort_values(["detectable", "a", "b"])

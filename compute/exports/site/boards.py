@@ -9,7 +9,6 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.exports.site import figures
 from compute.exports.site.shown import Shown, parts
-from compute.views.dataset import query_outcomes, select_systems
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import (
     cells,
@@ -22,7 +21,7 @@ from compute.views.leaderboard import (
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
-from compute.views.shared import catalogue
+from compute.views.shared import catalogue, standings
 from compute.views.shared.theme import between
 
 Row = Mapping[Hashable, Any]
@@ -184,6 +183,6 @@ def _around(shown: Shown, of: Of, board: Board) -> dict[tuple[str, str], Row]:
     found = {}
     for name in board.datasets["dataset"]:
         asked = {"datasets": parts(known[name]), "measure": of.measure}
-        ranked = query_outcomes.ranked(shown.ask(select_systems.standing, **asked), of.measure)
+        ranked = standings.ranked(shown.ask(standings.standing, **asked), of.measure)
         found |= {(name, row["system"]): row for row in ranked.to_dict("records")}
     return found

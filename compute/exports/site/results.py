@@ -20,6 +20,7 @@ from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import systems as systems_figure
 from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
+from compute.views.shared import standings
 from compute.views.shared.theme import between, signed
 
 MOST_DRAWN = 40
@@ -31,8 +32,8 @@ UNIT = 1_000_000
 def standing(shown: Shown, dataset: Dataset, measure: str) -> dict[str, Any] | None:
     """The systems on a dataset, the best first, each beside a baseline; None without scores."""
     asked: dict[str, Any] = {"datasets": parts(dataset), "measure": measure}
-    every = shown.ask(select_systems.standing, **asked)
-    rows = query_outcomes.ranked(every, measure).merge(shown.systems, on="system", how="left")
+    every = shown.ask(standings.standing, **asked)
+    rows = standings.ranked(every, measure).merge(shown.systems, on="system", how="left")
     if rows.empty:
         return None
     baseline = "bm25" if "bm25" in set(rows["system"]) else MEDIAN
@@ -119,7 +120,7 @@ def _pairs(shown: Shown, dataset: Dataset, measure: str, table: DataFrame) -> It
     asked: dict[str, Any] = {"datasets": [dataset.name], "systems": systems, "measure": measure}
     corrected: dict[Any, float] = {}
     with suppress(WrongInput):  # too few systems, or queries that all of them have
-        among = shown.ask(select_order.among_all, **asked)
+        among = shown.ask(standings.among_all, **asked)
         corrected = dict(zip(zip(among["a"], among["b"], strict=True), among["p"], strict=True))
     for row in _tested(values, of):
         pair = systems[int(row["a"])], systems[int(row["b"])]

@@ -1,6 +1,6 @@
 """What two systems' test would have found, and the queries that a named difference takes, in words.
 
-Rows of pairs are those of `leaderboard.select_order.among_all`.
+Rows of pairs are those of `shared.standings.among_all`.
 """
 
 import math

@@ -1,13 +1,10 @@
 """How the systems of a dataset stand: means with intervals, and what its queries do to them."""
 
-import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.words import counted
-from compute.evaluate.measures import better
-from compute.evaluate.significance import student
-from compute.evaluate.tolerance import above, order, ranks
+from compute.evaluate.tolerance import above, ranks
 
 HIGH = 0.8
 """From here on a query counts as answered well."""
@@ -15,30 +12,6 @@ ALL_FAIL, ALL_SUCCEED = "all fail", "all succeed"
 ALONE, APART = "one system alone", "systems furthest apart"
 KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
 """Kinds of queries that the page lists."""
-
-
-def ranked(rows: DataFrame, measure: str) -> DataFrame:
-    """A row per system, the best first: system, n, value, low, high (Student's 95 %), hole.
-
-    `rows`: what `dataset.select_systems.standing` gives, a row per part; parts weigh the same,
-    and a system that lacks one is left out.
-    """
-    n_parts = rows["dataset"].nunique()
-    rows = rows.assign(error=rows["spread"] ** 2 / rows["n"])
-    table = rows.groupby("system", as_index=False).agg(
-        parts=("dataset", "size"),
-        n=("n", "sum"),
-        value=("mean", "mean"),
-        error=("error", lambda errors: errors.sum(skipna=False)),
-        hole=("hole", "mean"),
-    )
-    table = table[table["parts"] == n_parts]
-    error = np.sqrt(table["error"]) / max(n_parts, 1)
-    low, high = student(table["value"], error, table["n"] - n_parts)
-    table = table.assign(low=low, high=high)
-    places = order(better(measure) * table["value"], table["system"])
-    columns = ["system", "n", "value", "low", "high", "hole"]
-    return table[columns].iloc[places].reset_index(drop=True)
 
 
 def parts_note(rows: DataFrame, n_parts: int) -> list[str]:

@@ -18,29 +18,6 @@ MEDIAN = "Median system"
 
 
 @question(datasets=("datasets",), shows="runs")
-def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
-    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
-    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
-    return cursor.execute(
-        """
-        with valued as (
-            select dataset, system, count(*) as n, favg(value) as mean,
-                   stddev_samp(value) as spread
-            from scores
-            where list_contains($datasets, dataset) and measure = $measure
-            group by dataset, system
-        )
-        select dataset, system, n, mean, spread, value as hole
-        from valued left join (
-            select dataset, system, value from means where measure = 'Hole@10'
-        ) as holes using (dataset, system)
-        order by dataset, system
-        """,
-        {"datasets": list(datasets), "measure": measure},
-    ).df()
-
-
-@question(datasets=("datasets",), shows="runs")
 def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) -> DataFrame:
     """How many queries every system has above and below a baseline: system, above, same, below.
 

@@ -13,9 +13,8 @@ from compute.store import run_versions
 from compute.store.store import Part
 from compute.views.compare import select as compare_select
 from compute.views.compare.tables import p_text
-from compute.views.dataset import query_outcomes, select_systems
+from compute.views.shared import standings, traces
 from compute.views.shared import theme as looks
-from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import between, escape, plain, precise, signed
 
@@ -62,8 +61,8 @@ def scored(
     Absent where there is no run before, or where one is out of date. Each pair is tested alone, as
     on Compare (`significance.two`).
     """
-    standing = select_systems.standing(cursor, datasets, measure)
-    rows = query_outcomes.ranked(standing[standing["system"].isin(list(systems))], measure)
+    standing = standings.standing(cursor, datasets, measure)
+    rows = standings.ranked(standing[standing["system"].isin(list(systems))], measure)
     tested = [
         compare_select.tested(cursor, datasets, now, before, measure).assign(system=now)
         for before, now in pairwise(systems)

@@ -4,19 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from duckdb import DuckDBPyConnection
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
-from compute.evaluate import power, rank_intervals, significance
+from compute.evaluate import rank_intervals
 from compute.evaluate.rank_intervals import Ranking
 from compute.reading.questions import question
 from compute.views.leaderboard.cells import by_language
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
-PAIRS = (
-    *("a", "b", "difference", "p", "n_pairs", "n", "level"),
-    *("deviation", "detectable", "alone"),
-)
 
 
 @question(datasets=("datasets",), systems=("systems",), shows="runs")
@@ -34,31 +30,6 @@ def of_runs(
     """
     boards = matrices.of_boards(cursor, measure, datasets, systems)
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
-
-
-@question(datasets=("datasets",), systems=("systems",), shows="runs")
-def among_all(
-    cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
-) -> DataFrame:
-    """Every pair of the systems on one dataset, corrected (maxT) for all of them: a, b, p, n_pairs,
-    and as `power.of_pairs` difference, n, level, deviation, detectable, alone.
-
-    p is below .05 where `of_runs` tells the two apart on this dataset, by the same intervals.
-    Raises WrongInput for fewer than two queries that all have.
-    """
-    (board,) = matrices.of_boards(cursor, measure, datasets, systems)
-    found = significance.pairs(board.values, weights=board.weights, resamples=0)
-    found = power.of_pairs(found, board.values.shape[1]).assign(n_pairs=len(found))
-    named = found.assign(
-        p=found["p_adjusted"], **{side: np.array(systems)[found[side]] for side in "ab"}
-    )
-    return named[list(PAIRS)]
-
-
-def pair(found: DataFrame, a: str, b: str) -> Series:
-    """The row of two systems, in either order, in a frame of `among_all`."""
-    there = found["a"].isin([a, b]) & found["b"].isin([a, b])
-    return found[there].iloc[0]
 
 
 @question(datasets=("datasets",), shows="tables in print")

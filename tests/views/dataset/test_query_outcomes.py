@@ -9,6 +9,7 @@ from pandas import DataFrame
 from scipy import stats
 
 from compute.views.dataset import query_outcomes
+from compute.views.shared import standings
 
 
 def rows() -> DataFrame:
@@ -25,7 +26,7 @@ def rows() -> DataFrame:
 
 
 def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
-    ranked = query_outcomes.ranked(rows(), "nDCG@10")
+    ranked = standings.ranked(rows(), "nDCG@10")
     assert ranked["system"].tolist() == ["b", "a"]
     assert ranked["value"].tolist() == pytest.approx([0.6, 0.3])
     assert ranked["hole"].tolist() == pytest.approx([0.2, 0.6])
@@ -41,7 +42,7 @@ def test_parts_and_systems_that_are_not_there_are_said() -> None:
 
 
 def test_of_holes_the_fewest_stand_first() -> None:
-    assert query_outcomes.ranked(rows(), "Hole@10")["system"].tolist() == ["a", "b"]
+    assert standings.ranked(rows(), "Hole@10")["system"].tolist() == ["a", "b"]
 
 
 def queries() -> DataFrame:

@@ -24,6 +24,7 @@ from compute.views.lengths.page import page as lengths
 from compute.views.overlap.page import page as overlap
 from compute.views.page import Figure, Found, Page, every, find
 from compute.views.page.store_ask import StoreAsk, opened
+from compute.views.query.page import page as query
 from compute.views.shared.theme import Legend
 
 PAGES: Mapping[str, Page] = {
@@ -31,6 +32,7 @@ PAGES: Mapping[str, Page] = {
     "efficiency": efficiency,
     "lengths": lengths,
     "overlap": overlap,
+    "query": query,
 }
 """Pages that are records, by the name in their address."""
 TITLES = {"about": "About the numbers"}

@@ -208,7 +208,7 @@ def _open(now: Shown, query: str, document: str) -> None:
     names = [name for name, _ in now.systems]
     where = read(query_select.places, doc_id=document, systems=names, **of)
     said = wording.said(judged.get(document, np.nan))
-    drawing.caption(f"{document}: {said}. {wording.placed(where, now.systems)}")
+    drawing.caption(f"{document}: {said}. {' '.join(wording.placed(where, now.systems))}")
     found = read(query_select.documents, collection=now.dataset.collection, doc_ids=[document])
     if len(found):
         st.html(text.document(found["title"].iloc[0], found["text"].iloc[0], words))

@@ -5,6 +5,7 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
+import streamlit.components.v2 as components
 
 from compute.datasets import Dataset
 from compute.judgements import IN_VIEW, PERSON, WITHDRAWN
@@ -13,8 +14,28 @@ from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
-from pages._shared import address, annotators, drawing, escaping, failures, reading
+from pages._shared import address, annotators, drawing, escaping, failures, navigation, reading
 from pages._shared.reading import read
+
+_IN_VIEW = components.component(
+    "opened_in_view",
+    js="""
+    let last = 0;
+    export default function ({ data }) {
+      const place = document.querySelector(".st-key-_document");
+      if (data.click === last || !place) return;
+      last = data.click;
+      const { top } = place.getBoundingClientRect();
+      // Below the fold it would open unseen.
+      if (top < 0 || top > 0.6 * window.innerHeight) place.scrollIntoView({ block: "center" });
+    }
+    """,
+)
+
+
+def in_view() -> None:
+    """Scroll to the document that a click in the lists opened."""
+    _IN_VIEW(data={"click": navigation.clicks("lists")}, key="_in_view")
 
 
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:

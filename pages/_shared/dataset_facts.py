@@ -9,7 +9,6 @@ from compute.datasets import Dataset
 from compute.store import freshness
 from compute.views.dataset import select as dataset_select
 from compute.views.page import offers
-from compute.views.query import select as query_select
 from compute.views.shared import catalogue, next_steps
 from pages._shared import address, reading
 from pages._shared.reading import read
@@ -68,7 +67,7 @@ def with_lists() -> tuple[DataFrame, list[str]]:
 
     The page remembers which of these it showed last; where there is none it says so and ends.
     """
-    runs = read(query_select.runs)
+    runs = read(catalogue.runs)
     if runs.empty:
         st.info("No ranked lists are stored yet: python -m compute demo computes some.")
         address.stop()

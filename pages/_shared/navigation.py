@@ -96,6 +96,11 @@ def from_top() -> None:
             _TOP(key="_top")
 
 
+def clicks(key: str) -> int:
+    """How often a mark of a figure was clicked in this session."""
+    return st.session_state.get(f"_clicks_{key}", 0)
+
+
 def plot(
     figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any = None, **options: Any
 ) -> None:
@@ -106,9 +111,10 @@ def plot(
 
     def clicked() -> None:
         points = st.session_state[key]["selection"]["points"]
-        carried = points[0].get("customdata") if points else None
-        if carried:
-            go(*carried)
+        carried = points[0].get("customdata", []) if points else []
+        if carried != []:
+            st.session_state[f"_clicks_{key}"] = clicks(key) + 1
+            go(*(carried if isinstance(carried, list) else [carried]))
 
     options |= {"on_select": clicked, "selection_mode": "points"}
     drawing.plot(figure, key, alt, legend, **options)

@@ -12,6 +12,7 @@ from pandas.io.formats.style import Styler
 from compute.exports.tables import Table, csv
 from compute.views import page as records
 from compute.views.page import Inside, Page, Step
+from compute.views.shared import text
 from pages._shared import (
     address,
     colours,
@@ -98,7 +99,8 @@ def _beside(beside: records.Beside, above: Any) -> None:
         row = st.container(horizontal=True, gap=beside.gap)  # pyrefly: ignore
         places = [row.container(width=width) for width in beside.widths]
     else:
-        places = st.columns(beside.shares or len(beside.columns))  # pyrefly: ignore
+        shares = beside.shares or len(beside.columns)
+        places = st.columns(shares, gap=beside.gap)  # pyrefly: ignore
     for place, inside in zip(places, beside.columns, strict=True):
         with place:
             _run(inside, above)
@@ -157,6 +159,26 @@ def _remember(remember: records.Remember, above: Any) -> None:
     system_pickers.remember(remember.systems)
 
 
+def _window(window: records.Window, above: Any) -> None:
+    def close() -> None:
+        st.query_params.pop(window.closes, None)
+
+    st.dialog(window.title, width="large", on_dismiss=close)(_opened)(window.inside)
+
+
+@failures.guarded
+def _opened(inside: Inside) -> None:
+    _run(inside, None)
+
+
+def _recalled(recalled: records.Recalled, above: Any) -> Any:
+    last = st.session_state.get(f"_last_{recalled.name}")
+    if not recalled.since:
+        return last
+    last, made = pickers.begin().setdefault(recalled.name, (last, recalled.since))
+    return last if made == recalled.since else None
+
+
 def _offered(offered: records.Offered, above: Any) -> None:
     with _within(above):
         address.known(offered.key, offered.options, offered.noun, offered.advice)
@@ -182,8 +204,8 @@ def _choice(choice: records.Choice, above: Any) -> str:
         address.recall(choice.key, choice.recalls)
     _known(choice, above, choice.advice(st.query_params.get(choice.key, "")))
     if choice.side_by_side:
-        label, options = choice.label, choice.options
-        return pickers.view(label, options, choice.key, default=choice.default)
+        look = {"default": choice.default, "titles": choice.titles}
+        return pickers.view(choice.label, choice.options, choice.key, **look)
     value = pickers.pick(choice.label, choice.options, choice.key, **_look(choice, "disabled"))
     if value in choice.recalls:
         address.remember(choice.key, value)
@@ -193,6 +215,10 @@ def _choice(choice: records.Choice, above: Any) -> str:
 def _many(many: records.Many, above: Any) -> list[str]:
     _known(many, above)
     return pickers.pick_many(many.label, many.options, many.key, **_look(many, "empty"))
+
+
+def _few(few: records.Few, above: Any) -> list[str]:
+    return system_pickers.few(few, above)
 
 
 def _known(control: records.Choice | records.Many, above: Any, advice: str = "") -> None:
@@ -218,7 +244,10 @@ def _words(words: records.Words, above: Any) -> str:
 def _pick(pick: records.Pick, above: Any) -> str:
     names = dict(pick.shown)
     address.pick(pick.key, pick.label, names, pick.usual)
-    return address.chosen(pick.key, names, pick.usual)
+    name = address.chosen(pick.key, names, pick.usual)
+    if pick.remembered:
+        address.remember(pick.remembered, name)
+    return name
 
 
 def _widget(widget: records.Widget, above: Any) -> Any:
@@ -251,15 +280,19 @@ def _html(html: records.Html) -> None:
     st.html(html.text)
 
 
+def _passage(passage: records.Passage) -> None:
+    st.html(text.document(passage.title, passage.text, passage.query))
+
+
 def _static(static: records.Static) -> None:
     look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
     st.table(static.rows, width=static.width or "stretch", **look)
 
 
 def _note(note: records.Note) -> None:
+    note = note.narrow() if colours.narrow() else note
     if note.shown:
-        behind = note.behind(narrow=colours.narrow())
-        st.caption(escaping.text(note.shown), help=escaping.text(behind) or None)
+        st.caption(escaping.text(note.shown), help=escaping.text(note.behind()) or None)
 
 
 def _legends(legends: records.Legends) -> None:
@@ -373,12 +406,15 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Into: _into,
     records.Wait: _wait,
     records.Remember: _remember,
+    records.Window: _window,
+    records.Recalled: _recalled,
     records.Asked: _asked,
     records.Offered: _offered,
     records.Switch: _switch,
     records.Number: _number,
     records.Choice: _choice,
     records.Many: _many,
+    records.Few: _few,
     records.Slide: _slide,
     records.Words: _words,
     records.Pick: _pick,
@@ -392,6 +428,7 @@ _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Code: _code,
     records.Prose: _prose,
     records.Html: _html,
+    records.Passage: _passage,
     records.Static: _static,
     records.Note: _note,
     records.Legends: _legends,

@@ -7,8 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from compute.views.page import offers
-from compute.views.query.words import LISTS
+from compute.views.page import Few, offers
 from compute.views.shared import catalogue
 from pages._shared import address, escaping, export, pickers
 from pages._shared.reading import read
@@ -27,7 +26,11 @@ def with_versions(known: Sequence[str], datasets: Collection[str]) -> list[str]:
 
 def told(known: Sequence[str]) -> str | None:
     """Lines of `offers.told` in Markdown, for the tooltip of a picker."""
-    return "\n".join(f"- {escaping.text(line)}" for line in offers.told(known)) or None
+    return _lines(offers.told(known))
+
+
+def _lines(lines: Sequence[str]) -> str | None:
+    return "\n".join(f"- {escaping.text(line)}" for line in lines) or None
 
 
 def picked(
@@ -47,69 +50,50 @@ def picked(
     return [name for name in known if name in chosen] or list(known)
 
 
-def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
-    """The systems to show, from left to right, as the address names them.
+def few(few: Few, above: Any) -> list[str]:
+    """The options to show, as the address names them; `above` takes what is wrong there.
 
     The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
     """
-    nothing = st.query_params.get_all("systems") == [""]
-    first = usual_pair(known, dataset)
-    given = _listed(known) or _pair(first)
-    usual = [] if nothing else list(dict.fromkeys(first))
-    last = () if nothing else st.session_state.get("_last_systems", ())
-    chosen = next(
-        there
-        for names in (given, last, usual)
-        if (there := [name for name in dict.fromkeys(names) if name in known][:LISTS]) or nothing
-    )
+    key, given = few.key, st.query_params.get_all(few.key)
+    chosen, named = few.shown(given), few.named(given)
     with above:
-        said = _say(address.missing(given, known, f"run on {dataset}"))
-    if given != chosen and not said:
-        pickers.note("systems", chosen or [""])
-    st.session_state["_systems"] = export.picked("systems", chosen)
-    named, offered = titles(), with_versions(known, [dataset])
+        said = _say(key, address.missing(named, few.known, few.noun))
+    if named != chosen and not said:
+        pickers.note(key, chosen or [""])
+    st.session_state[f"_{key}"] = export.picked(key, chosen)
     st.multiselect(
-        "Systems",
-        offered,
-        key="_systems",
-        max_selections=LISTS,
-        format_func=lambda name: named.get(name) or name,
-        placeholder="up to four",
-        help=told(known),
-        on_change=partial(_choose, offered),
-        width=430,
+        few.label,
+        few.options,
+        key=f"_{key}",
+        max_selections=few.most,
+        format_func=lambda name: few.titles.get(name) or name,
+        placeholder=few.empty,
+        help=_lines(few.told),
+        on_change=partial(_choose, few),
+        width=few.width,
     )
-    remember(chosen)
     return chosen
 
 
-def _listed(known: Sequence[str]) -> list[str]:
-    """What the address lists, one by one or between commas."""
-    values = st.query_params.get_all("systems")
-    return [name for one in values for name in ([one] if one in known else split(one))]
-
-
-def _say(wrong: list[str]) -> list[str]:
+def _say(key: str, wrong: list[str]) -> list[str]:
     """Say what the address wrongly named when the page was opened, until it names something else.
 
     What another dataset lacks is the picker's own, and not said.
     """
-    kept = st.session_state.get("_wrong_systems", [])
-    now = [words for words in wrong if words in kept] if "_systems" in st.session_state else wrong
-    st.session_state["_wrong_systems"] = now
+    kept = st.session_state.get(f"_wrong_{key}", [])
+    now = [words for words in wrong if words in kept] if f"_{key}" in st.session_state else wrong
+    st.session_state[f"_wrong_{key}"] = now
     address.say_missing(now)
     return now
 
 
-def _choose(known: list[str]) -> None:
-    if pickers.was_chosen("_systems", known):
-        _put(st.session_state["_systems"])
-
-
-def _put(names: Sequence[str]) -> None:
-    for key in ("systems", "a", "b"):
-        st.query_params.pop(key, None)
-    st.query_params["systems"] = list(names) or [""]
+def _choose(few: Few) -> None:
+    shown = f"_{few.key}"
+    if pickers.was_chosen(shown, few.options):
+        for key in (few.key, *few.replaces):
+            st.query_params.pop(key, None)
+        st.query_params[few.key] = list(st.session_state[shown]) or [""]
 
 
 def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
@@ -118,28 +102,8 @@ def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
     return offers.first_pair(known, leading["system"].tolist())
 
 
-def _pair(first: tuple[str, str]) -> list[str]:
-    """What the address names as a and b, of which one may be left to the default."""
-    if not {"a", "b"} & set(st.query_params):
-        return []
-    usual = zip(("a", "b"), first, strict=True)
-    return [st.query_params.get(key) or default for key, default in usual]
-
-
 def remember(systems: Sequence[str]) -> None:
     """Have the pages Query and Map start with these systems where their address names none."""
     st.session_state["_last_systems"] = list(systems)
     for key, name in zip(("system", "other"), systems, strict=False):
         address.remember(key, name)
-
-
-def split(names: str) -> list[str]:
-    """Names between commas; those within the parentheses of a name part nothing."""
-    found, depth = [""], 0
-    for letter in names:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [name.strip() for name in found if name.strip()]

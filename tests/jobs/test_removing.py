@@ -16,7 +16,7 @@ from compute.reading import database
 from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
-from compute.views.query import select as query_select
+from compute.views.shared import catalogue
 from tests.support.tiny import write_tiny
 
 RUNS = {
@@ -46,7 +46,7 @@ def kinds(bench: Bench, dataset: str) -> set[str]:
 
 def systems(bench: Bench) -> list[str]:
     cursor = database.open_version(bench.store).cursor()
-    return query_select.runs(cursor).query("dataset == 'tiny'")["system"].tolist()
+    return catalogue.runs(cursor).query("dataset == 'tiny'")["system"].tolist()
 
 
 def test_one_run_goes_in_one_transaction_and_the_other_stays(bench: Bench) -> None:

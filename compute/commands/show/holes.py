@@ -12,7 +12,7 @@ from compute.commands.show.stored import cursor_of, name_the_wrong, values
 from compute.evaluate import measures
 from compute.store.loading import Bench
 from compute.views.holes import select as holes_select
-from compute.views.query import select as query_select
+from compute.views.shared import catalogue
 
 
 def holes(bench: Bench, arguments: Namespace) -> DataFrame:
@@ -26,7 +26,7 @@ def holes(bench: Bench, arguments: Namespace) -> DataFrame:
 def _bounds(
     bench: Bench, cursor: DuckDBPyConnection, arguments: Namespace, measure: str
 ) -> DataFrame:
-    runs = query_select.runs(cursor)
+    runs = catalogue.runs(cursor)
     chosen = {"dataset": arguments.dataset, "system": arguments.system}
     name_the_wrong(runs, chosen)
     for column, name in chosen.items():

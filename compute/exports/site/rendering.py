@@ -20,6 +20,7 @@ from compute.views import page as records
 from compute.views.about import contract
 from compute.views.page import Ask, Page, Step
 from compute.views.page.walk import Walk, flat
+from compute.views.shared import text
 from compute.views.shared import theme as looks
 
 MOST_ROWS = 1_000
@@ -141,7 +142,7 @@ class Drawn(Walk):
     def _note(self, note: records.Note) -> str:
         if not note.shown:
             return ""
-        shown, wide, narrow = escape(note.shown), note.behind(), note.behind(narrow=True)
+        shown, wide, narrow = escape(note.shown), note.behind(), note.narrow().behind()
         if not wide:
             return f'<p class="note">{shown}</p>'
         behind = escape(wide)
@@ -161,6 +162,9 @@ class Drawn(Walk):
 
     def _html(self, part: records.Html) -> str:
         return part.text
+
+    def _passage(self, part: records.Passage) -> str:
+        return text.document(part.title, part.text, part.query)
 
     def _static(self, static: records.Static) -> str:
         return _table(tables.Table("", "", static.rows))
@@ -215,7 +219,8 @@ def _opened(step: Step) -> str:
     if isinstance(step, records.Expander):
         return f"<details><summary>{escape(step.label)}</summary>"
     if isinstance(step, records.Box):
-        return f'<div class="tall" style="max-height:{step.height}px" tabindex="0">'
+        tall = f' style="max-height:{step.height}px" tabindex="0"'
+        return f'<div class="tall"{tall if isinstance(step.height, int) else ""}>'
     return "<section>" * isinstance(step, records.Section)
 
 
@@ -275,6 +280,7 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Code: Drawn._code,
     records.Prose: Drawn._prose,
     records.Html: Drawn._html,
+    records.Passage: Drawn._passage,
     records.Note: Drawn._note,
     records.Legends: Drawn._legends,
     records.Static: Drawn._static,

@@ -80,9 +80,7 @@ def _controls(ask: Ask, costs: DataFrame) -> Steps:
         titles=offers.dataset_titles(ask),
         width=240,
     )
-    measure = yield Choice(
-        "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=140
-    )
+    measure = yield offers.measure(ask)
     known = list(dict.fromkeys(costs["system"]))
     systems = yield from offers.systems(ask, known, "system with measured runs")
     slow = yield Switch("slow", "95th percentile of latency")

@@ -81,6 +81,47 @@ class Many(Control):
 
 
 @dataclass(frozen=True)
+class Few(Control):
+    """Up to `most` of several options, in the order in which they were chosen.
+
+    An address names them one by one or between commas.
+    """
+
+    options: Sequence[str] = ()
+    known: Sequence[str] = ()
+    """Names that an address may hold."""
+    most: int = 4
+    instead: Sequence[str] = ()
+    """Names that the address has under the keys `replaces`, where it has none under this one."""
+    replaces: Sequence[str] = ()
+    usual: Sequence[Sequence[str]] = ()
+    """Where the address names none that is known: the first of these with any that is."""
+    noun: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    told: Sequence[str] = ()
+    width: int = 430
+    empty: str = ""
+
+    def named(self, given: Any) -> list[str]:
+        """Names in an address, known or not."""
+        parts = [[one] if one in self.known else split(one) for one in _names(given)]
+        return [name for part in parts for name in part] or list(self.instead)
+
+    def shown(self, given: Any) -> list[str]:
+        """Known names for what an address gives; none where it says so."""
+        usual = [] if _names(given) == [""] else self.usual
+        for names in (self.named(given), *usual):
+            if there := [name for name in dict.fromkeys(names) if name in self.known]:
+                return there[: self.most]
+        return []
+
+    def value(self, given: Any) -> Any:
+        for name in self.named(given):
+            refuse(name, self.known, self.noun)
+        return self.shown(given)
+
+
+@dataclass(frozen=True)
 class Switch(Control):
     """On or off."""
 
@@ -135,6 +176,8 @@ class Pick(Control):
     shown: Mapping[str, str] = field(default_factory=dict)
     """Text of each name."""
     usual: str = ""
+    remembered: str = ""
+    """Name under which `Recalled` finds what was shown last."""
 
     def value(self, given: Any) -> Any:
         named = ("".join(_names(given)[-1:]), self.usual)
@@ -181,6 +224,18 @@ def _names(given: Any) -> list[str]:
     if given is None or isinstance(given, bool):
         return ["true"] * bool(given)
     return list(given) if isinstance(given, list | tuple) else [str(given)]
+
+
+def split(names: str) -> list[str]:
+    """Names between commas; those within the parentheses of a name part nothing."""
+    found, depth = [""], 0
+    for letter in names:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [name.strip() for name in found if name.strip()]
 
 
 def refuse(name: str, options: Sequence[str], noun: str, advice: str = "") -> None:

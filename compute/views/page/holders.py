@@ -15,6 +15,7 @@ class Row:
 
     inside: "Inside"
     aligned: str = "bottom"
+    """Or `center`, for text beside buttons."""
 
 
 @dataclass(frozen=True)
@@ -114,8 +115,41 @@ class Remember:
     systems: Sequence[str]
 
 
+@dataclass(frozen=True)
+class Recalled:
+    """What a page showed last under a name in this session, None for nothing.
+
+    With `since`: as it was when this page was opened, and nothing once these choices change.
+    """
+
+    name: str
+    since: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Window:
+    """Steps in a window above the page; closing it takes the key `closes` out of the address."""
+
+    title: str
+    inside: "Inside"
+    closes: str
+
+
 Holder = (
-    Row | Above | Group | Section | Beside | Box | Expander | Live | Slot | Into | Wait | Remember
+    Row
+    | Above
+    | Group
+    | Section
+    | Beside
+    | Box
+    | Expander
+    | Live
+    | Slot
+    | Into
+    | Wait
+    | Window
+    | Remember
+    | Recalled
 )
 Step = Control | Part | Holder
 Steps = Generator[Step, Any, Any]

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from pandas import DataFrame, Series
 
@@ -144,6 +145,12 @@ def without_runs(ask: Ask, dataset: Dataset) -> str:
     loaded = {part.dataset for part in parts if part.kind in ("documents", "lengths")}
     is_loaded = not dataset.parts and dataset.collection in loaded
     return next_steps.without_runs(dataset, is_loaded=is_loaded, outdated=outdated)
+
+
+def measure(ask: Ask) -> Choice:
+    """The control of measures."""
+    look: dict[str, Any] = {"noun": "measure", "advice": to_score, "width": 140}
+    return Choice("measure", "Measure", ask.measures(), **look)
 
 
 def segmented(ask: Ask, *collections: str) -> str:

@@ -1,7 +1,7 @@
 """Parts of a page: what it shows, with everything that is said about it wherever it is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import plotly.graph_objects as go
@@ -92,6 +92,15 @@ class Html:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """Text from outside at reading width: its title in bold, words of a query marked."""
+
+    title: str
+    text: str = ""
+    query: str = ""
+
+
+@dataclass(frozen=True)
 class Static:
     """A short table of definitions, whole on the page and in no file."""
 
@@ -133,10 +142,12 @@ class Note:
     of_matrix: str = ""
     """What else to know where the figure is drawn as a matrix, not as lists on a narrow screen:
     behind `how`, or without it behind the facts."""
+    signs: Sequence[str] = ()
+    """Facts that come first, and only where the figure is drawn so."""
 
     @property
     def _told(self) -> list[str]:
-        return [fact for fact in self.facts if fact]
+        return [fact for fact in (*self.signs, *self.facts) if fact]
 
     @property
     def shown(self) -> str:
@@ -148,14 +159,17 @@ class Note:
             shown.append(fact)
         return " ".join(shown) or HOW.removesuffix(":") * bool(self.how)
 
-    def behind(self, *, narrow: bool = False) -> str:
+    def narrow(self) -> "Note":
+        """The note where lists stand in place of a matrix."""
+        return replace(self, of_matrix="", signs=())
+
+    def behind(self) -> str:
         """Text of the mark: how to read the figure, and the facts that are not in sight."""
-        matrix = self.of_matrix * (not narrow)
-        how = " ".join(one for one in (self.how, matrix * bool(self.how)) if one)
+        how = " ".join(one for one in (self.how, self.of_matrix * bool(self.how)) if one)
         if not self._told:
             return how
         rest = " ".join(self._told).removeprefix(self.shown).strip()
-        last = matrix * (not self.how)
+        last = self.of_matrix * (not self.how)
         return " ".join(one for one in (f"{HOW} {how}" * bool(how), rest, last) if one)
 
 
@@ -239,6 +253,7 @@ Part = (
     | Code
     | Prose
     | Html
+    | Passage
     | Note
     | Legends
     | Figure

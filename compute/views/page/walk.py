@@ -16,12 +16,14 @@ from compute.views.page.holders import (
     Into,
     Live,
     Page,
+    Recalled,
     Remember,
     Row,
     Section,
     Slot,
     Step,
     Wait,
+    Window,
 )
 from compute.views.page.parts import Figure, Heading, Message, Part, Table
 
@@ -226,4 +228,6 @@ _WALKED: Mapping[type, Callable[..., Iterator]] = {
     Into: Walk._into,
     Wait: Walk._wait,
     Remember: Walk._nothing,
+    Window: Walk._plain,
+    Recalled: Walk._nothing,
 }

@@ -140,7 +140,7 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
 def reading(measure: str) -> str:
     """How to read the bars, in words."""
     bars = (
-        f"How to read this: a blue bar is what the document at that rank adds to {measure}; the"
+        f"a blue bar is what the document at that rank adds to {measure}; the"
         " bars of a row add up to the score."
     )
     if not has_best(measure):

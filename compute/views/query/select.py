@@ -9,27 +9,6 @@ from compute.reading import top_ranks
 from compute.reading.questions import question
 from compute.views.shared.part_files import files
 
-
-@question()
-def runs(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, system: the runs whose ranked lists are stored.
-
-    The datasets with the most runs come first; among equals those whose documents are stored,
-    then PyDocs, whose texts are installed, then in the catalogue's order.
-    """
-    return cursor.execute(
-        """
-        select dataset, system
-        from parts left join datasets on dataset = name
-        where kind = 'top'
-        order by count(*) over (partition by dataset) desc,
-                 coalesce(collection, dataset) not in (
-                     select dataset from parts where kind = 'documents'),
-                 "group" is distinct from 'PyDocs', datasets.rowid, system
-        """
-    ).df()
-
-
 _QUERIES = """
 with scored as (
     select query_id, max(value) filter (where system = $a) as value_a,

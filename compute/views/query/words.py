@@ -16,15 +16,13 @@ ORDERS = {
     "by id": "id",
 }
 """How a page orders the queries of a dataset, by what `query.select.queries` calls it."""
-LISTS = 4
-"""Ranked lists that stand beside each other at most."""
 RANKS = ("10", "20", "50", "100")
 """How many ranks of a list can be shown."""
 
-LEGEND = (
-    "✓ relevant (a number: its grade above 1), · judged not relevant, ? not judged: a hole. A"
-    " document that several lists show has one colour in all of them, and lines where neighbours"
-    " show it."
+SIGNS = (
+    "✓ relevant (a number: its grade above 1), · judged not relevant, ? not judged: a hole.",
+    "A document that several lists show has one colour in all of them, and lines where neighbours"
+    " show it.",
 )
 """What the signs in the boxes mean."""
 
@@ -88,14 +86,13 @@ def name_of(row: Mapping[Hashable, Any]) -> str:
     return next((text for text in texts if text.strip()), row["doc_id"])[:400]
 
 
-def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> str:
-    """Where systems (name, title) rank a document, as a sentence. `places`: system, rank."""
+def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
+    """Where systems (name, title) rank a document, as sentences. `places`: system, rank."""
     ranks = dict(zip(places["system"], places["rank"], strict=True))
     found = [f"{ranks[name]:,} by {title}" for name, title in systems if name in ranks]
     missing = [title for name, title in systems if name not in ranks]
     sentences = [f"Ranked {', '.join(found)}."] if found else []
-    sentences += [f"Not in the list of {', '.join(missing)}."] if missing else []
-    return " ".join(sentences)
+    return sentences + ([f"Not in the list of {', '.join(missing)}."] if missing else [])
 
 
 def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""SELECTs of the datasets and systems that every page names."""
+"""SELECTs of the datasets, systems and runs that every page names."""
 
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
@@ -46,4 +46,24 @@ def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
         order by value desc, system
         """,
         {"dataset": dataset},
+    ).df()
+
+
+@question()
+def runs(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system: the runs whose ranked lists are stored.
+
+    The datasets with the most runs come first; among equals those whose documents are stored,
+    then PyDocs, whose texts are installed, then in the catalogue's order.
+    """
+    return cursor.execute(
+        """
+        select dataset, system
+        from parts left join datasets on dataset = name
+        where kind = 'top'
+        order by count(*) over (partition by dataset) desc,
+                 coalesce(collection, dataset) not in (
+                     select dataset from parts where kind = 'documents'),
+                 "group" is distinct from 'PyDocs', datasets.rowid, system
+        """
     ).df()

@@ -73,7 +73,7 @@ def _words(part: Part) -> tuple[str, list[str]]:
         case Message():
             return "p", [part.text]
         case Note():
-            return "details" if part.behind() else "p", [part.shown, part.behind(narrow=True)]
+            return "details" if part.behind() else "p", [part.shown, part.narrow().behind()]
         case Table():
             heads, rows, _ = tables.shown(
                 tables.Table("", "", part.rows, printed={**(part.printed or {}), **part.formats})

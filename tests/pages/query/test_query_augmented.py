@@ -11,7 +11,6 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.pages import noted
 from tests.support.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
@@ -53,18 +52,6 @@ def _opened(page: str, **address: Any) -> AppTest:
     app.run()
     assert not app.exception, app.exception
     return app
-
-
-def test_the_query_page_tells_what_was_asked() -> None:
-    app = _opened("query", dataset="tiny", query="q1", systems=["rewriting", "plain"])
-    told = " ".join(caption.value for caption in noted(app)).replace("\\", "")
-    assert "Added: 1 word piece; not asked for at all: in." in told
-    assert [head.value for head in app.header].count("What rewriting asked") == 1
-
-
-def test_a_query_that_nobody_rewrote_has_no_such_section() -> None:
-    app = _opened("query", dataset="tiny", query="q1", systems=["plain"])
-    assert not [head for head in app.header if "asked" in head.value]
 
 
 @pytest.mark.usefixtures("shipped_results")

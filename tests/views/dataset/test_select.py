@@ -260,9 +260,9 @@ def test_datasets_with_texts_come_first(tmp_path: Path) -> None:
     for name in ("fiqa", "scifact"):
         with store.publishing("load") as publication:
             publication.add("documents", text, dataset=name, fingerprint="f", provenance={})
-        order.append(query_select.runs(open_version(store).cursor())["dataset"].tolist())
-    catalogue = [name for name in DATASETS if name in ("scifact", "fiqa")]
-    assert order == [["fiqa", "scifact"], catalogue]
+        order.append(catalogue.runs(open_version(store).cursor())["dataset"].tolist())
+    known = [name for name in DATASETS if name in ("scifact", "fiqa")]
+    assert order == [["fiqa", "scifact"], known]
 
 
 def test_a_query_without_hits_has_no_rows(cursor: DuckDBPyConnection) -> None:
@@ -293,7 +293,7 @@ def test_printed_figures_are_found_by_dataset(cursor: DuckDBPyConnection) -> Non
 
 def test_runs_and_their_origins_are_those_stored(cursor: DuckDBPyConnection) -> None:
     runs = [("tiny", "lost"), ("tiny", "sure")]
-    assert listed(query_select.runs(cursor), "dataset", "system") == runs
+    assert listed(catalogue.runs(cursor), "dataset", "system") == runs
     origins = data_select.origins(cursor)
     assert listed(origins, "dataset", "system", "rows") == [(*runs[0], 3), (*runs[1], 4)]
     assert origins["command"].str.startswith("python -m compute").all()

@@ -20,6 +20,7 @@ from compute.views.page import (
     Box,
     Choice,
     Expander,
+    Few,
     Figure,
     Found,
     Heading,
@@ -164,6 +165,22 @@ def test_controls_take_the_values_of_an_address() -> None:
     assert found.values == {"dataset": "two", "systems": ["minilm", "bm25"], "slow": True}
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("rrf(a,b), b", ["rrf(a,b)", "b"]),
+        (["b", "a", "b"], ["b", "a"]),
+        (None, ["a"]),
+        ("", []),
+    ],
+)
+def test_few_options_are_named_one_by_one_or_between_commas(given: object, shown: object) -> None:
+    few = Few("systems", known=["a", "b", "rrf(a,b)"], usual=[["c"], ["a"]], noun="run")
+    assert few.value(given) == shown
+    with pytest.raises(Missing, match="No run here is called c"):
+        few.value("a,c")
+
+
 def test_a_search_computes_no_more_than_the_part_asked_for() -> None:
     ran: list[str] = []
     found = find(partial(page, ran), Nothing(), "first")
@@ -223,9 +240,11 @@ def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> Non
     assert note.behind() == "Last of all, six more words."
     told = Note(["Fact."], how="up is better.", of_matrix="Click a cell.")
     assert (told.shown, told.behind()) == ("Fact.", "How to read this: up is better. Click a cell.")
-    assert told.behind(narrow=True) == "How to read this: up is better."
+    assert told.narrow().behind() == "How to read this: up is better."
     bare = Note(["Fact."], of_matrix="Dark is good.")
-    assert (bare.behind(), bare.behind(narrow=True)) == ("Dark is good.", "")
+    assert (bare.behind(), bare.narrow().behind()) == ("Dark is good.", "")
+    signs = Note(["Last."], signs=["? a hole."])
+    assert (signs.shown, signs.narrow().shown) == ("? a hole. Last.", "Last.")
     only = Note(how="up is better.")
     assert (only.shown, only.behind()) == ("How to read this", "up is better.")
 

@@ -1,0 +1,136 @@
+"""A query's ranked lists and, below them, two of their documents: a part of the page Query."""
+
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.views.page import (
+    Ask,
+    Asked,
+    Beside,
+    Box,
+    Figure,
+    Link,
+    Note,
+    Passage,
+    Pick,
+    Steps,
+    Text,
+    Widget,
+)
+from compute.views.query import select, words
+from compute.views.query.ranked_lists import ranked_lists
+from compute.views.shared import next_steps
+
+Rows = Mapping[str, Mapping[Hashable, Any]]
+"""Documents by id: title, text, relevance."""
+_FURTHER = 100
+"""Relevant documents that no list shows are offered up to this many."""
+
+
+class Shown(NamedTuple):
+    """The query that the page shows, and of which systems."""
+
+    ask: Ask
+    dataset: Dataset
+    query_id: str
+    query: str
+    """Its text; empty where there is none."""
+    systems: list[tuple[str, str]]
+    """Name and title, from left to right."""
+    ranks: int
+    notes: list[str]
+    """One for the head of each list."""
+    n_relevant: int
+
+    def asked(self, query: Any, *, of_systems: bool = True, **parameters: Any) -> DataFrame:
+        """Answer of a SELECT of this query, by default of the shown systems."""
+        of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": self.query_id}
+        of |= {"systems": [name for name, _ in self.systems]} if of_systems else {}
+        return self.ask(query, **of, **parameters)
+
+
+def lists(shown: Shown) -> Steps:
+    """The ranked lists, and the documents that are read."""
+    places = {name: place for place, (name, _) in enumerate(shown.systems)}
+    # From the leftmost list on, so that its first document is the first to be read.
+    hits = shown.asked(select.listed, depth=shown.ranks)
+    hits = hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
+    asked = yield Asked("document")
+    further = _further(shown, hits, asked)
+    hits, further = _with_texts(shown, hits, further)
+    missed = {name: f"{line} · in no list here" for name, line in words.names(further).items()}
+    pick = Pick("document", "Document", words.names(hits) | missed)
+    chosen = pick.value(asked)
+    look: Any = {"chosen": chosen, "notes": shown.notes, "depth": shown.ranks}
+    yield Figure(
+        "lists",
+        "Ranked lists",
+        partial(ranked_lists, hits, shown.systems, **look),
+        " ".join(words.SIGNS),
+        opens=Link(carried=("document",)),
+    )
+    yield Note([f"Judged relevant to this query: {shown.n_relevant:,}."], signs=words.SIGNS)
+    if chosen:
+        rows = {row["doc_id"]: row for one in (further, hits) for row in one.to_dict("records")}
+        left = partial(_document, shown, pick, rows, chosen)
+        yield Beside([left, partial(_another, shown, pick, rows, hits, chosen)], gap="medium")
+
+
+def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
+    """Documents that no list on the page shows: doc_id, relevance.
+
+    Those that are judged relevant, and the one that the address asks for if a system ranks it.
+    """
+    judged = shown.asked(select.judged, of_systems=False)
+    judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
+    wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
+    if asked and asked not in wanted and asked not in set(hits["doc_id"]):
+        wanted += [asked] if len(shown.asked(select.places, doc_id=asked)) else []
+    frame = DataFrame({"doc_id": wanted}, dtype="str").merge(judged, on="doc_id", how="left")
+    return frame.astype({"relevance": "Int64"})
+
+
+def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
+    """The frames with title and text of each doc_id, absent where texts are not loaded.
+
+    Of all at once: to find the documents takes longer than to read them.
+    """
+    ids = dict.fromkeys(name for frame in frames for name in frame["doc_id"])
+    collection = shown.dataset.collection
+    texts = shown.ask(select.documents, collection=collection, doc_ids=list(ids))
+    return [frame.merge(texts, on="doc_id", how="left") for frame in frames]
+
+
+def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
+    """The chosen document, or the next step that brings its text. A hole can be judged above it."""
+    yield pick
+    pair = {"query_id": shown.query_id, "doc_id": chosen}
+    yield Widget("judge", {"dataset": shown.dataset, **pair})
+    yield Box(partial(_text, shown, chosen, rows[chosen]))
+    yield Widget("in_view")
+
+
+def _another(shown: Shown, pick: Pick, rows: Rows, hits: DataFrame, chosen: str) -> Steps:
+    """A document beside the chosen one: by default the best of the next list."""
+    listed = hits[hits["doc_id"] != chosen]
+    if listed.empty:
+        return
+    next_list = listed[listed["system"] != shown.systems[0][0]]
+    first = (listed if next_list.empty else next_list)["doc_id"].iloc[0]
+    names = {name: line for name, line in pick.shown.items() if name != chosen}
+    other = yield Pick("beside", "Beside it", {first: names[first]} | names)
+    yield Box(partial(_text, shown, other, rows[other]))
+
+
+def _text(shown: Shown, doc_id: str, row: Mapping[Hashable, Any]) -> Steps:
+    if isinstance(row["text"], str):
+        yield Passage(row["title"], row["text"], shown.query)
+    else:
+        yield Text(next_steps.without_texts(shown.dataset))
+    places = shown.asked(select.places, doc_id=doc_id)
+    judged = f"{doc_id}: {words.said(row['relevance'])}."
+    yield Note([judged, *words.placed(places, shown.systems)])

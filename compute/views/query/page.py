@@ -1,0 +1,238 @@
+"""The page Query: the ranked lists of up to four systems side by side, with text and judgements."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.evaluate.measures import parse
+from compute.evaluate.score_breakdown import explain, explains
+from compute.views.page import (
+    Ask,
+    Asked,
+    Beside,
+    Button,
+    Choice,
+    Few,
+    Figure,
+    Link,
+    Message,
+    Note,
+    Offered,
+    Passage,
+    Pick,
+    Recalled,
+    Remember,
+    Row,
+    Section,
+    Steps,
+    Table,
+    Widget,
+    Words,
+    offers,
+)
+from compute.views.query import augmented, documents, score_breakdown, select, words
+from compute.views.shared import catalogue
+
+PLAIN = "bm25-wordpiece"
+"""The search of augmented systems with the query as it is."""
+_BARS = 560
+
+
+class View(NamedTuple):
+    """What the controls say."""
+
+    ask: Ask
+    dataset: Dataset
+    systems: list[tuple[str, str]]
+    """Name and title, from left to right."""
+    measure: str
+    order: str
+    ranks: int
+    find: str
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the systems."""
+        return [name for name, _ in self.systems]
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    runs = ask(catalogue.runs)
+    if runs.empty:
+        yield Message(offers.NO_LISTS)
+        return
+    view: View = yield Row(partial(_controls, ask, runs))
+    yield Remember(view.names)
+    if not view.systems:
+        yield Message("Choose up to four systems.")
+        return
+    yield Widget("texts", {"dataset": view.dataset})
+    row = yield from _query(view)
+    if row is None:
+        return
+    text = row["text"] if isinstance(row["text"], str) else ""
+    query_id, measure = row["query_id"], view.measure
+    yield Passage(text or f"Query {query_id}")
+    of = {"dataset": view.dataset.name, "query_id": query_id}
+    values = ask(select.query_values, systems=view.names, **of)
+    notes = words.notes(values, view.systems, measure)
+    shown = documents.Shown(
+        ask, view.dataset, query_id, text, view.systems, view.ranks, notes, row["n_relevant"]
+    )
+    yield Section(partial(documents.lists, shown), holds=["lists"], asks=["beside"])
+    why = partial(_why, view, of, values)
+    yield Section(why, holds=["gains", "sum"], asks=["sum"], heading=f"Why this {measure}")
+    yield from _augmented(view, of)
+    table = words.value_table(values, view.systems, ask.measures())
+    yield Table("values", "The query by measure", table)
+    yield _to_the_map(view, query_id)
+
+
+def _controls(ask: Ask, runs: DataFrame) -> Steps:
+    name = yield offers.dataset_with_lists(ask, runs)
+    known = runs.loc[runs["dataset"] == name, "system"].tolist()
+    systems = yield from _systems(ask, known, name)
+    measure = yield offers.measure(ask)
+    order = yield Choice("order", "Order", list(words.ORDERS), width=180)
+    ranks = yield Choice("ranks", "Ranks", words.RANKS, width=80)
+    find = yield Words("find", "Find", width=150)
+    titled = words.titled(systems, ask(catalogue.systems))
+    dataset = offers.record(ask, name)
+    return View(ask, dataset, titled, measure, words.ORDERS[order], int(ranks), find)
+
+
+def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
+    """The control of systems, which the address may name as a and b, too."""
+    pair = offers.usual_pair(ask, known, dataset)
+    named = [(yield Asked("a")), (yield Asked("b"))]
+    instead = [name or usual for name, usual in zip(named, pair, strict=True)]
+    last = yield Recalled("systems")
+    return (
+        yield Few(
+            "systems",
+            "Systems",
+            offers.with_versions(ask, known, [dataset]),
+            known,
+            instead=instead if any(named) else (),
+            replaces=("a", "b"),
+            usual=(last or (), pair),
+            noun=f"run on {dataset}",
+            titles=offers.system_titles(ask),
+            told=offers.told(known),
+            empty="up to four",
+        )
+    )
+
+
+def _query(view: View) -> Steps:
+    """The query of the address, else the first; a picker between two steps.
+
+    Returns its row of `select.queries`, None where no query contains what is looked for.
+    """
+    name, (a, b) = view.dataset.name, (*view.names, "")[:2]
+    left = f"query of {name}"
+    of = {"measure": view.measure, "a": a, "b": b, "order": view.order, "find": view.find}
+    usual = (yield Recalled(left, since=tuple(of.values()))) or ""
+    asked = yield Asked("query")
+    rows = view.ask(select.queries, dataset=name, keep=asked or usual, **of)
+    if rows.empty:
+        yield Message(f"No query contains {view.find!r}.")
+        return None
+    known = {row["query_id"]: row for row in rows.to_dict("records")}
+    shown = {query_id: words.option(row) for query_id, row in known.items()}
+    pick = Pick("query", "Query", shown, usual, remembered=left)
+    row = known[pick.value(asked)]
+    yield Row(partial(_steps, view, pick, row))
+    yield Note([words.found(row, view.find, len(rows))])
+    return row
+
+
+def _steps(view: View, pick: Pick, row: Mapping[Hashable, Any]) -> Steps:
+    if not view.find:
+        yield Offered("query", options=list(pick.shown), noun=f"query of {view.dataset.name}")
+    yield _step("Previous", row["previous"], "chevron_left")
+    yield pick
+    yield _step("Next", row["next"], "chevron_right")
+
+
+def _step(label: str, query_id: object, icon: str) -> Button:
+    there = isinstance(query_id, str)
+    link = Link(names={"query": query_id} if isinstance(query_id, str) else {})
+    return Button(label, link, icon=icon, shortcut=label[0], disabled=not there)
+
+
+def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
+    """The sum that makes the score, as a figure and as a table; the best order beside it."""
+    measure, titles = view.measure, dict(view.systems)
+    if not explains(measure):
+        yield Note(
+            [
+                f"{measure} is no sum over the top ranks of one list: choose a measure such as"
+                " nDCG@10."
+            ]
+        )
+        return
+    hits = view.ask(select.listed, systems=view.names, depth=parse(measure).k or 0, **of)
+    judged = view.ask(select.judged, **of)
+    found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
+    drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
+    said = "Blue: what the list adds; pale: the best order of what is judged relevant."
+    yield Figure("gains", f"What each rank adds to {measure}", drawn, said)
+    yield Note(how=score_breakdown.reading(measure))
+    shown = view.names[0]
+    if len(found) > 1:
+        look: dict[str, Any] = {"titles": titles, "side_by_side": True}
+        shown = yield Choice("sum", "The sum of", view.names, **look)
+    rows, title = score_breakdown.table(found[shown]), titles[shown]
+    height = None if len(rows) <= 12 else 420
+    yield Table("sum", f"{measure} of {title}, rank by rank", rows, height=height)
+    stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
+    yield Note([score_breakdown.conclusion(found[shown], next(iter(stored), None), title)])
+
+
+def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
+    """For each shown system that rewrote the query: its words, and what that changed."""
+    asked, titles = view.ask(select.augmented, systems=view.names, **of), dict(view.systems)
+    for system, query in asked.groupby("system", sort=False):
+        name = str(system)
+        yield Section(
+            partial(_rewritten, view, of, name, query),
+            holds=[f"augmented-{name}", f"moved-{name}"],
+            heading=f"What {titles.get(name, name)} asked",
+        )
+
+
+def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame) -> Steps:
+    query = augmented.relative(query)
+    title = "Weights of the words of the query"
+    figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query))
+    yield Beside([[figure]], widths=(_BARS,))
+    yield Note(
+        [augmented.told(query)],
+        how="the system does not ask the query as it was typed. It gives each word of it a weight"
+        " and adds words of its own; a longer bar counts more. ## begins a piece that goes on with"
+        " a word.",
+    )
+    hits = view.ask(select.listed, systems=[system, PLAIN], depth=10, **of)
+    if PLAIN not in set(hits["system"]):
+        yield Note([f"What that changed shows once {PLAIN} has a run on this dataset."])
+        return
+    rows = augmented.moved(hits, system, PLAIN)
+    yield Table(f"moved-{system}", "What augmentation changed in the ranking", rows)
+    yield Note(
+        [
+            "The first ten documents with the augmented query, and with the query as it is"
+            f" ({PLAIN})."
+        ]
+    )
+
+
+def _to_the_map(view: View, query_id: str) -> Button:
+    """The way to every query of the first two systems, at this one."""
+    named = dict(zip(("system", "other"), view.names, strict=False))
+    at = {"dataset": view.dataset.name, "measure": view.measure, "query": query_id}
+    return Button("All queries of these systems, rank by rank", Link("map", at | named))

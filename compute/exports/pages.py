@@ -19,6 +19,7 @@ from compute.store import run_versions
 from compute.store.store import Store
 from compute.views.about import view_inputs, view_provenance
 from compute.views.about.page import page as about
+from compute.views.compare.page import page as compare
 from compute.views.efficiency.page import page as efficiency
 from compute.views.lengths.page import page as lengths
 from compute.views.overlap.page import page as overlap
@@ -29,6 +30,7 @@ from compute.views.shared.theme import Legend
 
 PAGES: Mapping[str, Page] = {
     "about": about,
+    "compare": compare,
     "efficiency": efficiency,
     "lengths": lengths,
     "overlap": overlap,

@@ -22,7 +22,6 @@ from compute.systems import system
 from compute.views.compare import differences
 from compute.views.compare import select as compare_select
 from compute.views.dataset import select_systems
-from compute.views.shared import catalogue
 from tests.support.pages import noted
 from tests.support.ranked_lists import overlap
 from tests.support.tiny import write_tiny
@@ -138,38 +137,6 @@ def test_a_document_is_found_where_it_is_ranked_and_where_it_is_judged(reading: 
     assert select_systems.like(reading.cursor(), ["tiny"], "D")["doc_id"].tolist()[0] == "d1"
 
 
-def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = {"dataset": "tiny", "a": EVIL, "b": "sure", "measure": "RR@10"}
-    app = opened(home, monkeypatch, "compare", **address)
-    assert [app.selectbox(key=key).value for key in address] == list(address.values())
-    assert "sure on 2; equal on 1." in said(app)
-    assert len(app.get("plotly_chart")) == 4
-
-
-def test_the_best_two_come_first_where_there_is_no_bm25(
-    home: Settings, reading: Reading, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    leading = catalogue.leading(reading.cursor(), "tiny")["system"].tolist()
-    assert leading == ["sure", EVIL]
-    app = opened(home, monkeypatch, "compare", dataset="tiny")
-    assert [app.selectbox(key=key).value for key in ("a", "b")] == leading
-
-
-def test_swapping_the_systems_is_one_click(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(home, monkeypatch, "compare", dataset="tiny", a=EVIL, b="sure", measure="RR@10")
-    (swap,) = [button for button in app.button if button.label == "Swap A and B"]
-    swap.click().run()
-    assert (app.selectbox(key="a").value, app.selectbox(key="b").value) == ("sure", EVIL)
-    assert "sure is better on 2, " in said(app)
-
-
-def test_compare_on_all_datasets(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    address = {"dataset": "All datasets", "a": "sure", "b": EVIL, "measure": "RR@10"}
-    app = opened(home, monkeypatch, "compare", **address)
-    assert "sure has the better mean on 2 of 2." in said(app)
-    assert len(table_of(app)) == 2
-
-
 FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
 """By system the queries, of twelve, on which it ranks the relevant document first."""
 
@@ -189,16 +156,9 @@ def of_four(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return settings
 
 
-def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_other(
+def test_dataset_says_p_alone_and_corrected_and_leads_to_compare(
     of_four: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
-    app = opened(of_four, monkeypatch, "compare", **address)
-    (tests,) = [frame.value for frame in app.dataframe if "p" in frame.value]
-    assert tests[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
-    told = "With all 6 pairs of systems on this dataset corrected: p = .06, the two cannot be told"
-    assert told in said(app)
-    assert "All systems of this dataset" in {button.label for button in app.button}
     address = {"dataset": "own", "show": "Systems", "measure": "RR@10"}
     app = opened(of_four, monkeypatch, "dataset", **address)
     differ = "Compared alone, a and b differ (p = .03); with all 6 pairs corrected p = .06."
@@ -206,52 +166,45 @@ def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_oth
     assert "The first two compared" in {button.label for button in app.button}
 
 
-def test_what_the_test_would_have_found_stands_beside_not_significant(
+def test_compare_from_an_address_through_its_pickers(
     of_four: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
+    address = {"dataset": "own", "a": "a", "b": "c", "measure": "RR@10"}
     app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
-    assert "not after correction for 6 pairs" in app.header[0].value.replace("\\", "")
-    # On all six queries that differ a is ahead, and that is not significant.
-    assert "Too few queries differ to say" in said(app) and " takes " not in said(app)
-    address["b"] = "c"
-    app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
-    assert "not significant" in app.header[0].value
-    # Of twelve queries all would have to differ by more than two values can.
-    assert "found with 80% chance: none that is possible, all 6 pairs" in said(app)
-    assert "this pair alone, ." in said(app)
-    assert ".1 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
+    assert [app.selectbox(key=key).value for key in address] == list(address.values())
+    assert len(app.get("plotly_chart")) == 3
+    assert "not significant" in app.header[0].value and ".1 takes " in said(app)
     field = app.number_input(key="find")
     assert (field.placeholder, field.help) == ("such as .02", "From .001 to 1")
-    app.number_input(key="find").set_value(0.25).run()
+    field.set_value(0.25).run()
     assert app.query_params["find"] == "0.25" and ".25 takes " in said(app)
     app.number_input(key="find").set_value(None).run()
     assert "find" not in app.query_params and " takes " not in said(app)
+    for wrong in ("x", "-1", "nan", "inf", "1e999", "0", ""):
+        app.query_params["find"] = wrong
+        app.run()
+        assert not app.error and app.number_input(key="find").value is None
+    (swap,) = [button for button in app.button if button.label == "Swap A and B"]
+    swap.click().run()
+    assert (app.selectbox(key="a").value, app.selectbox(key="b").value) == ("c", "a")
+    app.selectbox(key="b").set_value("c").run()
+    assert "A and B are the same system" in said(app)
+    # The browser's own Back, from a system that is not there.
+    app.query_params["b"] = "d"
+    app.run()
+    assert app.selectbox(key="b").value == "d" and "A and B" not in said(app)
+    wrong = opened(of_four, monkeypatch, "compare", dataset="own", a="dd", measure="nDCG@7")
+    assert "No system on own here is called dd. Did you mean d?" in said(wrong)
+    assert "To score the stored runs by it: python -m compute score" in said(wrong)
+
+
+def test_what_a_test_would_have_missed_stands_on_dataset(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "own", "measure": "RR@10"}
     app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")
     told = " ".join(words.value for words in app.markdown).replace("\\", "")
     assert re.search(r"With 12 queries, .* under about \.\d{3}.* would be missed", told)
-
-
-@pytest.mark.parametrize("find", ["x", "-1", "nan", "inf", "1e999", "0", ""])
-def test_a_difference_that_is_none_is_as_if_none_were_named(
-    of_four: Settings, monkeypatch: pytest.MonkeyPatch, find: str
-) -> None:
-    app = opened(of_four, monkeypatch, "compare", dataset="own", a="a", b="c", find=find)
-    assert app.number_input(key="find").value is None
-
-
-def test_a_system_is_not_compared_with_itself(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(home, monkeypatch, "compare", dataset="tiny", a="sure", b="sure")
-    assert "A and B are the same system" in said(app)
-
-
-def test_a_wrong_system_in_the_address_is_said(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(home, monkeypatch, "compare", dataset="tiny", a="surr")
-    assert "No system on tiny here is called surr. Did you mean sure?" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -308,16 +261,6 @@ def test_a_dataset_without_runs_says_so_in_every_view(
         assert "here" in said(app)
 
 
-def test_queries_are_shown_where_either_is_ahead(
-    of_four: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
-    app = opened(of_four, monkeypatch, "compare", **address, by="a ahead")
-    assert "All 6 queries." in said(app) and "A click opens the query." in said(app)
-    app = opened(of_four, monkeypatch, "compare", **address, by="b ahead")
-    assert "No query is of this kind" in app.info[0].value
-
-
 def test_kinds_of_queries_by_labels_of_ones_own(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,9 +269,6 @@ def test_kinds_of_queries_by_labels_of_ones_own(
     query_labels.import_file(bench, tmp_path / "labels", own_datasets(bench.store)["again"])
     app = opened(home, monkeypatch, "compare", dataset="again", slice=EVIL)
     assert app.selectbox(key="slice").value == EVIL
-    kinds = next(frame.value for frame in app.dataframe if "Minus the others" in frame.value)
-    assert kinds["Queries"].to_list() == [1, 1]
-    assert "Too few queries of each kind" in " ".join(one.value for one in app.markdown)
     app = opened(home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice=EVIL)
     assert app.selectbox(key="slice").options[-2:] == [EVIL, "answered in the top 10 by"]
     assert "import-labels" in said(app)
@@ -336,23 +276,6 @@ def test_kinds_of_queries_by_labels_of_ones_own(
         home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice="answered"
     )
     assert "it describes, and is no ground for a test" in said(app)
-
-
-def test_two_systems_are_fused_where_that_is_asked_for(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
-    app = opened(home, monkeypatch, "compare", **address)
-    assert "on these queries" not in said(app)
-    app = opened(home, monkeypatch, "compare", **address, fuse="true")
-    verdict = next(
-        one.value for one in app.markdown if "the best fusion on these queries" in one.value
-    )
-    assert "50 queries are needed" in verdict
-    app = opened(home, monkeypatch, "compare", **address | {"dataset": "All datasets"}, fuse="true")
-    frames = [table.value for table in app.dataframe]
-    best = next(frame for frame in frames if "Weight from the others" in frame)
-    assert best["Loss with it"].tolist() == [".000", ".000"]
 
 
 def test_the_best_fusion_is_stored_by_a_button_and_then_shown(

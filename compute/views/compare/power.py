@@ -12,9 +12,10 @@ from pandas import Series
 from compute.evaluate import power
 from compute.evaluate.power import LARGEST
 from compute.evaluate.sign_flips import LEVEL
+from compute.views.page import Note
 from compute.views.shared.theme import plain
 
-TOO_FEW = "Too few queries differ to say which difference this test would find."
+TOO_FEW = Note(["Too few queries differ to say which difference this test would find."])
 
 
 class Plan(NamedTuple):
@@ -42,34 +43,32 @@ def of_pair(row: Series) -> Plan:
     return Plan(*whole, *(float(row[name]) for name in Plan._fields[2:]))
 
 
-def found(plan: Plan) -> list[str]:
-    """The smallest difference that the test would have found, in sentences."""
+def found(plan: Plan) -> Note:
+    """The smallest difference that the test would have found."""
     if math.isnan(plan.detectable):
-        return [TOO_FEW]
+        return TOO_FEW
     least = f"Smallest true difference found with 80% chance: {_found(plan.detectable)}"
     alone = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {_found(plan.alone)}"
-    told = f"{least}{alone * (plan.n_pairs > 1)}."
-    if plan.detectable > LARGEST:
-        return [told]
-    return [
-        told,
-        f"How to read this: were the true difference {rounded_up(plan.detectable)}, {plan.n:,}"
-        " queries like these would show it as significant in 8 of 10 samples. That is what the test"
-        " can see; what the difference is, its interval above says.",
-    ]
+    how = (
+        f"were the true difference {rounded_up(plan.detectable)}, {plan.n:,} queries like these"
+        " would show it as significant in 8 of 10 samples. That is what the test can see; what the"
+        " difference is, its interval above says."
+    )
+    told = [f"{least}{alone * (plan.n_pairs > 1)}."]
+    return Note(told, how if plan.detectable <= LARGEST else "")
 
 
-def needed(plan: Plan, difference: float) -> list[str]:
-    """The queries that it takes to find a difference that somebody names, in sentences."""
+def needed(plan: Plan, difference: float) -> Note:
+    """The queries that it takes to find a difference that somebody names."""
     if math.isnan(plan.detectable):
-        return [TOO_FEW]
+        return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
     rest = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {alone}"
-    return [
-        f"To find {_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
-        f"How to read this: so many queries like these {plan.n:,} would show a true difference of"
+    return Note(
+        [f"To find {_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}."],
+        how=f"so many queries like these {plan.n:,} would show a true difference of"
         f" {_named(difference)} as significant with 80% chance.",
-    ]
+    )
 
 
 def leads(plans: list[Plan]) -> str:

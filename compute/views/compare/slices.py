@@ -8,8 +8,17 @@ from compute.evaluate.measures import better
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import above
 from compute.views.compare.tables import Titles, p_text
-from compute.views.shared.query_slices import TITLES
+from compute.views.shared.query_slices import ANSWERED, FIRST, RARE, RELEVANT, TITLES, WORDS
 from compute.views.shared.theme import between, plain, signed
+
+QUICK = (WORDS, RELEVANT, FIRST)
+"""Keys of kinds that stand before rare words."""
+UNTESTED = {
+    ANSWERED: "It is made from the scores themselves, so nothing is tested by it: Dataset shows it,"
+    " under Kinds of queries.",
+    RARE: "It takes the counted words of the collection: python -m compute overlap.",
+}
+"""Why a key is not offered."""
 
 
 @remembered

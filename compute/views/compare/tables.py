@@ -78,10 +78,10 @@ def unsure(tested: Mapping[Hashable, Any], family: Mapping[Any, Any] | Series | 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     """What two systems come to, in sentences: means, difference, who is better how often."""
     a, b = titles
-    less = " Less is better." if better(measure) < 0 else ""
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
-        f" {b} {looks.plain(found.mean_b)}.{less}",
+        f" {b} {looks.plain(found.mean_b)}.",
+        *["Less is better."] * (better(measure) < 0),
         f"{a} minus {b}: {signed(found.difference)}{_before_rounding(found)}.",
         f"{a} is better on {found.a_better:,}, {b} on {found.b_better:,}; equal on"
         f" {found.equal:,}.",
@@ -194,12 +194,12 @@ def _said(p: float) -> str:
     return f"p = {p_text(p) if float(text) == ALPHA else text}"
 
 
-def effect(found: Mapping[Hashable, Any], titles: Titles) -> str:
+def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
     """Difference and effect size with their intervals, in a sentence each."""
     interval = _interval(found["low"], found["high"], 3)
     said = f"{titles[0]} minus {titles[1]}: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):
-        return said
+        return [said]
     interval = _interval(found["effect_low"], found["effect_high"], 2)
     size = abs(found["effect"])
     word = next(
@@ -210,10 +210,11 @@ def effect(found: Mapping[Hashable, Any], titles: Titles) -> str:
         ),
         "large",
     )
-    return (
-        f"{said} Effect size {signed(found['effect'], 2)} ({interval}), {word}: the mean"
-        " difference over the standard deviation of the differences."
-    )
+    return [
+        said,
+        f"Effect size {signed(found['effect'], 2)} ({interval}), {word}: the mean difference over"
+        " the standard deviation of the differences.",
+    ]
 
 
 def _interval(low: float, high: float, digits: int) -> str:

@@ -188,11 +188,11 @@ def test_p_values_and_effect_in_words() -> None:
     assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
     both = "dense", "BM25"
-    words = compare_tables.effect(ends | {"difference": 0.02, "effect": 0.3}, both)
+    words = " ".join(compare_tables.effect(ends | {"difference": 0.02, "effect": 0.3}, both))
     assert words.startswith("dense minus BM25: +.020 (")
     assert "+.020 (95%: −.010 to +.050)" in words and "+.30 (95%: −.10 to +.50), small" in words
     endless: Any = ends | {"low": -np.inf, "high": np.inf, "effect_high": np.inf}
-    words = compare_tables.effect(endless | {"difference": 0.02, "effect": 0.3}, both)
+    words = " ".join(compare_tables.effect(endless | {"difference": 0.02, "effect": 0.3}, both))
     assert words.count("too few queries for an interval") == 2
 
 

@@ -16,24 +16,24 @@ FEW = ALONE._replace(detectable=math.nan, alone=math.nan)
 
 
 def test_the_smallest_difference_is_rounded_up() -> None:
-    assert power.found(ALONE)[0] == "Smallest true difference found with 80% chance: .049."
-    assert power.found(AMONG)[0] == (
+    assert power.found(ALONE).shown == "Smallest true difference found with 80% chance: .049."
+    assert power.found(AMONG).shown == (
         "Smallest true difference found with 80% chance: .074, all 91 pairs corrected; this pair"
         " alone, .049."
     )
-    assert ".012." in power.found(ALONE._replace(detectable=0.012))[0]
+    assert ".012." in power.found(ALONE._replace(detectable=0.012)).shown
 
 
 def test_queries_are_for_the_difference_that_is_named() -> None:
     # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
-    assert power.needed(ALONE, 0.02)[0] == "To find .02 takes 1,768 queries."
-    assert power.needed(ALONE, 0.0205)[0].startswith("To find .0205 takes ")
-    said = power.needed(AMONG, 0.02)[0]
+    assert power.needed(ALONE, 0.02).shown == "To find .02 takes 1,768 queries."
+    assert power.needed(ALONE, 0.0205).shown.startswith("To find .0205 takes ")
+    said = power.needed(AMONG, 0.02).shown
     assert said.endswith(" queries, all 91 pairs corrected; this pair alone, 1,768.")
 
 
 def test_where_too_few_queries_differ_that_is_said() -> None:
-    assert power.found(FEW) == power.needed(FEW, 0.02) == [power.TOO_FEW]
+    assert power.found(FEW) == power.needed(FEW, 0.02) == power.TOO_FEW
     assert power.leads([FEW]) == ""
 
 

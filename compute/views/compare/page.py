@@ -1,0 +1,512 @@
+"""The page Compare: two systems, query by query, on one dataset or on all."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.base.errors import WrongInput
+from compute.evaluate.significance import EXACT
+from compute.views.compare import differences as comparing
+from compute.views.compare import figures, fusion_sweep, fusions, power, select, slices, tables
+from compute.views.compare.fusions import Swept
+from compute.views.page import (
+    Above,
+    Ask,
+    Asked,
+    Beside,
+    Button,
+    Choice,
+    Expander,
+    Figure,
+    Heading,
+    Into,
+    Link,
+    Message,
+    Note,
+    Number,
+    Offered,
+    Remember,
+    Row,
+    Section,
+    Slot,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    Text,
+    Wait,
+    Widget,
+    offers,
+)
+from compute.views.page.parts import HOW
+from compute.views.shared import binned_queries, query_slices, standings
+
+ALL = "All datasets"
+SHOWN = 50
+"""Rows of the table of queries."""
+Tested = Mapping[Hashable, Any]
+"""Fields of `significance.Comparison`, none under two queries."""
+_DATASET = Link(carried=("dataset",))
+_FUSE = Switch("fuse", "Fuse the two at every weight")
+
+
+class View(NamedTuple):
+    """Values of the controls."""
+
+    ask: Ask
+    dataset: str
+    a: str
+    b: str
+    titles: tuple[str, str]
+    measure: str
+    datasets: list[str]
+    """The dataset, or its parts; none of ALL."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Parameters of questions about both systems."""
+        return {"datasets": self.datasets, "a": self.a, "b": self.b}
+
+    @property
+    def versus(self) -> str:
+        """Both systems, the second one subtracted."""
+        return f"{self.titles[0]} minus {self.titles[1]}"
+
+    @property
+    def query(self) -> Link:
+        """A query with both systems."""
+        names = {"systems": [self.a, self.b], "measure": self.measure}
+        return Link("query", names, carried=("dataset", "query"))
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    runs = ask(select.runs)
+    if runs.empty:
+        yield Message(
+            "No dataset has two systems to compare yet: python -m compute demo computes some."
+        )
+        return
+    view: View = yield Row(partial(_controls, ask, runs))
+    if view.a == view.b:
+        yield Message("A and B are the same system: choose another for one of them.")
+        return
+    yield Remember([view.a, view.b])
+    yield from (_all_datasets if view.dataset == ALL else _one_dataset)(view)
+
+
+def _controls(ask: Ask, runs: DataFrame) -> Steps:
+    names, titles = [*dict.fromkeys(runs["dataset"])], offers.dataset_titles(ask)
+    look: dict[str, Any] = {"titles": titles, "width": 230, "recalls": names}
+    dataset = yield Choice(
+        "dataset", "Dataset", [*names, ALL], noun="dataset with two systems", **look
+    )
+    a, b, measure = yield from _systems(ask, runs, dataset)
+    parts = _members(ask, dataset)
+    if dataset == ALL:
+        ask = yield from offers.query_group_of_all(ask)
+    else:
+        ask = yield from offers.query_group(ask, parts, titles.get(dataset, dataset))
+    yield Button("Swap A and B", Link(names={"a": b, "b": a}), icon="swap_horiz")
+    titles = offers.system_titles(ask)
+    return View(ask, dataset, a, b, (titles.get(a, a), titles.get(b, b)), measure, parts)
+
+
+def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
+    """Controls of A, B and the measure."""
+    own = runs if dataset == ALL else runs[runs["dataset"] == dataset]
+    systems, measures = sorted(set(own["system"])), ask.measures()
+    advice = offers.to_score((yield Asked("measure")))
+    noun = f"system on {dataset}"
+    yield Above([Offered("measure", "", measures, "measure", advice)])
+    yield Above([Offered(key, "", systems, noun) for key in ("a", "b")])
+    offered = offers.with_versions(ask, systems, set(own["dataset"]))
+    first, second = offers.usual_pair(ask, systems, dataset)
+    titles, told = offers.system_titles(ask), offers.told(systems)
+    look: dict[str, Any] = {"titles": titles, "told": told, "width": 230}
+    a = yield Choice("a", "A", offered, first, **look)
+    b = yield Choice("b", "B", offered, first if a == second else second, **look)
+    measure = yield Choice("measure", "Measure", measures, width=150)
+    return a, b, measure
+
+
+def _members(ask: Ask, dataset: str) -> list[str]:
+    """The dataset, or its parts; none of ALL."""
+    return [] if dataset == ALL else list(offers.record(ask, dataset).parts) or [dataset]
+
+
+def _one_dataset(view: View) -> Steps:
+    """Two systems on the queries of one dataset."""
+    pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
+    both = comparing.valued(pairs)
+    if both.empty:
+        yield Message(
+            f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
+            " scored before this was a measure (python -m compute score)."
+        )
+        return
+    verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view))
+    place = yield Slot(replaced=True)
+    answer = partial(_answer, view, verdict, tested, place)
+    yield Section(answer)
+    yield Note(tables.said(verdict, view.titles, view.measure))
+    beside = yield Slot()
+    if view.datasets == [view.dataset]:
+        both_systems = zip(view.titles, (view.a, view.b), strict=True)
+        yield Row([_made(view.dataset, *one) for one in both_systems])
+    yield from _differences(view, both)
+    alike = cache(partial(view.ask, select.overlaps, **view.asked))
+    columns = [partial(_against_each_other, view, both), partial(_rankings, alike)]
+    yield Section([Beside(columns)], ("scatter", "likeness"))
+    yield Section(partial(_kinds, view, both), ("kinds", "kinds_table"), asks=("slice",))
+    different = partial(_most_different, view, both, alike)
+    yield Section(different, ("different",), "Queries where they differ most", asks=("by",))
+    yield Section(partial(_fused, view), ("fused",), "Fused", asks=("fuse",))
+    chance = partial(_could_be_chance, view, tested, answer, beside)
+    yield Section(chance, ("tests",), asks=("find",))
+
+
+def _tested(view: View) -> Tested:
+    rows = view.ask(select.tested, measure=view.measure, **view.asked)
+    return next(iter(rows.to_dict("records")), {})
+
+
+def _answer(
+    view: View,
+    verdict: comparing.Verdict,
+    tested: Callable[[], Tested],
+    place: Any,
+    family: tuple[float, int] | None = None,
+) -> Iterator[Step]:
+    """Who leads, at the top; `family` is p corrected for so many pairs."""
+    words = tables.answer(verdict, tested(), view.titles, view.measure, family)
+    yield Into(place, Heading(words))
+
+
+def _could_be_chance(
+    view: View, tested: Callable[[], Tested], answer: Callable[..., Iterator[Step]], beside: Any
+) -> Steps:
+    """Tests; then the answer again, and `beside` it what the test would have found."""
+    row = tested()
+    family = yield Expander("Could it be chance? Tests and effect size", partial(_tests, view, row))
+    if family is not None:
+        # On 10,000 queries of many systems it takes a second: all else is there before.
+        yield from answer((family["p"], family["n_pairs"]))
+    if row and tables.unsure(row, family):
+        plan = power.of_two(row) if family is None else power.of_pair(family)
+        yield Into(beside, Section(partial(_power, plan), asks=("find",)))
+
+
+def _power(plan: power.Plan) -> Steps:
+    """The smallest difference that would have been found, and the queries for another."""
+    yield (told := power.found(plan))
+    if told != power.TOO_FEW:
+        yield Row(partial(_needed, plan))
+
+
+def _needed(plan: power.Plan) -> Steps:
+    label = "Queries needed to find a difference of"
+    difference = yield Number("find", label, example=".02", width=290)
+    if difference is not None:
+        yield power.needed(plan, difference)
+
+
+def _made(dataset: str, title: str, system: str) -> Button:
+    link = Link("data", {"show": "Runs", "dataset": dataset, "system": system})
+    return Button(f"How {title} was made", link)
+
+
+def _differences(view: View, both: DataFrame) -> Iterator[Step]:
+    """Every query's difference, sorted; a click opens the query."""
+    a, b = view.titles
+    yield Figure(
+        "differences",
+        f"{view.measure} of {view.versus} by query",
+        partial(figures.bars, both, view.titles, view.measure),
+        opens=view.query,
+    )
+    many = len(both) > binned_queries.MOST
+    yield Note(
+        [f"With {len(both):,} queries each bar is the mean of neighbours." * many],
+        how=f"the queries side by side, blue where {a} is better, orange where {b}"
+        " is; the more of the picture a colour fills, the more that system is ahead. A click opens"
+        " the query with both ranked lists.",
+    )
+
+
+def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
+    """A's values against B's."""
+    a, b = view.titles
+    yield Heading("Query by query")
+    yield Figure(
+        "scatter",
+        f"{view.measure} by query, {view.versus}",
+        partial(figures.scatter, both, view.titles, view.measure),
+        f"Blue: {a} is better; orange: {b} is. Larger: more queries.",
+        opens=view.query,
+    )
+    yield Note(
+        how="a mark is a query, a larger one several with the same two values."
+        f" Above the dotted line {a} is better. Marks in the corners are queries that"
+        " one system answers and the other misses."
+    )
+
+
+def _rankings(alike: Callable[[], DataFrame]) -> Iterator[Step]:
+    """How alike the two rankings are, by query."""
+    yield Heading("How alike the rankings are")
+    rows = alike()
+    if rows.empty:
+        yield Message("The ranked lists of these runs are not stored.")
+        return
+    title = "Queries by rank-biased overlap of their two lists"
+    yield Figure("likeness", title, partial(figures.likeness, rows))
+    yield Note(
+        [f"On average {rows['shared'].mean():.1f} of 10 first documents are the same."],
+        how="1 means the same documents in the same order, 0 no document in common."
+        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
+        " rank 100; equal scores stand in the order that every number here is computed from).",
+    )
+
+
+def _kinds(view: View, both: DataFrame) -> Steps:
+    """The difference by a key of kinds that is picked, each kind against the others."""
+    asked: dict[str, Any] = {"datasets": view.datasets}
+    keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
+    # To look up the words of all queries takes long: only where there may be kinds by them.
+    kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
+    offered = [key for key in keyed if key in slices.QUICK]
+    offered += [query_slices.RARE] * (query_slices.RARE in kinds)
+    offered += [key for key in keyed if key not in slices.QUICK]
+    if not offered:
+        return
+    yield Heading("On which kinds of queries")
+    look: dict[str, Any] = {"titles": query_slices.TITLES, "width": 230, "noun": "kind of query"}
+    why = slices.UNTESTED
+    key = yield Choice("slice", "By", offered, advice=lambda name: why.get(name, ""), **look)
+    if key == query_slices.RARE:
+        words = view.ask(query_slices.rare_words, **asked)
+        keyed = query_slices.by_key(both, DataFrame(columns=["key"]), words)
+        if key not in keyed:
+            yield Message("By rare words the queries here are all of one kind: pick another way.")
+            return
+    yield from _contrasted(view, both, key, keyed[key])
+
+
+def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
+    """A figure, a table, and what both say."""
+    a, b = view.titles
+    rows, title = slices.contrasts(both, of), query_slices.TITLES.get(key, key)
+    alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
+    yield Text(slices.verdict(rows, key, view.titles, view.measure))
+    drawn = partial(figures.by_slice, title, rows, view.measure)
+    table = Table("kinds_table", alt, slices.table(rows), file=rows)
+    yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS)], [table]])
+    yield Note(
+        [
+            f"A is {a}, B {b}.",
+            "Each kind against all others that are labelled: Welch's t when labels are dealt anew,"
+            " corrected for the number of kinds (maxT).",
+            "Labels of your own: python -m compute import-labels.",
+            f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
+            "Every query counts the same, of whichever part." * (len(view.datasets) > 1),
+        ],
+        how="the mark is the mean difference on a kind of query, the line its 95%"
+        " interval (Student's t), hollow where it holds 0. That one kind is beyond chance and"
+        " another is not does not mean that they differ: the corrected p of a kind against the"
+        " others says that.",
+    )
+
+
+def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame]) -> Steps:
+    """The queries where the systems differ most; a click opens one."""
+    orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or len(alike())]
+    titles: Any = {"titles": comparing.ORDERS, "width": 210}
+    order = yield Choice("by", "Order", orders, noun="order", **titles)
+    both = comparing.where_ahead(both, order, view.measure)
+    if both.empty:
+        yield Message("No query is of this kind: choose another order.")
+        return
+    yield Note(["A click opens the query."])
+    rows = comparing.most_different(both, alike(), order, SHOWN)
+    yield Table(
+        "different",
+        "Queries that differ most",
+        tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1),
+        opens=view.query,
+        carried=rows[["dataset", "query_id"]].to_numpy().tolist(),
+    )
+    first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
+    yield Note(
+        [
+            f"{first} {len(both):,} queries.",
+            f"Difference: {view.versus}.",
+            "Overlap: rank-biased overlap of the two lists.",
+        ]
+    )
+
+
+def _tests(view: View, row: Tested) -> Steps:
+    """Whether the difference could be chance, and how large it is; returns the row of
+    `_among_all`."""
+    if row:
+        yield from _tests_of_two(view, row)
+    else:
+        yield Message("A test needs two queries with a value of both systems.")
+    family = _among_all(view)
+    if family is not None:
+        yield Note([tables.among_all(family["p"], family["n_pairs"])])
+        names = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
+        yield Button("All systems of this dataset", Link("dataset", names | {"against": view.b}))
+    return family
+
+
+def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
+    about = dict(zip(("A", "B"), view.titles, strict=True))
+    about = {"Dataset": view.dataset, "Measure": view.measure, **about}
+    yield Table(
+        "tests",
+        f"Tests of {view.measure}, {view.versus}",
+        tables.test_table(row),
+        file=tables.test_rows(row, **about),
+        printed={"p": tables.p_text},
+    )
+    wilcoxon = row["p_wilcoxon"] == row["p_wilcoxon"]
+    yield Note(
+        [
+            *tables.effect(row, view.titles),
+            f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT}"
+            " differ, else by the normal distribution." * wilcoxon,
+            "The interval of the difference is Student's t, that of the effect size the"
+            " bootstrap's, or by linearisation from 20,000 queries on.",
+            "Parts weigh the same." * (len(view.datasets) > 1),
+        ],
+        how="p is how often chance alone would bring a difference this large; below"
+        " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
+        " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
+        " chance.",
+    )
+
+
+def _among_all(view: View) -> Series | None:
+    """The pair's row of `standings.among_all`, which corrects for all pairs of the dataset's
+    systems as the page Dataset does; None where nothing can be said."""
+    rows = view.ask(standings.standing, datasets=view.datasets, measure=view.measure)
+    systems = standings.ranked(rows, view.measure)["system"].tolist()
+    if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
+        return None
+    asked: dict[str, Any] = {"datasets": [view.dataset], "systems": systems}
+    try:
+        found = view.ask(standings.among_all, measure=view.measure, **asked)
+    except WrongInput:
+        # Too few queries that all systems have: the Dataset page says nothing either.
+        return None
+    return standings.pair(found, view.a, view.b)
+
+
+def _all_datasets(view: View) -> Steps:
+    """Two systems on every dataset that both are scored on; a click opens one."""
+    found = view.ask(select.across, a=view.a, b=view.b, measure=view.measure)
+    rows = comparing.across(found, view.ask(select.parts), view.measure)
+    if rows.empty:
+        yield Message("No dataset has both of these systems: choose others.")
+        return
+    yield Figure(
+        "datasets",
+        f"{view.versus} on every dataset",
+        partial(figures.forest, rows, view.titles, view.measure),
+        figures.INTERVALS,
+        opens=_DATASET,
+    )
+    wins = comparing.ahead(rows, view.measure).sum()
+    yield Note(
+        [f"{view.titles[0]} has the better mean on {wins} of {len(rows)}."],
+        how="a mark is the mean difference on a dataset, the line its 95% interval"
+        " (Student's t); a hollow mark says that it could be chance. At the right: on how many"
+        " queries each is better. A click opens the dataset, query by query.",
+    )
+    table, carried = tables.across_table(rows, view.titles), rows[["dataset"]].to_numpy().tolist()
+    yield Table("rows", f"{view.versus} by dataset", table, opens=_DATASET, carried=carried)
+    yield Note([f"Difference: {view.versus}."])
+    across = partial(_fused_across, view, rows["dataset"].tolist())
+    yield Section(across, ("fused_best", "fused_losses"), "Fused", asks=("fuse",))
+
+
+def _fused(view: View) -> Steps:
+    """The two of one dataset, or of its parts, fused at every weight."""
+    if not (yield _FUSE):
+        return
+    found = yield Wait("Fusing…", partial(_swept, view, view.datasets))
+    if found is None:
+        yield Message(
+            f"The lists of these runs are not stored, or not as deep as {view.measure} goes."
+        )
+        return
+    yield Text(fusions.verdict(found, view.titles, view.measure))
+    yield Figure(
+        "fused",
+        f"{view.measure} of {view.titles[0]} and {view.titles[1]} fused",
+        partial(fusions.figure, found, view.titles, view.measure),
+        f"{HOW} {fusions.MARKS}",
+    )
+    n, cut = f"Over {found.n:,} queries.", _cut(view, view.datasets)
+    yield Note([n, cut, *fusions.FUSING, fusions.ELSEWHERE], how=fusions.MARKS)
+    yield _stored(view, found)
+
+
+def _stored(view: View, found: Swept) -> Button | Note | Widget:
+    """A link to the best fusion once it is stored; until then a form that has it stored."""
+    try:
+        fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b)
+    except WrongInput:
+        return Note(["No fusion can be stored of systems with these names."])
+    runs = view.ask(select.runs)
+    if fusion not in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
+        return Widget("store", {"fusion": fusion, "dataset": view.dataset})
+    names = {"dataset": view.dataset, "a": fusion, "b": view.a, "measure": view.measure}
+    return Button(f"Compare {fusion}, which is stored", Link("compare", names))
+
+
+def _swept(view: View, datasets: Sequence[str]) -> Swept | None:
+    asked = {"a": view.a, "b": view.b, "measure": view.measure}
+    rows = [view.ask(fusion_sweep.swept, dataset=one, **asked) for one in datasets]
+    there = [one for one in rows if len(one)]
+    # A part may have no query of the group that is read.
+    if not there or (len(there) < len(rows) and not view.ask.kind):
+        return None
+    return fusions.swept(pd.concat(there, ignore_index=True), view.measure)
+
+
+def _cut(view: View, datasets: Sequence[str]) -> str:
+    """Sentence about lists that ship with fewer ranks than they had; empty where none does."""
+    found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
+    ranks = pd.concat(found)["cut"].min()
+    return "" if pd.isna(ranks) else f"Of lists cut to {ranks:.0f} ranks: whole ones may differ."
+
+
+def _fused_across(view: View, names: Sequence[str]) -> Steps:
+    """The best weight of each dataset, by its parts, and what it loses on the others."""
+    if not (yield _FUSE):
+        return
+    parts = {name: _members(view.ask, name) for name in names}
+    swept = yield Wait("Fusing…", lambda: {name: _swept(view, parts[name]) for name in names})
+    found = {name: one for name, one in swept.items() if one}
+    if not found:
+        yield Message(f"On no dataset are both lists stored as deep as {view.measure} goes.")
+        return
+    titles = offers.dataset_titles(view.ask)
+    best = fusions.across(found, view.measure, titles)
+    title = f"Best weights of {view.titles[0]} and {view.titles[1]}"
+    yield Table("fused_best", title, fusions.printed(best), file=best)
+    weight = f"Weight: of {view.titles[0]} in an interpolation."
+    others = "From the others: the best of the mean over all other datasets."
+    cut = _cut(view, [part for name in found for part in parts[name]])
+    yield Note([weight, others, cut, *fusions.FUSING])
+    if len(found) > 1:
+        lost = fusions.losses(found, view.measure, titles)
+        title = f"{view.measure} lost with weights of other datasets"
+        yield Table("fused_losses", title, fusions.printed(lost), file=lost)
+        yield Note([f"{view.measure} lost on each dataset, by where the weight was chosen."])

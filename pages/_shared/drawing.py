@@ -1,10 +1,8 @@
-"""Figures and tables on a page, each with the menu that saves it; clicks that open a dataset."""
+"""Figures and tables on a page, each with the menu that saves it."""
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
-from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -12,7 +10,6 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.exports import browser
-from compute.views.leaderboard.cells import run_of
 from compute.views.shared import catalogue, narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
@@ -20,7 +17,7 @@ from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import Legend
 from pages._shared import colours, export
 from pages._shared.escaping import text
-from pages._shared.reading import measures, read
+from pages._shared.reading import read
 
 ROW, HEAD = 35, 38
 """Heights of a row of a table and of its head, in pixels."""
@@ -116,39 +113,6 @@ def table(
     saved = frame if file is None else file
     export.table(saved, key, title, scores or Scores(()), printed)
     return drawn
-
-
-def _keep_click(key: str) -> None:
-    points = st.session_state[key]["selection"]["points"]
-    dataset, system = points[0]["customdata"] if points else ("", "")
-    if dataset:
-        st.query_params.update(dataset=dataset, system=system)
-        st.session_state["_open"] = {"dataset": dataset, "system": system}
-
-
-def plot_cells(figure: go.Figure, alt: str, measure: str, legend: str) -> None:
-    """Draw a heatmap; a click on a cell opens its dataset with the same measure.
-
-    The click stays in the address, so that the cell has its outline on the way back.
-    """
-    click = partial(_keep_click, "cells")
-    plot(figure, "cells", alt, legend, on_select=click, selection_mode="points")
-    open_dataset(measure)
-
-
-def open_dataset(measure: str) -> None:
-    """Go to the dataset that a click chose, if any; what is in print alone is no measure there."""
-    if cell := st.session_state.pop("_open", None):
-        known = {"measure": measure} if measure in measures() else {}
-        if kind := st.query_params.get("queries"):
-            known["queries"] = kind
-        st.session_state["_way"] = f"dataset?{urlencode(run_of(**cell) | known)}"
-        st.rerun()
-
-
-def chosen_cell() -> tuple[str, str]:
-    """The dataset and system of the cell in the address; empty where there is none."""
-    return st.query_params.get("dataset", ""), st.query_params.get("system", "")
 
 
 def of_matrix(sentence: str) -> str:

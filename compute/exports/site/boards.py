@@ -78,12 +78,14 @@ def _board(shown: Shown, of: Of, found: DataFrame) -> dict[str, Any]:
         return told | {"table": _table(intervals.table(None, board), board), "said": ""}
     titles = leaderboard.short_titles(board.systems)
     title = f"Means of {of.measure} with intervals and groups"
-    how, *rest = order_confidence.caption(order, board, ground, "in the table below")
+    facts = order_confidence.facts(order, board, ground)
+    if how := order_confidence.how_to_read(order, "in the table below"):
+        facts.append(f"How to read this: {how}")
     figure = intervals.intervals(order, titles, of.measure, "light")
     return told | {
         "said": order_confidence.verdict(order, titles),
         "table": _table(intervals.table(order, board, _holes(shown, of, ground)), board),
-        "order": figures.drawn(figure, title, [*rest, how]),
+        "order": figures.drawn(figure, title, facts),
     }
 
 

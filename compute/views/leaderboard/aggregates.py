@@ -22,6 +22,14 @@ FEWEST = 3
 ROW, MOST = 28, 24
 """Pixels of a system, and how many are drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
+HOW_TO_READ = (
+    "the rank of each system, among all, by each way. Mean and median go by the values, the"
+    " geometric mean by their logarithms, the share of the best by values divided by the best of"
+    " the dataset; the mean by task counts each task the same. Ranks and wins go by the mean rank:"
+    " Borda's count and Bradley and Terry's strengths (ties as Davidson) give the same order, since"
+    " each system has each dataset. Ranks, wins and shares of the best hang on which systems take"
+    " part. Draws say how far a rank hangs on which datasets there happen to be, and are no test."
+)
 _SIGNED = ("ranks and wins",)
 WAYS = {
     MEAN: "mean",

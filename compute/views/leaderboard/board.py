@@ -224,14 +224,14 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
     if shown is not None:
         named = named[named["system"].isin(list(shown))]
     sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(n, 'system')}"
-    sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board, named)]
+    sentences = [f"{origin}: {board.measure}, {sizes}.", *_average_notes(board, named)]
     if board.cells["in_domain"].any():
         sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
     if board.cells["suspect"].any():
         sentences.append("?: contradicts its neighbours in print; shown, never used.")
     if len(board.cells) < len(board.datasets) * len(board.systems):
         sentences.append("–: no figure; nothing is filled in.")
-    return [sentence for sentence in sentences if sentence]
+    return sentences
 
 
 def hidden(board: Board, shown: Collection[str]) -> str:
@@ -242,13 +242,14 @@ def hidden(board: Board, shown: Collection[str]) -> str:
     return f"{left} of {counted(n, 'system')} shown; bold, colours and ranks compare all {n}."
 
 
-def _average_note(board: Board, systems: DataFrame) -> str:
+def _average_notes(board: Board, systems: DataFrame) -> list[str]:
     if not board.averaged:
-        return "No average: too few systems have the same datasets."
+        return ["No average: too few systems have the same datasets."]
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     partly = [titles[name] for name in board.counted if name not in board.averaged]
     without = f", without {_named(partly, 'dataset')}" if partly else ""
-    return f"{averaged_note(board)}{without}.{_fewer_note(systems, short_titles(board.systems))}"
+    fewer = _fewer_note(systems, short_titles(board.systems))
+    return [f"{averaged_note(board)}{without}.", *([fewer] if fewer else [])]
 
 
 def averaged_note(board: Board) -> str:
@@ -268,7 +269,7 @@ def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
         for system, n in zip(fewer["system"], fewer["n_averaged"], strict=True)
     ]
     return (
-        " Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
+        "Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
         f" {_named(said, 'system')}."
     )
 

@@ -16,7 +16,7 @@ from compute.evaluate.tolerance import equal
 from compute.views.compare.power import rounded_up
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
-from compute.views.leaderboard.cells import DIFFERENCE
+from compute.views.leaderboard.cells import DIFFERENCE, run_of
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
@@ -164,7 +164,7 @@ def heatmap(
             "shapes": [
                 traces.around(cell.x, cell.y, look)
                 for cell in cells
-                if (cell.dataset, cell.system) == chosen
+                if chosen and run_of(cell.dataset, cell.system) == run_of(*chosen)
             ],
             **_axes(view),
         },

@@ -128,46 +128,40 @@ def like_first(ranking: DataFrame) -> list[str]:
     return [system for system, group in others if own & set(group.split())]
 
 
-def caption(
-    ranking: DataFrame, board: Board, ground: Ground, table: str = "in the view Table"
-) -> list[str]:
-    """How to read an order, what its intervals rest on, and what is left out; `table` says where
-    the letters of the groups stand."""
+def how_to_read(ranking: DataFrame, table: str = "in the view Table") -> str:
+    """How to read an order; `table` says where the letters of the groups stand."""
+    return f"{_HOW.format(table)} {FIRST}" if ranking["drawn"].iloc[0] else ""
+
+
+def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
+    """What the intervals of an order rest on, and what is left out."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
-    sentences = [
-        f"{_HOW.format(table)} {FIRST}" if drawn else "",
-        f"Over {_size(ranking, board, ground)}",
-        _GROUNDS[drawn],
-        f"Left out: {left_out:,} of the queries, on which a system has no value."
-        if left_out
-        else "",
-    ]
-    return [sentence for sentence in sentences if sentence]
+    left = f"Left out: {left_out:,} of the queries, on which a system has no value."
+    over, *without = _size(ranking, board, ground)
+    return [f"Over {over}", *without, *_GROUNDS[drawn], *([left] if left_out else [])]
 
 
-def about(ranking: DataFrame, board: Board, ground: Ground) -> str:
-    """What the columns Mean to Group of the table are over."""
-    return f"Mean to Group are over {_size(ranking, board, ground)}"
+def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
+    """What the columns Mean to Group of the table are over, and who is left out."""
+    over, *without = _size(ranking, board, ground)
+    return [f"Mean to Group are over {over}", *without]
 
 
-def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
+def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     n = int(ranking["n_queries"].iloc[0])
     queries = f", {counted(n, 'judged query')}" if n else ""
     if len(ground.datasets) == 1:
-        return f"{titles[ground.datasets[0]]}{queries}."
+        return [f"{titles[ground.datasets[0]]}{queries}."]
     left_out = len(board.systems) - len(ground.systems)
     lacks = "lacks" if left_out == 1 else "lack"
-    without = (
-        f" Left out: {counted(left_out, 'system')} that {lacks} one of them." if left_out else ""
-    )
-    return (
-        f"the {counted(len(ground.datasets), 'dataset')} that all of these have{queries}.{without}"
-    )
+    over = f"the {counted(len(ground.datasets), 'dataset')} that all of these have{queries}."
+    without = f"Left out: {counted(left_out, 'system')} that {lacks} one of them."
+    return [over, without] if left_out else [over]
 
 
 _HOW = (
-    "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
+    "the dot is the mean, the line its 95% interval. Systems with dots on one bar"
     " at the right, or a letter in common {}, cannot be told apart. Lines of others"
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
     " second to fourth. The percentage: how often a system comes first when queries, datasets or"
@@ -185,20 +179,24 @@ _AT_ONCE = (
 _GROUNDS = {
     rank_intervals.QUERIES: (
         "The intervals ask what other queries would have given on the same datasets; about other"
-        f" datasets they say nothing. {_AT_ONCE}"
+        " datasets they say nothing.",
+        _AT_ONCE,
     ),
     rank_intervals.DATASETS: (
         "In print there are no scores by query: the intervals ask what other datasets like these"
-        " would have given. Few datasets promise too much: in simulations a plain 95% interval held"
-        f" the true mean in {_PLAIN} datasets. Those shown are widened for that. {_AT_ONCE}"
+        " would have given.",
+        "Few datasets promise too much: in simulations a plain 95% interval held the true mean in"
+        f" {_PLAIN} datasets.",
+        "Those shown are widened for that.",
+        _AT_ONCE,
     ),
     rank_intervals.BOTH: (
-        "The intervals ask what other datasets like these, with other queries, would have given."
-        f" {_AT_ONCE}"
+        "The intervals ask what other datasets like these, with other queries, would have given.",
+        _AT_ONCE,
     ),
     rank_intervals.NOTHING: (
         "No intervals: in print there are no scores by query, and fewer than"
         f" {rank_intervals.FEWEST_DATASETS} datasets promise too much: in simulations a 95%"
-        f" interval held the true mean in {_PLAIN} datasets."
+        f" interval held the true mean in {_PLAIN} datasets.",
     ),
 }

@@ -14,6 +14,10 @@ EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
 """Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
+HOW_TO_READ = (
+    "trust what is blue, it rounds to the printed digits; doubt what is orange until its reason"
+    " convinces you. The difference is computed minus published"
+)
 NO_REASON = "No reason is known."
 _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "? suspect in print"}
 
@@ -87,16 +91,13 @@ def verdict_counts(found: DataFrame) -> str:
     return ", ".join(f"{counts[name]} {words[name]}" for name in VERDICTS if name in counts)
 
 
-def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
-    """A frame of `table` with titles; the columns Difference and Verdict are coloured.
-
-    `named`: dataset and title, then system and title.
-    """
+def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
+    """A frame of `table` as people read it; `named`: dataset and title, then system and title."""
     datasets, systems = (
         dict(zip(names[column], names["title"], strict=True))
         for names, column in zip(named, ("dataset", "system"), strict=True)
     )
-    shown = DataFrame(
+    return DataFrame(
         {
             "Dataset": [datasets.get(name, name) for name in found["dataset"]],
             "System": [systems.get(name, name) for name in found["system"]],
@@ -108,8 +109,12 @@ def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> 
             "Likely reason": found["reason"],
         }
     )
+
+
+def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
+    """The same; the columns Difference and Verdict are coloured."""
     fills = _fills(theme)
-    return shown.style.apply(
+    return titled(found, named).style.apply(
         lambda column: [_css(fills.get(verdict)) for verdict in found["verdict"]],
         subset=["Difference", "Verdict"],
     )

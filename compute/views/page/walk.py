@@ -94,7 +94,7 @@ def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
     walk = Walk(chosen, folded=False)
     for part in (steps := walk.run(lambda: page(ask), [])):
         if isinstance(part, Figure | Table):
-            yield Found(part, dict(walk.asked), dict(walk.titles))
+            yield Found(part, dict(walk.shown), dict(walk.titles))
     walk.check(steps)
 
 

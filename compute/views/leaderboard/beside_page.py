@@ -1,0 +1,200 @@
+"""The Leaderboard beside another one: the same systems in another order; ours against print."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
+
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.datasets import DATASETS, published
+from compute.evaluate.measures import better
+from compute.judgements import SOURCES
+from compute.views.annotate import select_added
+from compute.views.leaderboard import cells, rank_correlation, reproduction, select
+from compute.views.leaderboard.bump import MOST_NAMED, bump
+from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.controls import View, computed
+from compute.views.leaderboard.order_confidence import Ground
+from compute.views.page import (
+    Ask,
+    Choice,
+    Column,
+    Figure,
+    Heading,
+    Note,
+    Section,
+    Step,
+    Steps,
+    Table,
+)
+
+OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
+HERE = "Computed here"
+ALL_QUERIES = "All queries"
+MOST_ROWS = 12
+_COLOURS = "Blue: ranked higher at the right; orange: lower."
+_HOW = "a line joins a system's rank on both boards, blue where it rises, orange where it falls."
+_ALL = "All are compared, those too that are not shown above."
+
+
+class Other(NamedTuple):
+    """Another board: where its numbers come from."""
+
+    kind: str
+    source: str
+    measure: str
+    added: bool | None = None
+    whole: bool = False
+    """Of all queries, where this board is of one query group."""
+
+
+def section(view: View, ground: Ground | None) -> Steps:
+    """This board's order beside that of another, over all systems, picked or not."""
+    if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
+        return
+    others = _others(view, ground)
+    if not others:
+        return
+    yield Heading("Leaderboards compared")
+    noun = "leaderboard to compare with"
+    beside = yield Choice("beside", "Beside", list(others), noun=noun, width=300)
+    yield Section(partial(_compared, view, ground, others[beside], beside), holds=["bump"])
+
+
+def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator[Step]:
+    board, of = view.board, view.of
+    own = board.cells[board.cells["dataset"].isin(ground.datasets)]
+    own = own[own["system"].isin(ground.systems)]
+    sign = board.sign, better(other.measure)
+    theirs = _cells(view.ask, other, returned=of.filter.returned)
+    rows = rank_correlation.side_by_side(own, theirs, sign)
+    left, right = (
+        dict(zip(rows["system"], one * rows[side], strict=True))
+        for side, one in zip(("left", "right"), sign, strict=True)
+    )
+    found = rank_correlation.agreement(left, right)
+    if found is None:
+        yield Note(["Fewer than three systems have sound figures on the same datasets of both."])
+        return
+    shared = _where(view, ground, int(rows["n_datasets"].iloc[0]))
+    facts = [*_agreement(found, shared, beside), _ALL * (len(view.picked) < len(board.systems))]
+    moving = int((rows["left_rank"] != rows["right_rank"]).sum())
+    # Of one dataset, or of ranks that stay, a figure says no more than a line.
+    if len(board.datasets) == 1 or not moving:
+        yield Note([_moving(moving), *facts])
+        return
+    judged = "official + added" if view.ask.choice else "computed"
+    names = of.measure if of.kind == PUBLISHED else f"{of.measure}, {judged}", beside
+    drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
+    yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS)
+    moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
+    yield Note([*facts, moved], how=_HOW)
+
+
+def _moving(number: int) -> str:
+    if not number:
+        return "All systems have the same rank on both boards."
+    return f"{counted(number, 'system')} {'has' if number == 1 else 'have'} another rank there."
+
+
+def _where(view: View, ground: Ground, n_datasets: int) -> str:
+    """What the compared figures are of: the dataset by its name where the order is of one."""
+    if len(ground.datasets) > 1:
+        return f"averages over {counted(n_datasets, 'dataset')} that both boards have"
+    datasets = view.board.datasets
+    return f"on {datasets.set_index('dataset')['title'][ground.datasets[0]]}"
+
+
+def _agreement(found: rank_correlation.Agreement, where: str, beside: str) -> list[str]:
+    return [
+        f"{found.n} systems, {where}.",
+        f"Kendall's τ = {_plain(found.tau)}.",
+        f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with this board as the"
+        f" reference, {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",
+        "τ is 1 for the same order, −1 for the reverse; 0 is chance.",
+    ]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if value == value else "–"
+
+
+def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
+    """Whether judgements were added of what is compared: else both boards are the same."""
+    if len(ask(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
+        return False
+    parts = [DATASETS[name].parts for name in datasets if name in DATASETS]
+    return any(
+        ask(select_added.number, dataset=name, added=False)["n_rows"].iloc[0]
+        for name in (*datasets, *chain(*parts))
+    )
+
+
+def _others(view: View, ground: Ground) -> dict[str, Other]:
+    """What the board can stand beside, by the words in the control."""
+    ask, of, found = view.ask, view.of, {}
+    tables, stored = ask(select.published_tables), list(ask(select.measures)["measure"])
+    if of.kind == COMPUTED:
+        names = [name for name in cells.in_order(stored) if name != of.measure]
+        found |= {name: Other(COMPUTED, "", name) for name in names}
+        if _has_added(ask, ground.datasets):
+            word = OFFICIAL if ask.choice else ADDED
+            found = {word: Other(COMPUTED, "", of.measure, not ask.choice)} | found
+    if ask.kind:
+        # In print all queries count.
+        return {ALL_QUERIES: Other(COMPUTED, "", of.measure, whole=True)} | found
+    paper = of.source.partition(",")[0]
+    order = cells.in_order(set(tables["measure"]) - {of.measure})
+    for measure in (*order, of.measure):
+        for source in tables.loc[tables["measure"] == measure, "source"]:
+            own = of.kind == PUBLISHED and source.startswith(paper)
+            same = of.kind == PUBLISHED and (source, measure) == (of.source, of.measure)
+            if (own or measure == of.measure) and not same:
+                found[f"{source}: {measure}"] = Other(PUBLISHED, source, measure)
+    if of.kind == PUBLISHED and of.measure in stored:
+        found[HERE] = Other(COMPUTED, "", of.measure)
+    return found
+
+
+def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
+    """Its cells; means computed here are over the same queries as this board's."""
+    if other.kind == PUBLISHED:
+        figures = ask(select.published, source=other.source, measure=other.measure)
+        return cells.by_language(cells.printed(figures))
+    asked = ask.whole() if other.whole else ask
+    return computed(asked, other.measure, returned=returned, added=other.added)
+
+
+def against_print(view: View) -> Iterator[Step]:
+    """Every score here that a paper prints, too.
+
+    In print all queries count: nothing where the page is of one query group.
+    """
+    ask, of = view.ask, view.of
+    if ask.kind:
+        return
+    printed = ask(select.printed_of, measure=of.measure)
+    if of.kind != COMPUTED:
+        printed = printed[printed["source"] == of.source]
+    found = reproduction.table(view.ours, printed, published.reasons())
+    if found.empty:
+        return
+    yield Heading("Computed against published")
+    # A cell cuts what has no room, a wide table scrolls.
+    width = 24 + 7 * int(found["reason"].str.len().max())
+    yield Table(
+        "ours-published",
+        f"Computed against published: {of.measure}",
+        reproduction.titled(found, view.named),
+        drawn=partial(reproduction.styled, found, view.named),
+        columns={"Likely reason": Column(width=width)},
+        height=38 + 35 * min(len(found), MOST_ROWS),
+    )
+    returned = ", here over the returned queries only." if of.filter.returned else "."
+    facts = [
+        f"{of.measure}: {reproduction.verdict_counts(found)}.",
+        "Computed with added judgements, which no paper had." * bool(ask.choice),
+    ]
+    yield Note(facts, how=f"{reproduction.HOW_TO_READ}{returned}")

@@ -1,0 +1,291 @@
+"""The controls of the Leaderboard, whose options depend on each other, and the board they leave."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.datasets import DATASETS, published
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells, select
+from compute.views.leaderboard.board import Board
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS, PUBLISHED
+from compute.views.leaderboard.heatmap import COLOURS, MOST_WITH_NUMBERS
+from compute.views.leaderboard.order_confidence import ALL
+from compute.views.page import (
+    Above,
+    Ask,
+    Asked,
+    Button,
+    Choice,
+    Group,
+    Into,
+    Link,
+    Many,
+    Message,
+    Note,
+    Offered,
+    Row,
+    Slot,
+    Steps,
+    Switch,
+    Text,
+    offers,
+)
+from compute.views.shared import catalogue
+from compute.views.shared.theme import FAMILIES
+
+HEATMAP, TABLE = VIEWS = ("Heatmap", "Table")
+FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
+"""Keys of the popover's controls."""
+OWN = "own"
+"""The group of datasets that were imported."""
+_OF_ALL = "In print all queries count: kinds of them are told apart under Numbers: Computed."
+
+
+class Filter(NamedTuple):
+    """What the popover leaves."""
+
+    ask: Ask
+    """Of the query group, if one is chosen."""
+    wanted: dict[str, list[str]]
+    """Values by column of the datasets; none named means all."""
+    families: list[str]
+    returned: bool
+    """Whether means are over the returned queries only."""
+    shared: bool
+    """Whether only datasets that all systems shown have are shown."""
+    place: Any
+    """For the control of systems, whose names the board knows."""
+
+
+class Numbers(NamedTuple):
+    """Which numbers are shown."""
+
+    kind: str
+    """One of `cells.NUMBERS`."""
+    source: str
+    """The printed table."""
+    measure: str
+    filter: Filter
+    places: tuple[Any, Any, Any]
+    """For the view, the colour and the baseline."""
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are scores by query of them, over the same queries as the means."""
+        return self.kind == COMPUTED and not self.filter.returned
+
+
+class View(NamedTuple):
+    """What the controls say, and the board that they leave."""
+
+    ask: Ask
+    of: Numbers
+    board: Board
+    printed: DataFrame
+    """Cells of the printed table."""
+    ours: DataFrame
+    """Cells of stored runs, on the wanted datasets."""
+    named: tuple[DataFrame, DataFrame]
+    """Titles of datasets and of systems."""
+    baseline: str
+    picked: list[str]
+    """The systems to show."""
+    shape: str
+    """One of VIEWS."""
+    colour: str
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Short title of each system by its name."""
+        return leaderboard.short_titles(self.board.systems)
+
+    @property
+    def origin(self) -> str:
+        """Where the numbers come from."""
+        kind = self.ask.kind.title if self.ask.kind else ""
+        of = self.of
+        return cells.origin(of.kind, of.source, returned=of.filter.returned, kind=kind)
+
+    @property
+    def tests(self) -> dict[str, Any]:
+        """Parameters of `select_marks.against`: all systems, for what a correction is for does not
+        depend on what is picked."""
+        return {
+            "measure": self.board.measure,
+            "datasets": self.board.datasets["dataset"].tolist(),
+            "systems": self.board.systems["system"].tolist(),
+            "baseline": self.baseline,
+        }
+
+    def run(self, dataset: str, system: str) -> Link | None:
+        """Address of a cell's run, by the same measure; what is in print only is none there."""
+        if not dataset:  # the average's row
+            return None
+        measure = self.of.measure
+        known = {"measure": measure} if measure in self.ask.measures() else {}
+        names = cells.run_of(dataset, system) | known
+        return Link("dataset", names, keeps=("dataset", "system"))
+
+
+def controls(ask: Ask) -> Steps:
+    """Returns the view, None where nothing is left."""
+    tables, datasets, systems = map(
+        ask, (select.published_tables, catalogue.datasets, catalogue.systems)
+    )
+    of: Numbers = yield Row(partial(_numbers, ask, tables, datasets))
+    ask, chosen, gaps = of.filter.ask, of.filter, of.kind == DIFFERENCE
+    printed = cells.printed(ask(select.published, source=of.source, measure=of.measure))
+    ours = computed(ask, of.measure, returned=chosen.returned)
+    shown = cells.of_datasets(cells.cells(of.kind, printed, ours), datasets, chosen.wanted)
+    if shown.empty:
+        none = in_common(0, printed) if gaps else ""
+        nothing = "Nothing to show for these choices. python -m compute demo computes runs."
+        yield Message(f"{nothing} {none}".strip())
+        return None
+    baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
+    shown = yield from _filtered(shown, systems, chosen, baseline)
+    board = leaderboard.board(shown, datasets, systems, of.measure)
+    names, on = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
+    offered = on if of.kind == COMPUTED else ()
+    noun = "system of these numbers"
+    picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, offered))
+    usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
+    view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120))
+    off = gaps or view != HEATMAP
+    colour = yield Into(of.places[1], Choice("colour", "Colour", COLOURS, disabled=off))
+    ours = cells.of_datasets(ours, datasets, chosen.wanted)
+    return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)
+
+
+def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
+    sources = published.sources(tables)
+    known = {"numbers": (NUMBERS, "kind of numbers"), "table": (sources, "printed table")}
+    known |= {"colour": (COLOURS, "colour"), "view": (VIEWS, "view")}
+    yield Above([Offered(key, options=names, noun=noun) for key, (names, noun) in known.items()])
+    place_of_view = yield Slot(width=120)
+    own = has_own(ask)
+    usual = COMPUTED if own or (yield Asked(offers.KIND, many=True)) else PUBLISHED
+    kind = yield Choice("numbers", "Numbers", NUMBERS, usual, width=130)
+    if kind == COMPUTED and own:
+        yield Above([Note([f"The papers' tables are under Numbers: Published{_without(ask)}."])])
+    look: dict[str, Any] = {"titles": cells.table_titles(tables), "disabled": kind == COMPUTED}
+    source = yield Choice("table", "Table", sources, width=270, **look)
+    offered = cells.measures(kind, ask(select.measures), tables, source)
+    noun = "measure of these numbers"
+    measure = yield Choice("measure", "Measure", offered, "nDCG@10", noun=noun, width=150)
+    place_of_colour, place_of_baseline = (yield Slot(width=190)), (yield Slot(width=190))
+    chosen = yield from _filter(ask, datasets, kind)
+    places = place_of_view, place_of_colour, place_of_baseline
+    return Numbers(kind, source, measure, chosen, places)
+
+
+def has_own(ask: Ask) -> bool:
+    """Whether a run was imported, or is on a dataset that was. The demo's runs leave the papers'
+    tables in the first place."""
+    return any(
+        part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
+        for part in ask.parts()
+    )
+
+
+def _without(ask: Ask) -> str:
+    """Of which of the papers' families no run is stored."""
+    families = ask(select.families)
+    missing = [
+        name
+        for name, printed, run in families[["family", "n_printed", "n_run"]].itertuples(index=False)
+        if printed and not run and name in FAMILIES
+    ]
+    if not missing or len(missing) == families["n_printed"].gt(0).sum():
+        return ""
+    return f"; no run here is of their families {', '.join(missing)}: see Jobs"
+
+
+def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
+    """The popover of filters, which says how many are set."""
+    choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
+    asked = {}
+    for key in (*FILTERS, "over", "dataset"):
+        asked[key] = yield Asked(key, many=True)
+    own = [name for name in _usual_groups(ask, numbers, asked) if name in choices["group"]]
+    families = Offered("family", options=FAMILIES, noun="family of systems")
+    columns = choices.items()
+    yield Above([*(Offered(name, options=names, noun=name) for name, names in columns), families])
+    given = {key for key in FILTERS if asked[key] not in ([], [""])}
+    given |= {"group"} if own and not asked["group"] else set()
+    if given == {"group"} and asked["group"] in ([], [OWN]):
+        show_all = Button("Show all datasets", Link(names={"group": [""]}))
+        words = Text("Own datasets alone are shown.", width="content")
+        yield Above([Row([words, show_all], aligned="center")])
+    label = f"Filter ({len(given)})" if given else "Filter"
+    # In print there is no usual group that an import could change.
+    usual = {"group": own} if numbers == COMPUTED else {}
+    return (yield Group(label, partial(_filters, ask, choices, usual, numbers)))
+
+
+def _filters(
+    ask: Ask,
+    choices: Mapping[str, Sequence[str]],
+    usual: Mapping[str, Sequence[str]],
+    numbers: str,
+) -> Steps:
+    place, wanted = (yield Slot()), {}
+    ask = yield from offers.query_group_of_all(ask, "" if numbers == COMPUTED else _OF_ALL)
+    for column, values in choices.items():
+        wanted[column] = yield Many(column, column.capitalize(), values, usual.get(column))
+    families = yield Many("family", "Family", list(FAMILIES))
+    returned = yield Switch("returned", "Returned queries only, as BEIR's code")
+    shared = yield Switch("shared", "Only datasets that all systems have")
+    return Filter(ask, wanted, families, returned, shared, place)
+
+
+def _usual_groups(ask: Ask, numbers: str, asked: Mapping[str, list[str]]) -> list[str]:
+    """The groups of datasets that a board shows unless told: own ones alone where all imports are
+    on them. Their columns would stand behind those of all that ships, and hardly any system has a
+    run on both. An address that names another dataset, or a task, a domain or a query group,
+    which own ones may lack, shows all."""
+    parts = [part for part in ask.parts() if part.kind == "scores"]
+    own = {part.dataset for part in parts} - DATASETS.keys()
+    imported = {part.dataset for part in parts if part.provenance.get("imported")}
+    last = {key: "".join(names[-1:]) for key, names in asked.items()}
+    named = {last["over"], last["dataset"]} - {"", ALL}
+    alone = bool(imported) and imported | named <= own
+    others = last["task"] or last["domain"] or last[offers.KIND]
+    return [OWN] * (numbers == COMPUTED and alone and not others)
+
+
+def computed(
+    ask: Ask, measure: str, *, returned: bool = False, added: bool | None = None
+) -> DataFrame:
+    """Cells of the stored runs."""
+    means = ask(select.means, measure=measure, added=added)
+    column = "value_returned" if returned else "value"
+    return cells.computed(means, ask(select.holes), ask(select.trained_pairs), column)
+
+
+def _baseline(ask: Ask, of: Numbers, names: list[str]) -> Steps:
+    look: dict[str, Any] = {"titles": offers.system_titles(ask), "disabled": of.kind == DIFFERENCE}
+    usual = cells.baseline(names)
+    control = Choice("baseline", "Baseline", names, usual, noun="system", **look)
+    return (yield Into(of.places[2], control))
+
+
+def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> Steps:
+    """Cells of the chosen families, and on shared datasets only if that is chosen."""
+    left = cells.of_families(shown, systems, chosen.families, baseline)
+    if not chosen.shared:
+        return left
+    whole = cells.of_all(left)
+    if whole.empty:
+        yield Message("No dataset has a figure of every system shown: all are shown.")
+    return left if whole.empty else whole
+
+
+def in_common(n_shown: int, printed: DataFrame) -> str:
+    """How many of a printed table's systems a board of differences has."""
+    number = printed["system"].nunique()
+    are = "is" if n_shown == 1 else "are"
+    return f"{n_shown or 'None'} of the {number} systems of this table {are} computed here."

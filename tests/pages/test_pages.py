@@ -70,11 +70,6 @@ def tiny_home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return filled
 
 
-def heatmap_texts(app: AppTest) -> str:
-    """What the first figure holds, as JSON."""
-    return app.get("plotly_chart")[0].proto.spec
-
-
 @pytest.mark.parametrize("file", PAGES)
 def test_every_page_draws(home: Path, file: str) -> None:
     app = opened(file)
@@ -135,86 +130,6 @@ def test_the_first_screen_shows_the_main_table_on_an_empty_store(empty_home: Pat
     assert "Average over 18 datasets" in noted(app)[0].value
     keys = [chart.key for chart in app.get("plotly_chart")]
     assert keys == ["cells", "order", "aggregates", "wins", "bump"]
-
-
-@pytest.mark.parametrize("table", ["BEIR v1, Table 2", "BEIR-PL, Table 4", "BEIR v4, Table 9"])
-def test_every_picker_of_the_leaderboard_opens_from_the_address(
-    empty_home: Path, table: str
-) -> None:
-    for colour in ("Below the best", "Against the baseline", "Value"):
-        app = opened(table=table, colour=colour, family="dense")
-        assert app.selectbox(key="table").value == table
-        assert app.selectbox(key="colour").value == colour
-        assert app.multiselect(key="family").value == ["dense"]
-
-
-def test_an_address_that_names_no_table_says_so(empty_home: Path) -> None:
-    app = opened(table="BEIR v4, Table 22")
-    assert "Did you mean BEIR v4, Table 2" in app.warning[0].value.replace("\\", "")
-    assert app.get("plotly_chart")
-
-
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [
-        ("numbers", "No kind of numbers here is called Computer. Did you mean Computed?"),
-        ("measure", "No measure of these numbers here is called Computer."),
-        ("baseline", "No system here is called Computer."),
-        ("group", "No group here is called Computer."),
-        ("family", "No family of systems here is called Computer."),
-    ],
-)
-def test_wrong_names_in_the_address_of_the_leaderboard_are_said(
-    empty_home: Path, key: str, said: str
-) -> None:
-    app = opened(**{key: "Computer"})
-    assert said in app.warning[0].value.replace("\\", "")
-    assert app.get("plotly_chart")
-
-
-def test_choosing_another_table_is_no_wrong_address(empty_home: Path) -> None:
-    app = opened(table="BEIR v4, Table 9", measure="R_cap@100")
-    for table in app.selectbox(key="table").options:
-        app.selectbox(key="table").set_value(table).run()
-        assert not app.warning
-
-
-def test_every_printed_table_and_measure_draws(empty_home: Path) -> None:
-    app = opened()
-    for table in app.selectbox(key="table").options:
-        app.selectbox(key="table").set_value(table).run()
-        for measure in app.selectbox(key="measure").options:
-            app.selectbox(key="measure").set_value(measure).run()
-            assert not app.error and app.get("plotly_chart"), (table, measure)
-
-
-def test_filters_leave_what_they_name(empty_home: Path) -> None:
-    app = opened(task="Fact Checking", domain="Scientific", family="dense")
-    # The baseline stays beside the four dense systems.
-    assert "1 dataset, 5 systems" in noted(app)[0].value
-
-
-def test_the_leaderboard_opens_on_own_runs_where_there_are_any(tiny_home: Path) -> None:
-    assert opened().selectbox(key="numbers").value == "Computed"
-    assert opened(numbers="Published").selectbox(key="numbers").value == "Published"
-
-
-def test_computed_runs_stand_on_the_leaderboard_with_their_holes(tiny_home: Path) -> None:
-    app = opened(numbers="Computed", group="own")
-    assert any("1 dataset, 2 systems" in caption.value for caption in noted(app))
-    spec = heatmap_texts(app)
-    assert "3 queries, 1 of them unanswered" in spec
-    assert "of the top 10 unjudged" in spec
-    assert "&lt;b&gt;*mine*&amp;" in spec
-    every = opened(numbers="Computed", group="own", returned="true")
-    assert heatmap_texts(every) != spec
-
-
-def test_a_difference_without_anything_in_common_says_so(tiny_home: Path) -> None:
-    app = opened(numbers="Difference", group="own")
-    assert not app.get("plotly_chart")
-    assert "Nothing to show" in app.info[0].value
-    assert "None of the 10 systems of this table are computed" in app.info[0].value
 
 
 def test_pages_follow_what_is_published_meanwhile(

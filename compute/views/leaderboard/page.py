@@ -4,22 +4,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from compute.views.leaderboard import (
-    aggregates,
-    beside_page,
-    order_page,
-    select_marks,
-)
+from compute.views.leaderboard import aggregates, beside_page, order_page, select_marks
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.cells import DIFFERENCE, PUBLISHED
 from compute.views.leaderboard.controls import TABLE, View, controls, has_own, in_common
-from compute.views.leaderboard.heatmap import (
-    MOST_WITH_NUMBERS,
-    heatmap,
-    marks_note,
-    note,
-    unmarked,
-)
+from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS, heatmap, marks_note, note, unmarked
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.page import (
     Ask,

@@ -153,10 +153,9 @@ class Walk:
         if isinstance(step, Control):
             if isinstance(step, Choice | Many):
                 self.titles[step.key] = step.titles
-            self.controls[step.key] = step
             self.asked[step.key] = value = step.value(self._chosen.get(step.key))
             if not isinstance(step, Asked | Offered):
-                self.shown[step.key] = value
+                self.controls[step.key], self.shown[step.key] = step, value
             return value
         walked = _WALKED.get(type(step))
         if walked is not None:

@@ -83,15 +83,15 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order.set_index("system")["rank"].to_dict() == by_mean["rank"].to_dict()
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
-    words = " ".join(order_confidence.caption(order, made, ground))
-    assert "a letter in common in the view Table, cannot" in words
-    below = order_confidence.caption(order, made, ground, "in the table below")
-    assert "a letter in common in the table below, cannot" in below[0]
-    assert (
-        "the 18 datasets that all of these have. Left out: 1 system that lacks one of them."
-        in words
-    )
-    assert "50% with 2" in words
+    assert "in common in the view Table, cannot" in order_confidence.how_to_read(order)
+    below = order_confidence.how_to_read(order, "in the table below")
+    assert "in common in the table below, cannot" in below
+    words = order_confidence.facts(order, made, ground)
+    assert words[:2] == [
+        "Over the 18 datasets that all of these have.",
+        "Left out: 1 system that lacks one of them.",
+    ]
+    assert "50% with 2" in " ".join(words)
 
 
 def test_groups_are_bars_with_a_dot_per_system() -> None:

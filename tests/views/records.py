@@ -1,0 +1,61 @@
+"""What a page that is a record shows, asked on a store."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from compute.base.settings import Settings
+from compute.judgements import Choice
+from compute.store import run_versions
+from compute.store.store import Store
+from compute.views.page import Figure, Message, Note, Page, Part, Table, Text, parts
+from compute.views.page.store_ask import StoreAsk, opened
+
+
+class Shown(NamedTuple):
+    """The parts of a page."""
+
+    parts: list[Part]
+
+    @property
+    def keys(self) -> list[str]:
+        """Of figures and tables, in the order of the screen."""
+        return [part.key for part in self.parts if isinstance(part, Figure | Table)]
+
+    def figure(self, key: str) -> dict[str, Any]:
+        """A figure, as light pages draw it."""
+        return cast(Figure, self._part(key)).drawn(theme="light").to_plotly_json()
+
+    def table(self, key: str) -> Table:
+        return cast(Table, self._part(key))
+
+    def _part(self, key: str) -> Part:
+        (found,) = [one for one in self.parts if getattr(one, "key", "") == key]
+        return found
+
+    @property
+    def words(self) -> str:
+        """All that it says, with what stands behind marks."""
+        return "\n".join(_words(part) for part in self.parts)
+
+
+def _words(part: Part) -> str:
+    if isinstance(part, Note):
+        return f"{part.shown} {part.behind()}"
+    return part.text if isinstance(part, Text | Message) else ""
+
+
+@contextmanager
+def asked(home: Path, *picked: str, added: bool = False) -> Iterator[StoreAsk]:
+    """The store of a home; `picked` are values of an address, which may name versions."""
+    store = Store(Settings(home=home, threads=1))
+    named = run_versions.named(run_versions.stored(store), picked)
+    with opened(store, named, Choice() if added else None) as ask:
+        yield ask
+
+
+def shown(page: Page, home: Path, *, added: bool = False, **address: Any) -> Shown:
+    """What a page shows at an address, by official judgements or official + `added`."""
+    with asked(home, added=added) as ask:
+        return Shown(parts(page, ask, **address))

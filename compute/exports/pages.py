@@ -26,6 +26,7 @@ from compute.views.lengths.page import page as lengths
 from compute.views.overlap.page import page as overlap
 from compute.views.page import Figure, Found, Page, every, find
 from compute.views.page.store_ask import StoreAsk, opened
+from compute.views.query.map_page import page as query_map
 from compute.views.query.page import page as query
 from compute.views.shared.theme import Legend
 
@@ -36,6 +37,7 @@ PAGES: Mapping[str, Page] = {
     "leaderboard": leaderboard,
     "lengths": lengths,
     "overlap": overlap,
+    "map": query_map,
     "query": query,
 }
 """Pages that are records, by the name in their address."""

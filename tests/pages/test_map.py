@@ -62,12 +62,6 @@ def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-def test_few_queries_are_listed_all_at_once() -> None:
-    app = opened(dataset="tiny")
-    assert len(app.get("plotly_chart")) == 1
-    assert "relevant, grade 2" in html(app)
-
-
 def test_many_queries_are_a_picture_and_a_window_that_moves() -> None:
     app = opened(dataset="fiqa", order="lowest score first")
     assert len(app.get("plotly_chart")) == 2
@@ -81,44 +75,9 @@ def test_many_queries_are_a_picture_and_a_window_that_moves() -> None:
     assert "Queries 1 to 30 of 100" in plain(app.markdown)
 
 
-@pytest.mark.parametrize(
-    ("start", "rows"), [("60", "60 to 89"), ("999", "71 to 100"), ("x", "1 to 30")]
-)
-def test_an_address_opens_at_a_place(start: str, rows: str) -> None:
-    assert f"Queries {rows} of 100" in plain(opened(dataset="fiqa", **{"from": start}).markdown)
-
-
-def test_an_address_that_names_a_query_opens_around_it() -> None:
-    app = opened(dataset="fiqa", query="50", order="by id")
-    assert "Queries 35 to 64 of 100" in plain(app.markdown)
-
-
 def test_the_document_of_an_address_is_shown_word_for_word() -> None:
     app = opened(dataset="tiny", query="q1", document="d4")
     assert "ships in the harbour" in html(app)
     assert "&lt;script&gt;alert" in html(app)
     assert HOSTILE not in html(app)
     assert "not judged for this query: a hole. Ranked 2 by sure." in plain(noted(app))
-
-
-def test_a_document_without_text_says_what_brings_it() -> None:
-    app = opened(dataset="fiqa", query="50", document="d1")
-    assert "Texts are not shipped" in app.text[0].value
-    assert "relevant, grade 1. Ranked 1 by BM25" in plain(noted(app))
-
-
-@pytest.mark.parametrize(("ranks", "other"), [("10", "sure"), ("100", "–")])
-def test_depths_and_a_second_system_draw(ranks: str, other: str) -> None:
-    assert len(opened(dataset="tiny", ranks=ranks, other=other).get("plotly_chart")) == 1
-
-
-@pytest.mark.parametrize(
-    ("address", "said"),
-    [
-        ({"dataset": "nosuch"}, "No dataset with ranked lists here is called nosuch"),
-        ({"dataset": "tiny", "system": "nosuch"}, "No run on tiny here is called nosuch"),
-        ({"dataset": "tiny", "other": "nosuch"}, "No run on tiny here is called nosuch"),
-    ],
-)
-def test_wrong_names_in_the_address_are_said(address: dict[str, str], said: str) -> None:
-    assert said in plain(opened(**address).warning)

@@ -1,0 +1,233 @@
+"""The page Map: every query of a system's run at once, ranks across, coloured by relevance."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.views.page import (
+    Ask,
+    Asked,
+    Button,
+    Choice,
+    Figure,
+    Legends,
+    Link,
+    Message,
+    Note,
+    Passage,
+    Remember,
+    Row,
+    Step,
+    Steps,
+    Text,
+    Widget,
+    Window,
+    offers,
+)
+from compute.views.query import rank_map, rank_map_cells, select, select_map, words
+from compute.views.query.rank_map import ORDERS
+from compute.views.shared import catalogue, next_steps
+from compute.views.shared.theme import Legend
+
+NOTHING = "–"
+"""In the place of a second system."""
+ROWS = 30
+"""Queries that are listed at a time."""
+FEW = 60
+"""Up to so many queries are listed all at once, without a picture of all."""
+
+
+class View(NamedTuple):
+    """The maps of one system or two, in one order."""
+
+    ask: Ask
+    dataset: Dataset
+    systems: list[tuple[str, str]]
+    """Name and title."""
+    measure: str
+    panels: list[rank_map.Panel]
+    query_ids: list[str]
+    """In the order shown."""
+    rows: slice
+    """Those that are listed."""
+    query: str
+    document: str
+    """What the address names."""
+
+    @property
+    def depth(self) -> int:
+        """Ranks shown."""
+        return self.panels[0].cells.shape[1]
+
+    def listed(self) -> list[str]:
+        """The queries that are listed."""
+        return self.query_ids[self.rows]
+
+    def hits(self, query_id: str, system: str) -> DataFrame:
+        """The list of a system for a query: `select.listed`."""
+        of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": query_id}
+        return self.ask(select.listed, systems=[system], depth=self.depth, **of)
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    runs = ask(catalogue.runs)
+    if runs.empty:
+        yield Message(offers.NO_LISTS)
+        return
+    dataset, systems, measure, order, ranks = yield Row(partial(_controls, ask, runs))
+    yield Remember(systems)
+    yield Widget("texts", {"dataset": dataset})
+    view = yield from _view(ask, dataset, systems, measure, order, ranks)
+    legend = partial(rank_map.legend, rank_map.grades(view.panels))
+    few = view.rows == slice(0, len(view.query_ids))
+    # On a narrow screen lists stand alone where there are few, without colours.
+    yield Legends(legend, of_matrix=few)
+    if not few:
+        yield from _all_queries(view, legend)
+    yield from _some_queries(view, legend)
+    names = [name for name, _ in view.systems]
+    at = {"dataset": dataset.name, "systems": ",".join(names), "measure": measure}
+    yield Button("The lists, query by query", Link("query", at))
+    if view.query in view.query_ids and view.document:
+        window = partial(_document, view, Link("query", at | _place(view.query, view.document)))
+        yield Window("A document at its rank", window, closes="document")
+
+
+def _controls(ask: Ask, runs: DataFrame) -> Steps:
+    name = yield offers.dataset_with_lists(ask, runs)
+    known = runs.loc[runs["dataset"] == name, "system"].tolist()
+    first, second = offers.usual_pair(ask, known, name)
+    look: dict[str, Any] = {"noun": f"run on {name}", "titles": offers.system_titles(ask)}
+    system = yield Choice("system", "System", known, first, recalls=known, **look)
+    others = [*known, NOTHING]
+    other = yield Choice("other", "Beside it", others, second, recalls=known, **look)
+    measure = yield offers.measure(ask)
+    order = yield Choice("order", "Order", list(ORDERS), width=180)
+    ranks = yield Choice("ranks", "Ranks", words.RANKS, "50", width=80)
+    systems = [system, other] if other in known else [system]
+    return offers.record(ask, name), systems, measure, ORDERS[order], int(ranks)
+
+
+def _view(
+    ask: Ask, dataset: Dataset, systems: list[str], measure: str, order: str, ranks: int
+) -> Steps:
+    """Read the maps and put their rows in order."""
+    titled = words.titled(systems, ask(catalogue.systems))
+    system, other = (*(name for name, _ in titled), "")[:2]
+    of: dict[str, Any] = {"dataset": dataset.name}
+    cells = [ask(select_map.cells, system=name, depth=ranks, **of) for name, _ in titled]
+    values = ask(select_map.values, measure=measure, system=system, other=other, **of)
+    places = rank_map_cells.order(cells[0], values, order)
+    panels = [
+        rank_map.panel(title, frame, values[column], measure, places)
+        for (_, title), frame, column in zip(titled, cells, ("value", "other"), strict=False)
+    ]
+    query_ids = values["query_id"].to_numpy()[places].tolist()
+    start, query = (yield Asked("from")), (yield Asked("query"))
+    first = int(start) - 1 if start.isdecimal() else 0
+    # Without a place: some rows above the query.
+    if not start.isdecimal() and query in query_ids:
+        first = query_ids.index(query) - ROWS // 2
+    size = len(query_ids) if len(query_ids) <= FEW else ROWS
+    rows = rank_map_cells.window(len(query_ids), first, size)
+    document = yield Asked("document")
+    return View(ask, dataset, titled, measure, panels, query_ids, rows, query, document)
+
+
+def _to(row: int) -> dict[str, str]:
+    """The key of the address from which 0-based row on queries are listed."""
+    return {"from": str(max(row, 0) + 1)}
+
+
+def _place(query_id: str, doc_id: str) -> dict[str, str]:
+    return {"query": query_id, "document": doc_id}
+
+
+def _all_queries(view: View, legend: Legend) -> Steps:
+    """The picture of all queries; a click on it lists those around."""
+    drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
+    title = "All queries, rank by rank"
+    yield Figure("all", title, drawn, legend, opens=lambda row: Link(names=_to(row - ROWS // 2)))
+    yield Note(
+        [
+            f"All {len(view.query_ids):,} queries, one above the other, in the order chosen above;"
+            " ranks from left to right.",
+            "Click on it to list the queries there: they stand between the two lines.",
+        ]
+    )
+
+
+def _some_queries(view: View, legend: Legend) -> Steps:
+    """The list of queries; a click on a cell opens its document."""
+    if len(view.listed()) < len(view.query_ids):
+        yield Row(_steps(view), aligned="center")
+    texts = view.ask(select_map.texts, dataset=view.dataset.name, query_ids=view.listed())
+    names = rank_map.names(view.listed(), texts)
+    panels = [rank_map.part(panel, view.rows) for panel in view.panels]
+    drawn = partial(rank_map.window, panels, names, chosen=_chosen(view))
+    yield Figure("map", "Ranks by query", drawn, legend, opens=partial(_cell, view))
+    yield Note(
+        [f"Holes: their share of the {view.depth} ranks shown."],
+        of_matrix=f"How to read this: a row is a query, a column a rank of its list, and at the"
+        f" right stands its {view.measure}. Relevant documents belong at the left. Grey cells are"
+        " holes, which count as not relevant; a blank end is a list that stops. Click on a cell to"
+        " read its document.",
+    )
+
+
+def _steps(view: View) -> list[Step]:
+    first, last, n = view.rows.start, view.rows.stop, len(view.query_ids)
+    earlier, later = Link(names=_to(first - ROWS)), Link(names=_to(last))
+    up, down = "keyboard_arrow_up", "keyboard_arrow_down"
+    return [
+        Button("Earlier", earlier, icon=up, shortcut="P", disabled=first == 0),
+        Button("Later", later, icon=down, shortcut="N", disabled=last == n),
+        Text(f"Queries {first + 1:,} to {last:,} of {n:,}", width="content"),
+    ]
+
+
+def _cell(view: View, packed: int) -> Link:
+    """The document of a cell."""
+    place, row, rank = rank_map.unpack(packed)
+    query_id = view.listed()[row]
+    hits = view.hits(query_id, view.systems[place][0])
+    there = hits.loc[hits["rank"] == rank, "doc_id"]
+    names = _to(view.rows.start) | {"query": query_id}
+    return Link(names=names | ({"document": there.iloc[0]} if len(there) else {}))
+
+
+def _chosen(view: View) -> list[tuple[int, int, int]]:
+    """The cells of the document in the address: panel, row, rank."""
+    if view.query not in view.listed() or not view.document:
+        return []
+    row = view.listed().index(view.query)
+    found = [view.hits(view.query, name) for name, _ in view.systems]
+    return [
+        (place, row, int(rank))
+        for place, hits in enumerate(found)
+        for rank in hits.loc[hits["doc_id"] == view.document, "rank"]
+    ]
+
+
+def _document(view: View, lists: Link) -> Steps:
+    """The document of the address, where it stands, and the way to the lists of its query."""
+    ask, query, document = view.ask, view.query, view.document
+    of: dict[str, Any] = {"dataset": view.dataset.name, "query_id": query}
+    asked = ask(select_map.texts, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]
+    text = asked if isinstance(asked, str) else ""
+    yield Passage(f"{query}: {text}" if text else f"Query {query}")
+    judged = ask(select.judged, **of).set_index("doc_id")["relevance"]
+    names = [name for name, _ in view.systems]
+    places = ask(select.places, doc_id=document, systems=names, **of)
+    said = words.said(judged.get(document, np.nan))
+    yield Note([f"{document}: {said}.", *words.placed(places, view.systems)])
+    found = ask(select.documents, collection=view.dataset.collection, doc_ids=[document])
+    if len(found):
+        yield Passage(found["title"].iloc[0], found["text"].iloc[0], text)
+    else:
+        yield Text(next_steps.without_texts(view.dataset))
+    yield Button("This query's lists, to compare and to judge", lists)

@@ -21,6 +21,7 @@ from compute.views.about import view_inputs, view_provenance
 from compute.views.about.page import page as about
 from compute.views.compare.page import page as compare
 from compute.views.efficiency.page import page as efficiency
+from compute.views.holes.page import page as holes
 from compute.views.leaderboard.page import page as leaderboard
 from compute.views.lengths.page import page as lengths
 from compute.views.overlap.page import page as overlap
@@ -34,6 +35,7 @@ PAGES: Mapping[str, Page] = {
     "about": about,
     "compare": compare,
     "efficiency": efficiency,
+    "holes": holes,
     "leaderboard": leaderboard,
     "lengths": lengths,
     "overlap": overlap,

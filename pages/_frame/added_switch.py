@@ -1,6 +1,6 @@
 """Which judgements count: the switch above every page with scores, official or official + added."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -11,7 +11,6 @@ from compute.exports.file_names import slug
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
-from compute.views.holes import select as holes_select
 from pages._shared import drawing, export, pickers, reading, sign_in
 
 BOTH = ("Holes",)
@@ -80,16 +79,6 @@ def finish() -> None:
         for one in (name, *parts)
     ):
         _tell(titles.get(name, name))
-
-
-def recorded(dataset: str) -> dict[Hashable, Any]:
-    """What judgements a dataset has, as `holes.select.recorded`, with the added ones.
-
-    Where nobody added any there are none to count, which takes a second after a publication.
-    """
-    (number,) = reading.read(select_added.number, dataset=dataset, added=False)["n_rows"]
-    found = reading.read(holes_select.recorded, dataset=dataset, added=number > 0)
-    return found.to_dict("records")[0]
 
 
 def download(dataset: str) -> None:

@@ -1,1 +1,1 @@
-"""The sections of the page Holes."""
+"""The forms of the page Holes."""

@@ -1,7 +1,7 @@
 """What the tests of the page Holes share: a tiny store with values worked by hand."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from compute.views.holes.page import page
+from compute.views.page import Figure, Heading, Note, Part, Table, parts, store_ask
 from tests.support.pages import noted
 from tests.support.tiny import write_tiny
 
@@ -65,6 +67,34 @@ def cursor(home: Path, *, added: bool) -> Iterator[DuckDBPyConnection]:
 
 def by_system(frame: DataFrame) -> dict[Any, dict[Any, Any]]:
     return {row["system"]: row for row in frame.to_dict("records")}
+
+
+def shown(home: Path, *, added: bool = False, **chosen: Any) -> list[Part]:
+    """Parts of the page for these values, by official judgements or with the added ones."""
+    store = Store(Settings(home=home, threads=1), home / "none")
+    with store_ask.opened(store, choice=Choice() if added else None) as ask:
+        return parts(page, ask, **chosen)
+
+
+def found(of: Sequence[Part], key: str) -> Any:
+    """The figure or table of this key."""
+    return next(one for one in of if isinstance(one, Figure | Table) and one.key == key)
+
+
+def heads(of: Sequence[Part]) -> list[str]:
+    """Headings of a page."""
+    return [one.text for one in of if isinstance(one, Heading)]
+
+
+def words(*of: Part) -> str:
+    """All that these parts say."""
+    notes = (f"{one.shown} {one.behind()}" if isinstance(one, Note) else one for one in of)
+    return " ".join(one if isinstance(one, str) else getattr(one, "text", "") for one in notes)
+
+
+def html(table: Table) -> str:
+    """A table as the page writes it."""
+    return table.rows.style.format(dict(table.formats)).to_html()
 
 
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:

@@ -7,8 +7,11 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.words import counted
+from compute.views.page import Note, Table
 from compute.views.shared import theme as looks
 
+SHORT = 400
+"""Pixels of a table of which ten rows are in sight."""
 Row = Mapping[Hashable, Any]
 WEIGHTS = {
     "none": "any two grades count as apart",
@@ -16,6 +19,11 @@ WEIGHTS = {
     "quadratic": "two grades apart count four times as much as one",
 }
 """The weights of `agreement.kappas`, and what they do."""
+
+
+def short(key: str, title: str, rows: DataFrame) -> Table:
+    """A table of text, of which ten rows are in sight."""
+    return Table(key, title, rows, height=min(38 + 35 * len(rows), SHORT))
 
 
 def kappa_table(kappas: DataFrame) -> DataFrame:
@@ -37,7 +45,7 @@ def _all(n_people: int) -> str:
     return "Both people" if n_people == 2 else f"All {n_people} people"
 
 
-def alpha_line(row: Row) -> str:
+def alpha_note(row: Row, weights: str) -> Note:
     """What all people come to together, and how to read both numbers."""
     if pd.isna(row["alpha"]):
         all_of = "All together: agreement is not defined, for all grades are the same."
@@ -48,10 +56,8 @@ def alpha_line(row: Row) -> str:
             f" {counted(row['n_pairs'], 'pair')} that two or more judged: Krippendorff's"
             " alpha, grades read as an order."
         )
-    return (
-        f"{all_of} How to read this: 1 where people always agree, 0 where they agree as often as by"
-        " chance."
-    )
+    how = "1 where people always agree, 0 where they agree as often as by chance."
+    return Note([all_of, f"Kappa: {WEIGHTS[weights]}."], how=how)
 
 
 def machine_table(machines: DataFrame) -> DataFrame:
@@ -90,13 +96,16 @@ def confusion_table(confusions: DataFrame) -> DataFrame:
     return wide.reset_index().rename(columns=names)
 
 
-MACHINE_LINES = (
-    "How far a machine gives the grades that people gave; no score counts its grades.",
-    "How to read this: kappa falls where nearly all pairs have one grade, so the shares of relevant"
-    " pairs (a grade above 0) stand beside it. Weighted kappa counts two grades apart four times as"
-    " much as one; alpha is Krippendorff's, grades read as an order. The intervals are of 95% of"
-    " resamples of the pairs.",
-    "All pairs count alike: where people judged a chosen sample, this is agreement on that sample.",
+MACHINES = Note(
+    [
+        "How far a machine gives the grades that people gave; no score counts its grades.",
+        "All pairs count alike: where people judged a chosen sample, this is agreement on that"
+        " sample.",
+    ],
+    how="kappa falls where nearly all pairs have one grade, so the shares of relevant pairs (a"
+    " grade above 0) stand beside it. Weighted kappa counts two grades apart four times as much as"
+    " one; alpha is Krippendorff's, grades read as an order. The intervals are of 95% of resamples"
+    " of the pairs.",
 )
 """Below the table of machines."""
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.tolerance import SHOWN, above, order, ranks
+from compute.views.page import Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -267,7 +267,7 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
     return traces.texts([cell[:2] for cell in cells], words, inks, 12)
 
 
-def interval_table(rows: DataFrame, measure: str) -> Styler:
+def interval_table(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figures, a row per system."""
     cut = measure.partition("@")[2]
     heads = {
@@ -287,17 +287,22 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
     table = rows[[column for column in heads if column in rows]].rename(columns=heads)
     shares = [heads["hole"], heads["hole_beir"]]
     numbers = [name for name in list(heads.values())[1:10] if name in table]
-    return styled(table, numbers, [], shares)
+    title = f"{measure} and what it can be"
+    return table_of("bounds", title, table, numbers, shares=shares)
 
 
-def styled(
-    table: DataFrame, values: Sequence[str], changes: Sequence[str], shares: Sequence[str] = ()
-) -> Styler:
-    """The table with its columns of values, of differences and of shares as text."""
-    formats: dict[Any, Any] = {}
-    for columns, shown in ((values, looks.plain), (changes, looks.signed), (shares, percent)):
-        formats |= dict.fromkeys(columns, shown)
-    return table.style.format(formats)
+def table_of(
+    key: str,
+    title: str,
+    rows: DataFrame,
+    values: Sequence[str],
+    changes: Sequence[str] = (),
+    shares: Sequence[str] = (),
+) -> Table:
+    """A table with the formats of its columns of values, of differences and of shares."""
+    kinds = (values, looks.plain), (changes, looks.signed), (shares, percent)
+    formats = {column: shown for columns, shown in kinds for column in columns}
+    return Table(key, title, rows, formats=formats)
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
@@ -318,32 +323,30 @@ def verdict(rows: DataFrame, measure: str) -> str:
     )
 
 
-def intervals_note(
-    rows: DataFrame, measure: str, recorded: Row, about: Row, waiting: Row | None = None
-) -> list[str]:
-    """How to read the ranges, and what this collection's judgements cannot tell: paragraphs.
+def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> Note:
+    """How to read the ranges, and facts about them.
 
     `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
-    count; `about`: what the ranges are over, as `holes.select_unjudged.ranges`; `waiting`: recorded
-    with the added ones, where they do not count now.
+    count; `about`: what the ranges are over, as `holes.select_unjudged.ranges`.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
     reading = (
-        "How to read this: a hole is a document that nobody judged for the query. Dot: the score"
+        "a hole is a document that nobody judged for the query. Dot: the score"
         " today, holes counted as not relevant. The lines are all that it can be when documents"
         f" that nobody judged may have any grade, {grades}. Bar, own list: the holes in the"
         f" system's own top {cut}. {_pool_said(rows, about)} Thinnest line, collection: every"
         f" document of {_collection_said(about)}, retrieved or not."
     )
-    over = (
-        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today."
-        f" Each end of a line is a score that some grades give. {_wider_said(measure)} Hole@{cut}:"
-        " share of the filled ranks without a judgement for the query. Never judged: share of"
-        f" {cut}, however short the list, that nobody judged for any query; BEIR's code counts"
-        " these."
-    )
-    return [reading, over, _last_note(rows, recorded, waiting)]
+    facts = [
+        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today.",
+        "Each end of a line is a score that some grades give.",
+        _wider_said(measure),
+        f"Hole@{cut}: share of the filled ranks without a judgement for the query.",
+        f"Never judged: share of {cut}, however short the list, that nobody judged for any query;"
+        " BEIR's code counts these.",
+    ]
+    return Note(facts, how=reading)
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
@@ -383,22 +386,25 @@ def _wider_said(measure: str) -> str:
     )
 
 
-def _last_note(rows: DataFrame, recorded: Row, waiting: Row | None) -> str:
+def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Note:
+    """What this collection's judgements cannot tell, or how holes are guessed.
+
+    `waiting`: recorded with the added ones, where they do not count now.
+    """
     if "condensed" in rows:
-        return _guesses_note(recorded) if "expected" in rows else _LEFT_OUT
+        return Note([*(_expected(recorded) if "expected" in rows else ()), _LEFT_OUT])
     there = waiting or recorded
     enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
     if waiting and enough:
-        return f"{_SILENCE} Both appear where official + added is chosen above."
-    return _silence(there)
+        return Note([*_SILENCE, "Both appear where official + added is chosen above."])
+    return Note([*_SILENCE, *_wanted(there)])
 
 
-def _guesses_note(recorded: Row) -> str:
+def _expected(recorded: Row) -> Iterator[str]:
     of = "judged" if recorded["n_not_relevant"] else "added and judged"
-    return (
-        f"Expected: each hole counts what the {of} documents at its rank gain on average. That is"
-        " optimistic: what was judged was retrieved by the systems that chose what to judge."
-        f" {_LEFT_OUT}"
+    yield f"Expected: each hole counts what the {of} documents at its rank gain on average."
+    yield (
+        "That is optimistic: what was judged was retrieved by the systems that chose what to judge."
     )
 
 
@@ -406,21 +412,21 @@ _LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high
 
 
 _SILENCE = (
-    "The official judgements name relevant documents alone. So Hole@k is close to 1 minus"
-    " precision, and a score with holes expected or left out means nothing."
+    "The official judgements name relevant documents alone.",
+    "So Hole@k is close to 1 minus precision, and a score with holes expected or left out means"
+    " nothing.",
 )
 
 
-def _silence(recorded: Row) -> str:
+def _wanted(recorded: Row) -> Iterator[str]:
+    if there := recorded["n_added"]:
+        yield f"Added so far: {counted(there, 'judgement')}."
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
-    so_far = (
-        f" Added so far: {counted(there, 'judgement')}." if (there := recorded["n_added"]) else ""
-    )
-    return f"{_SILENCE}{so_far} Both appear after {wanted}, some of them “not relevant”."
+    yield f"Both appear after {wanted}, some of them “not relevant”."
 
 
-def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Styler:
+def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:
     """Each system by the official judgements, and with the added ones: score, holes, rank.
 
     Both frames: system, title, value, hole. Sorted by the score after.
@@ -441,8 +447,9 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Style
             "after  ": places["value_after"],
         }
     )
+    title, values = f"{measure} before and after added judgements", [f"{measure} before", "after"]
     shares = [f"Hole@{cut} before", "after "]
-    return styled(table, [f"{measure} before", "after"], ["change"], shares)
+    return table_of("before-after", title, table, values, ["change"], shares)
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
@@ -468,7 +475,7 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
     return f"The order changed: {', '.join(named[:_NAMED])}{more}; no test says so."
 
 
-def published_effect(effect: DataFrame) -> Styler:
+def published_effect(effect: DataFrame) -> Table:
     """The papers' own table, best first after: by title, before, after, hole."""
     table = DataFrame(
         {
@@ -479,4 +486,5 @@ def published_effect(effect: DataFrame) -> Styler:
             "Hole@10 before": effect["hole"],
         }
     ).sort_values("after", ascending=False, kind="stable")
-    return styled(table, ["nDCG@10 before", "after"], ["change"], ["Hole@10 before"])
+    title, values = "Published before and after", ["nDCG@10 before", "after"]
+    return table_of("published-effect", title, table, values, ["change"], ["Hole@10 before"])

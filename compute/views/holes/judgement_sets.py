@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.base.bounded_cache import remembered
 from compute.base.errors import WrongInput
@@ -16,8 +15,9 @@ from compute.evaluate import measures, significance
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import SHOWN, above, ranks
 from compute.judgements import sets
-from compute.views.holes.intervals import styled
+from compute.views.holes.intervals import table_of
 from compute.views.leaderboard.rank_correlation import Agreement, agreement
+from compute.views.page import Note, Table
 from compute.views.shared import theme as looks
 
 Values = NDArray[np.float64]
@@ -146,6 +146,16 @@ def listed(found: DataFrame) -> DataFrame:
     )
 
 
+LISTED = Note(
+    ["Each set alone, and official with what was added."],
+    how="a set judges what it judged. Queries without one of its judgements are not evaluated, and"
+    " documents that it did not judge count as not relevant.",
+)
+"""Below that table."""
+TURNED = Note(["Significant: randomisation test, 5% for all pairs together (maxT), by each set."])
+"""Below `turned_table`."""
+
+
 def verdict(found: Comparison, names: Sequence[str]) -> str:
     """What changes with who judges; `names`: what both sets are called."""
     of, told = found.agreement, found.counts()
@@ -171,24 +181,37 @@ def ranked(found: Comparison) -> DataFrame:
     return rows.sort_values(["left_rank", "right_rank", "system"], ignore_index=True)
 
 
-def board_table(rows: DataFrame, names: Sequence[str]) -> Styler:
+def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
     """Both boards as a table; `rows`: as `ranked`, with title."""
     told = DataFrame({"System": rows["title"]})
     for side, name in zip(("left", "right"), names, strict=True):
         told[name], told[f"Rank by {name}"] = rows[side], rows[f"{side}_rank"]
-    return styled(told, list(names), [])
+    return table_of("set-boards", title, told, list(names))
 
 
-def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Styler:
+def board_note(found: Comparison) -> Note:
+    """What both boards are of, and how to read the lines between them."""
+    n = len(found.means)
+    return Note(
+        [
+            f"{found.measure} of {n} systems over {found.n_queries:,} queries that both sets"
+            " evaluate."
+        ],
+        how="a line joins a system's ranks by both sets. τ is 1 for the same order, −1 for the"
+        " reverse, 0 is chance; in τ-AP the top counts more.",
+    )
+
+
+def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Table:
     """The pairs that turn, as a table; `rows`: as `Comparison.turned`."""
     told = DataFrame({"System": rows["system"].map(titles), "Other": rows["other"].map(titles)})
     told["What turns"] = [_what(row, names) for row in rows.to_dict("records")]
     for side, name in zip(("left", "right"), names, strict=True):
         told[f"Difference by {name}"], told[f"p by {name}"] = rows[side], rows[f"{side}_p"]
     differences, tests = ([f"{head} by {name}" for name in names] for head in ("Difference", "p"))
-    formats: dict[Any, Any] = dict.fromkeys(differences, looks.signed)
-    formats |= dict.fromkeys(tests, _p)
-    return told.style.format(formats)
+    formats = dict.fromkeys(differences, looks.signed) | dict.fromkeys(tests, _p)
+    title = f"Pairs of systems that turn, by {names[0]} and by {names[1]}"
+    return Table("set-pairs", title, told, formats=formats)
 
 
 def _p(value: float) -> str:

@@ -11,6 +11,7 @@ from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.holes.order_flips import EQUAL, OPEN
 from compute.views.holes.intervals import RANGES, ranges
+from compute.views.page import Note
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -199,20 +200,24 @@ def none_holds(pairs: DataFrame) -> str:
     )
 
 
-def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> list[str]:
-    """What the matrix of orders comes to in each range, and how to read it."""
-    cut, n = measure.partition("@")[2], len(pairs)
-    turned = [
+def turned(pairs: DataFrame) -> str:
+    """What the matrix of orders comes to in each range."""
+    counts = [
         f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} in the {_PLURAL.get(name, name)}"
         for column, name in ranges(pairs)
     ]
-    systems = {*pairs["first"], *pairs["second"]} if n else set()
+    return f"Orders that could turn, of {len(pairs):,}: {', '.join(counts)}."
+
+
+def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> Note:
+    """How to read the matrix of orders, and which systems it has no room for."""
+    cut = measure.partition("@")[2]
+    systems = {*pairs["first"], *pairs["second"]} if len(pairs) else set()
     shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
-    left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
     wide = "" if holes.formula(measure)[0].exact_pairs else _WIDE
-    return [
-        f"Orders that could turn, of {n:,}: {', '.join(turned)}.",
-        "How to read this: every system named above a column has the better score than the one on"
+    left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
+    reading = (
+        "every system named above a column has the better score than the one on"
         f" the left, by {shown}. The ranges are those above, asked of the difference: the own lists"
         f" are the top {cut} of both systems. Grey: some grades of the holes in both own lists put"
         " the other ahead, or level. Light blue: none does, but documents of the pool that neither"
@@ -220,9 +225,9 @@ def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> list[str]
         " blue: nothing in the collection could."
         f"{wide} A document that both retrieved is judged once, for both, and"
         " one that is relevant raises the best list for both: whether two bars above overlap says"
-        " little about their order.",
-        left_out if n_left_out else "",
-    ]
+        " little about their order."
+    )
+    return Note([left_out] if n_left_out else [], how=reading)
 
 
 _PLURAL = {"own list": "own lists"}

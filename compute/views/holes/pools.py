@@ -5,10 +5,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.evaluate.tolerance import SHOWN, above
-from compute.views.holes.intervals import styled
+from compute.views.holes.intervals import table_of
+from compute.views.page import Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -132,8 +132,25 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
     return notes
 
 
-def left_out_note(rows: DataFrame, measure: str) -> list[str]:
-    """How to read the figure: paragraphs."""
+SHARES = Note(
+    [
+        "Only here: relevant documents in its lists that no other system shown has there.",
+        "Beside them: their share of all that it found.",
+        "The official judgements were not necessarily chosen from these systems: this asks what"
+        " would be if they had been.",
+    ]
+)
+"""What the last column of the figure counts."""
+GAINS = Note(
+    how="added judgements of documents in a system's lists, how many of them say relevant, and how"
+    " many of those no other system shown has. A system can lose by what others are found to have"
+    " right."
+)
+"""How to read `gains_table`."""
+
+
+def left_out_notes(rows: DataFrame, measure: str) -> list[Note]:
+    """What makes up the pool, and how to read the figure."""
     cut = measure.partition("@")[2]
     lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
     moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
@@ -141,20 +158,20 @@ def left_out_note(rows: DataFrame, measure: str) -> list[str]:
         result = "No system would change its rank."
     else:
         result = f"{moved} of {len(rows)} systems would change their rank."
-    return [
+    pool = (
         f"Of the judged runs only the {len(rows)} shown make up this pool: others may have"
-        " had what one alone has here, so its loss is the most that it could be.",
-        "How to read this: a system that helped to choose what was judged is judged better than a"
-        f" new one would be. Suppose the judges had read the top {cut} of the systems shown here,"
-        " and this one had not been among them: the documents that it alone has there would have"
-        f" no judgement. Dot: {measure} as judged; ring: without those judgements. {result}",
-        "Only here: relevant documents in its lists that no other system shown has there."
-        " Beside them: their share of all that it found. The official judgements were not"
-        " necessarily chosen from these systems: this asks what would be if they had been.",
-    ]
+        " had what one alone has here, so its loss is the most that it could be."
+    )
+    reading = (
+        "a system that helped to choose what was judged is judged better than a new one would be."
+        f" Suppose the judges had read the top {cut} of the systems shown here, and this one had"
+        " not been among them: the documents that it alone has there would have no judgement. Dot:"
+        f" {measure} as judged; ring: without those judgements. {result}"
+    )
+    return [Note([pool]), Note(how=reading), SHARES]
 
 
-def left_out_table(rows: DataFrame, measure: str) -> Styler:
+def left_out_table(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figure."""
     table = DataFrame(
         {
@@ -170,10 +187,11 @@ def left_out_table(rows: DataFrame, measure: str) -> Styler:
             "Only here ": rows["n_relevant_alone"],
         }
     )
-    return styled(table, [measure, "Left out"], ["Change"])
+    title = "Systems left out of the pool"
+    return table_of("left-out-table", title, table, [measure, "Left out"], ["Change"])
 
 
-def gains_table(rows: DataFrame, measure: str) -> Styler:
+def gains_table(rows: DataFrame, measure: str) -> Table:
     """Who gains by added judgements: a row per system, `rows` as `pools.gains` with titles."""
     table = DataFrame(
         {
@@ -186,4 +204,5 @@ def gains_table(rows: DataFrame, measure: str) -> Styler:
             "gain": rows["value_added"] - rows["value"],
         }
     )
-    return styled(table, [f"{measure} before", "after"], ["gain"])
+    title, values = "What systems brought to the pool", [f"{measure} before", "after"]
+    return table_of("pool-gains", title, table, values, ["gain"])

@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.evaluate.estimates.intervals import FEWEST, Estimates
@@ -15,7 +14,8 @@ from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
-from compute.views.holes.intervals import spanning, styled
+from compute.views.holes.intervals import spanning, table_of
+from compute.views.page import Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -267,22 +267,26 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     )
 
 
-def numbers(rows: DataFrame, measure: str) -> Styler:
+def numbers(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
     told = DataFrame({"System": rows["title"], f"{measure} today": rows["value"]})
     told["Estimate"], told["SE"] = rows["estimate"], rows["error"]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
     told["Best rank"], told["Worst rank"] = rows["rank_low"], rows["rank_high"]
-    return styled(told, list(told.columns[1:8]), [])
+    title = f"{measure} of systems, estimated from a sample"
+    return table_of("estimated-numbers", title, told, list(told.columns[1:8]))
 
 
-NUMBERS = (
-    "Two intervals of 95%: These queries is about the mean over the queries here, and comes from"
-    " judging only a sample; queries like these is about the mean over all queries of their kind,"
-    " and comes from how estimates differ between queries, which holds the sample's part already."
-    " The ranks are those that a system can have by the pairs of systems that can be told apart,"
-    " for these queries, 95% for all of them together."
+NUMBERS = Note(
+    [
+        "Two intervals of 95%: These queries is about the mean over the queries here, and comes"
+        " from judging only a sample; queries like these is about the mean over all queries of"
+        " their kind, and comes from how estimates differ between queries, which holds the"
+        " sample's part already.",
+        "The ranks are those that a system can have by the pairs of systems that can be told"
+        " apart, for these queries, 95% for all of them together.",
+    ]
 )
 """How to read them."""
 _RATIO = (
@@ -292,41 +296,50 @@ _RATIO = (
 )
 
 
-def wanted(found: Estimated, task: Task, half_width: float) -> str:
+def wanted(found: Estimated, task: Task, half_width: float) -> Note:
     """How many judgements more a half-width takes."""
     more = found.more(task, half_width)
     of = "of a system's interval" if task.goal == SCORES else "of a difference's interval"
     if not found.estimates.enough:
-        return "While there is no interval, nothing is said of how it narrows."
+        return Note(["While there is no interval, nothing is said of how it narrows."])
+    width = looks.plain(half_width)
     if more is None:
-        width = looks.plain(half_width)
-        return f"No number of judgements brings that: what was skipped alone is wider than {width}."
+        return Note(
+            [f"No number of judgements brings that: what was skipped alone is wider than {width}."]
+        )
     if not more:
-        return f"No half-width {of} is above {looks.plain(half_width)} now."
-    return (
-        f"For half-widths {of} of at most {looks.plain(half_width)}:"
-        f" about {counted(more, 'judgement')} more. In simulations the widest interval was then"
-        " narrower than wanted by 6 to 22% on average, since predictions improve."
+        return Note([f"No half-width {of} is above {width} now."])
+    return Note(
+        [
+            f"For half-widths {of} of at most {width}: about {counted(more, 'judgement')} more.",
+            "In simulations the widest interval was then narrower than wanted by 6 to 22% on"
+            " average, since predictions improve.",
+        ]
     )
 
 
-def notes(task: Task, found: Estimated, measure: str = "") -> tuple[str, str]:
-    """How to read the figure; and what the sample is. `measure`: default that of the task."""
-    ratio = kind(measure or task.measure).is_ratio
+def note(task: Task, found: Estimated, measure: str) -> Note:
+    """How to read the figure, and what the sample is."""
+    ratio = kind(measure).is_ratio
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
     drawn = [
         f"seed {one.seed} by predictor {one.predictor}, from frame {one.frame}"
         for one in found.batches
     ]
-    return (
-        "How to read this: the pale bar is what a score can be, with any grades for what nobody"
-        " judged of the system's own list. The dot is what it is estimated to be from the sample,"
-        " with its 95% interval over all samples that could have been drawn, for these queries. The"
-        " mark is today's score, which counts what nobody judged as not relevant. What all who"
-        " answered so far skipped widens the interval. The 95% is meant for a number of"
-        " judgements chosen beforehand, not for stopping when the figure looks good."
-        + (_RATIO.format(depth=task.depth) if ratio else ""),
-        f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
-        f" Drawn for {goal} with {'; then with '.join(drawn)}, for the task {task.title}"
-        f" ({task.id}).",
+    reading = (
+        "the pale bar is what a score can be, with any grades for what nobody judged of the"
+        " system's own list. The dot is what it is estimated to be from the sample, with its 95%"
+        " interval over all samples that could have been drawn, for these queries. The mark is"
+        " today's score, which counts what nobody judged as not relevant. What all who answered so"
+        " far skipped widens the interval. The 95% is meant for a number of judgements chosen"
+        " beforehand, not for stopping when the figure looks good."
+        + (_RATIO.format(depth=task.depth) if ratio else "")
     )
+    sample = (
+        f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
+    )
+    origin = (
+        f"Drawn for {goal} with {'; then with '.join(drawn)}, for the task {task.title}"
+        f" ({task.id})."
+    )
+    return Note([sample, origin], how=reading)

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.evaluate import significance
@@ -12,7 +11,8 @@ from compute.evaluate.estimates.frames import Flags, Frame, Values
 from compute.evaluate.estimates.intervals import Estimates
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import machine_errors
-from compute.views.holes.intervals import styled
+from compute.views.holes.intervals import table_of
+from compute.views.page import Note, Table
 from compute.views.shared import theme as looks
 
 WAYS = ("people", "corrected")
@@ -127,30 +127,31 @@ def error_table(rows: DataFrame) -> DataFrame:
     )
 
 
-def error_lines(kappas: Mapping[str, float]) -> tuple[str, str]:
+def error_note(kappas: Mapping[str, float]) -> Note:
     """Agreement over all pairs, and how to read the table."""
     told = [
         f"{name} {looks.plain(kappas[key], 2)}"
         f" ({looks.between(kappas[f'{key}_low'], kappas[f'{key}_high'], 2)})"
         for name, key in (("Kappa", "kappa"), ("weighted kappa", "weighted"))
     ]
-    return (
-        f"{', '.join(told)}, 95% of resamples: for all pairs that the sample was drawn from.",
-        "How to read this: what was likelier to be drawn counts less, by one over its chance, so"
-        " that all numbers but the count of pairs are of all pairs, not of the sample. Off is the"
-        " machine's grade minus people's, on average, with Hájek's 95% interval; a group whose"
-        " interval lies elsewhere than another's is one that the machine favours or wrongs. Groups"
-        f" of fewer than {machine_errors.FEWEST} pairs are left out.",
+    return Note(
+        [f"{', '.join(told)}, 95% of resamples: for all pairs that the sample was drawn from."],
+        how="what was likelier to be drawn counts less, by one over its chance, so that all numbers"
+        " but the count of pairs are of all pairs, not of the sample. Off is the machine's grade"
+        " minus people's, on average, with Hájek's 95% interval; a group whose interval lies"
+        " elsewhere than another's is one that the machine favours or wrongs. Groups of fewer than"
+        f" {machine_errors.FEWEST} pairs are left out.",
     )
 
 
-def table(rows: DataFrame, measure: str) -> Styler:
+def table(rows: DataFrame, measure: str) -> Table:
     """`rows`: as `systems`, with title."""
     told = DataFrame({"System": rows["title"], f"{measure}, machine alone": rows["machine"]})
     for name, head in zip(WAYS, ("People alone", "Corrected"), strict=True):
         told[head] = rows[name]
         told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
-    return styled(told, list(told.columns[1:]), [])
+    title = f"{measure} by people, machine and both"
+    return table_of("three-ways", title, told, list(told.columns[1:]))
 
 
 def said(
@@ -170,15 +171,14 @@ def said(
     return f"{told}, and {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}{more}."
 
 
-NOTES = (
-    "No other number counts the machine's grades.",
-    "How to read this: people alone is the estimate above. The machine alone takes its grades for"
-    " the truth, what it did not grade for not relevant, and has no interval, since nothing in it"
-    " says how often it errs. Corrected predicts"
-    " each grade from ranks and from what the machine said, weighs the machine by how well it"
-    " agreed with people's other judgements, once for all systems, and corrects the prediction by"
-    " people's sample: in simulations its intervals held as often as those of people alone, and"
-    " were narrower where the machine helped. Significant is 5% for all pairs together, by a"
-    " randomisation test over the queries.",
+NOTE = Note(
+    ["No other number counts the machine's grades."],
+    how="people alone is the estimate above. The machine alone takes its grades for the truth,"
+    " what it did not grade for not relevant, and has no interval, since nothing in it says how"
+    " often it errs. Corrected predicts each grade from ranks and from what the machine said,"
+    " weighs the machine by how well it agreed with people's other judgements, once for all"
+    " systems, and corrects the prediction by people's sample: in simulations its intervals held as"
+    " often as those of people alone, and were narrower where the machine helped. Significant is 5%"
+    " for all pairs together, by a randomisation test over the queries.",
 )
-"""A line, and the rest."""
+"""Below that table."""

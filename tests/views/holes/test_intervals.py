@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.views.holes import intervals as figures
 from compute.views.holes import order_flips
+from tests.support.holes import html, words
 
 RECORDED: dict[Hashable, Any] = {
     "n_judgements": 9,
@@ -180,13 +181,13 @@ def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
 
 
 def test_how_many_orders_could_turn_is_said_of_each_range() -> None:
-    notes = order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0)
     said = "Orders that could turn, of 3: 1 in the own lists, 1 in the pool, 2 in the collection."
-    assert notes[0] == said and not notes[-1]
-    assert "3 systems" in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=3)[-1]
+    assert order_flips.turned(PAIRS) == said
+    assert not order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0).facts
+    assert "3 systems" in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=3).facts[0]
     uncounted = PAIRS.drop(columns=["pool_low", "pool_high", "pool_verdict"])
     said = "Orders that could turn, of 3: 1 in the own lists, 2 in the collection."
-    assert order_flips.orders_note(uncounted, "nDCG@10", n_left_out=0)[0] == said
+    assert order_flips.turned(uncounted) == said
 
 
 def test_where_no_order_holds_a_sentence_says_so() -> None:
@@ -197,8 +198,8 @@ def test_where_no_order_holds_a_sentence_says_so() -> None:
 
 
 def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
-    assert "not exact" in order_flips.orders_note(PAIRS, "AP@10", n_left_out=0)[1]
-    assert "not exact" not in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0)[1]
+    assert "not exact" in order_flips.orders_note(PAIRS, "AP@10", n_left_out=0).how
+    assert "not exact" not in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0).how
     assert order_flips.most_paired("nDCG@10", 10_000) == order_flips.MOST_PAIRED
     assert order_flips.most_paired("AP@10", 10_000) == 3
     assert order_flips.most_paired("AP@10", 50) == order_flips.MOST_PAIRED
@@ -219,28 +220,26 @@ def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:
 
 def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     silent = RECORDED | {"n_not_relevant": 0, "n_added": 20, "highest": 1}
-    notes = " ".join(figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT))
-    assert "The official judgements name relevant documents alone" in notes
-    assert "30 more added judgements" in notes and "any grade, 0 or 1." in notes
+    how = figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT).how
+    assert "any grade, 0 or 1." in how
+    note = words(figures.last_note(scored(a=0.5), silent))
+    assert "The official judgements name relevant documents alone" in note
+    assert "30 more added judgements" in note
     told = scored(a=0.5).assign(expected=0.6, condensed=0.6)
-    assert "optimistic" in " ".join(figures.intervals_note(told, "nDCG@10", RECORDED, ABOUT))
+    assert "optimistic" in words(figures.last_note(told, RECORDED))
     enough = silent | {"n_added": 80}
-    assert "what the added and judged" in " ".join(
-        figures.intervals_note(told, "nDCG@10", enough, ABOUT)
-    )
-    assert (
-        "after added judgements" in figures.intervals_note(scored(a=0.5), "P@10", enough, ABOUT)[-1]
-    )
+    assert "what the added and judged" in words(figures.last_note(told, enough))
+    assert "after added judgements" in words(figures.last_note(scored(a=0.5), enough))
 
 
 def test_added_judgements_that_do_not_count_now_are_not_asked_for_again() -> None:
     none = RECORDED | {"n_not_relevant": 0}
     added = none | {"n_added": 60, "n_added_not_relevant": 40}
-    note = figures.intervals_note(scored(a=0.5), "P@10", none, ABOUT, added)[-1]
+    note = words(figures.last_note(scored(a=0.5), none, added))
     assert note.endswith("Both appear where official + added is chosen above.")
     few = none | {"n_added": 20, "n_added_not_relevant": 20}
-    note = figures.intervals_note(scored(a=0.5), "P@10", none, ABOUT, few)[-1]
-    assert "Both appear after 30 more added judgements" in note
+    few_note = words(figures.last_note(scored(a=0.5), none, few))
+    assert "Both appear after 30 more added judgements" in few_note
 
 
 def test_a_changed_order_is_said() -> None:
@@ -258,7 +257,7 @@ def test_a_changed_order_is_said() -> None:
 
 def noted(measure: str, rows: DataFrame | None = None, **about: Any) -> str:
     rows = scored(a=0.5) if rows is None else rows
-    return " ".join(figures.intervals_note(rows, measure, RECORDED, ABOUT | about)[:2])
+    return words(figures.intervals_note(rows, measure, RECORDED, ABOUT | about))
 
 
 def test_what_raises_the_divisor_is_said_of_each_measure() -> None:
@@ -289,31 +288,30 @@ def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None
 
 def test_before_and_after_side_by_side() -> None:
     before, after = scored(a=0.6, b=0.5), scored(b=0.7, a=0.6).assign(hole=0.1)
-    table: Any = figures.before_and_after(before, after, "nDCG@10")
-    assert table.data.values.tolist() == [
+    table = figures.before_and_after(before, after, "nDCG@10")
+    assert table.rows.values.tolist() == [
         ["<i>b</i> %{x}", 0.5, 0.7, pytest.approx(0.2), 0.4, 0.1, 2, 1],
         ["<i>a</i> %{x}", 0.6, 0.6, 0.0, 0.4, 0.1, 1, 2],
     ]
-    assert "+.200" in table.to_html() and "10%" in table.to_html()
+    assert "+.200" in html(table) and "10%" in html(table)
 
 
 def test_the_printed_effect_best_first() -> None:
     rows = [("ANCE", 0.654, 0.735, 0.144), ("docT5query", 0.713, 0.714, 0.028)]
-    table: Any = figures.published_effect(
-        DataFrame(rows, columns=["title", "before", "after", "hole"])
-    )
-    assert table.data["System"].tolist() == ["ANCE", "docT5query"]
-    assert ".735" in table.to_html() and "+.081" in table.to_html() and "14%" in table.to_html()
+    effect = DataFrame(rows, columns=["title", "before", "after", "hole"])
+    table = figures.published_effect(effect)
+    assert table.rows["System"].tolist() == ["ANCE", "docT5query"]
+    assert ".735" in html(table) and "+.081" in html(table) and "14%" in html(table)
 
 
 def test_the_numbers_behind_the_bars() -> None:
-    table: Any = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
+    table = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
     ends = [
         f"{name}: {end}" for name in ("Own list", "Pool", "Collection") for end in ("low", "high")
     ]
     heads = ["System", "nDCG@10", *ends, "Expected", "Hole@10", "Never judged", "Holes"]
-    assert list(table.data.columns) == heads
-    assert ".500" in table.to_html() and "25%" in table.to_html()
+    assert list(table.rows.columns) == heads
+    assert ".500" in html(table) and "25%" in html(table)
 
 
 def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open() -> None:

@@ -1,7 +1,5 @@
 """Two judgement sets side by side, worked by hand."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,8 +97,8 @@ def test_what_turns_is_said_in_words_and_in_a_table() -> None:
         " reference .00, with Machine gpt .00. Significant by Official alone: 1, by Machine gpt"
         " alone: 0; 1 by both, the other way round."
     )
-    table: Any = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
-    assert table.data[["System", "Other", "What turns"]].to_numpy().tolist() == [
+    table = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
+    assert table.rows[["System", "Other", "What turns"]].to_numpy().tolist() == [
         ["A", "B", "order, significant by both"],
         ["A", "C", "significant by Official alone"],
     ]

@@ -4,7 +4,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.views.holes.pools import gains_table, left_out, left_out_note, left_out_table
+from compute.views.holes.pools import gains_table, left_out, left_out_notes, left_out_table
+from tests.support.holes import html, words
 
 
 def rows() -> DataFrame:
@@ -39,20 +40,20 @@ def test_titles_are_drawn_letter_by_letter_and_are_no_templates() -> None:
 
 
 def test_the_note_says_that_judgements_need_not_come_from_these_systems() -> None:
-    said = " ".join(left_out_note(rows(), "nDCG@10"))
+    said = " ".join(map(words, left_out_notes(rows(), "nDCG@10")))
     # Beside the number: how many runs make up what it is about.
     assert said.startswith("Of the judged runs only the 2 shown make up this pool")
     assert "rank of 2" in [note.text for note in drawn().layout.annotations]
     near = rows().assign(value_without=[0.49996, 0.41])
-    assert "No system would change its rank" in " ".join(left_out_note(near, "nDCG@10"))
+    assert "No system would change its rank" in left_out_notes(near, "nDCG@10")[1].how
     assert "1 of 2 systems would change their rank" in said
     assert "not necessarily chosen from these systems" in said
 
 
 def test_the_tables_hold_what_was_counted() -> None:
-    table: Any = left_out_table(rows(), "nDCG@10")
-    assert table.data["Change"].round(3).tolist() == [-0.1, 0.0]
+    table = left_out_table(rows(), "nDCG@10")
+    assert table.rows["Change"].round(3).tolist() == [-0.1, 0.0]
     added = {"n_added": [3], "n_added_relevant": [2], "n_added_alone": [1]}
     gained = DataFrame({"title": ["A"], "value": [0.5], "value_added": [0.45]} | added)
-    shown = gains_table(gained, "P@5").to_html()
+    shown = html(gains_table(gained, "P@5"))
     assert "−.050" in shown and ".450" in shown

@@ -1,4 +1,4 @@
-"""What the Holes page reads and shows, on a tiny store with values worked by hand."""
+"""What the Holes page reads, on a tiny store with values worked by hand."""
 
 import math
 from pathlib import Path
@@ -9,7 +9,6 @@ from pandas.testing import assert_frame_equal
 
 from compute.base.settings import Settings
 from compute.intake import imports
-from compute.judgements import IMPORT
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import select_added
@@ -25,11 +24,9 @@ from tests.support.holes import (
     RUNS,
     SECOND,
     by_system,
-    captions,
     cursor,
     fill,
     judge,
-    opened,
 )
 
 
@@ -177,77 +174,3 @@ def test_pairs_of_the_chosen_systems(judged: Path) -> None:
 def test_a_judgement_takes_the_hole_away(judged: Path) -> None:
     with cursor(judged, added=True) as both:
         assert by_system(holes_select.bounds(both, **ASKED))["sure"]["hole"] == 0
-
-
-def test_the_page_says_what_relevant_documents_alone_cannot_tell(
-    judged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(judged, monkeypatch, dataset="tiny")
-    assert len(app.get("plotly_chart")) == 4
-    assert "The official judgements name relevant documents alone" in captions(app)
-    assert "any grade, 0 to 2" in captions(app)
-    verdicts = " ".join(said.value for said in app.markdown)
-    assert "Orders that could turn, of 1: 0 in the own lists, 0 in the pool, 1 in" in verdicts
-    assert "2 stored runs" in captions(app) and "the collection of 6, retrieved or not" in captions(
-        app
-    )
-    app = opened(judged, monkeypatch, dataset="tiny", judgements="added")
-    assert "optimistic" in captions(app)
-    assert "name relevant documents alone" not in captions(app)
-    # What was added is the news.
-    assert app.header[0].value == "Before and after added judgements"
-
-
-def test_before_and_after_whatever_the_switch_says(
-    judged: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for address in ({}, {"judgements": "added"}):
-        app = opened(judged, monkeypatch, dataset="tiny", **address)
-        table = next(frame.value for frame in app.dataframe if "Rank before" in frame.value)
-        assert "with 50 added" in captions(app)
-        assert (table["Hole@10 before"] > table["after "]).any()
-        assert "In print" not in [header.value for header in app.header]
-        assert "What added judgements did in print: TREC-COVID" in [e.label for e in app.expander]
-        assert any("ANCE" in frame.value["System"].tolist() for frame in app.dataframe)
-
-
-def test_without_added_judgements_the_page_says_where_to_judge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
-    assert "Nobody added judgements of this dataset yet" in app.info[0].value
-    assert "Create a blind judging task" in [button.label for button in app.button]
-
-
-def test_added_judgements_that_do_not_count_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = fill(tmp_path)
-    judge(home, ("q1", "d6", 1), source=IMPORT)
-    said = opened(home, monkeypatch, dataset="tiny").info[0].value
-    assert "Not counted: 1 added judgement. Choose under What counts" in said
-
-
-def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(judged, monkeypatch, dataset="tiny", measure="P@5", systems=["sure"])
-    assert app.selectbox(key="measure").value == "P@5"
-    assert app.multiselect(key="systems").value == ["sure"]
-    # One system alone has no order.
-    assert len(app.get("plotly_chart")) == 2
-    assert "Hole@5" in captions(app)
-
-
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [
-        ("dataset", "No dataset with ranked lists here is called nDCG"),
-        ("measure", "No measure with an interval here is called nDCG"),
-        ("systems", "No run on tiny here is called nDCG"),
-    ],
-)
-def test_wrong_names_in_the_address_are_said(
-    judged: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
-) -> None:
-    app = opened(judged, monkeypatch, **{"dataset": "tiny", key: "nDCG"})
-    assert said in app.warning[0].value.replace("\\", "")
-    assert len(app.get("plotly_chart")) >= 2

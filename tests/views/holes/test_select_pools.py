@@ -12,13 +12,10 @@ from tests.support.holes import (
     EVIL,
     SECOND,
     by_system,
-    captions,
     cursor,
     fill,
     judge,
-    opened,
 )
-from tests.support.pages import noted
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +57,3 @@ def test_who_gains_by_added_judgements(home: Path) -> None:
     assert gained[EVIL]["value_added"] < gained[EVIL]["value"]
     assert not nothing["n_added"].any()
     assert nothing["value"].tolist() == nothing["value_added"].tolist()
-
-
-def test_the_page_shows_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(home, monkeypatch, dataset="tiny")
-    heads = [head.value for head in app.header]
-    assert heads[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
-    assert "not necessarily chosen from these systems" in captions(app)
-    assert EVIL not in " ".join(caption.value for caption in noted(app))
-
-
-def test_one_system_alone_makes_no_pool(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(home, monkeypatch, dataset="tiny", systems=["sure"])
-    assert "Had a system not been judged" not in [head.value for head in app.header]

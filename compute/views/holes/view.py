@@ -1,0 +1,72 @@
+"""The view of the page Holes: what its controls say, and what several sections show of it."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.views.annotate import select_added
+from compute.views.holes import select
+from compute.views.page import Ask
+from compute.views.shared import catalogue
+
+MOST_HITS = 1_000_000
+"""Hits whose documents are told apart while a page waits: about a second."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A dataset, a measure and the shown systems."""
+
+    ask: Ask
+    dataset: str
+    measure: str
+    systems: list[str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is of all queries."""
+        return self.ask.kind is None
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Parameters of questions about the shown systems."""
+        return {"dataset": self.dataset, "systems": self.systems, "measure": self.measure}
+
+    @cached_property
+    def rows(self) -> DataFrame:
+        """Scores with their ranges, the best first."""
+        return self.bounds()
+
+    def bounds(self, *, added: bool | None = None) -> DataFrame:
+        """Scores with their ranges by the judgements that count, or with or without added ones."""
+        found = self.ask(select.bounds, added=added, most_hits=MOST_HITS, **self.asked)
+        return titled(self.ask, found)
+
+    @cached_property
+    def recorded(self) -> dict[Hashable, Any]:
+        """Numbers of judgements with the added ones, as `select.recorded`.
+
+        Where nobody added any there are none to count, which takes a second after a publication.
+        """
+        some = self.n_stored > 0
+        return self.ask(select.recorded, dataset=self.dataset, added=some).to_dict("records")[0]
+
+    @property
+    def n_stored(self) -> int:
+        """Number of added judgements, whether they count or not."""
+        (number,) = self.ask(select_added.number, dataset=self.dataset, added=False)["n_rows"]
+        return int(number)
+
+    @property
+    def has_added(self) -> bool:
+        """Whether added judgements count: what they changed then stands first."""
+        return bool(self.recorded["n_added"])
+
+
+def titled(ask: Ask, rows: DataFrame) -> DataFrame:
+    """Rows with the title of each system."""
+    rows = rows.merge(ask(catalogue.systems), on="system", how="left")
+    return rows.assign(title=rows["title"].fillna(rows["system"]))

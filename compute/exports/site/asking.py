@@ -12,7 +12,7 @@ from compute.exports.site.shown import Shown
 from compute.judgements import Choice
 from compute.reading.questions import declared, named
 from compute.store import provenance
-from compute.store.store import Part
+from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.page.store_ask import StoreAsk
 from compute.views.shared.query_slices import Kind
@@ -108,6 +108,16 @@ class SiteAsk:
     def choice(self) -> Choice | None:
         """Added judgements that count; None for official ones only."""
         return self.own.choice
+
+    @property
+    def counting(self) -> Choice:
+        """Added judgements that count wherever added ones do."""
+        return self.own.counting
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for judging tasks."""
+        return self.own.store
 
     @property
     def kind(self) -> Kind | None:

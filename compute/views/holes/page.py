@@ -41,7 +41,7 @@ from compute.views.page import (
     Widget,
     offers,
 )
-from compute.views.query import select as query_select
+from compute.views.shared import catalogue
 
 _FIRST = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
 MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FIRST))
@@ -56,7 +56,7 @@ _OF_ALL = (
 
 def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
-    runs = ask(query_select.runs)
+    runs = ask(catalogue.runs)
     if runs.empty:
         yield Message(offers.NO_LISTS)
         return

@@ -8,6 +8,7 @@ from pathlib import Path
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.words import counted, sized
+from compute.commands.common import how
 from compute.commands.opening import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, tags
@@ -26,7 +27,8 @@ def check(arguments: Namespace) -> int:
     if arguments.dataset:
         bench = open_bench()
         against = doctor_known(bench.store, dataset(arguments.dataset, own_datasets(bench.store)))
-    reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
+    home = settings.load().home
+    reports = doctor.check_all(arguments.paths, against=against, home=home, how=how(arguments))
     if arguments.json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
         printable.say_text(json.dumps([r.record() for r in reports], indent=1))

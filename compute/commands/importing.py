@@ -9,7 +9,7 @@ from compute import commands
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted
-from compute.commands.common import done, tell, tell_version
+from compute.commands.common import done, how, tell, tell_version
 from compute.commands.opening import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, imports, machine_grade_import, query_labels, tags, texts
@@ -32,6 +32,7 @@ def import_dataset(arguments: Namespace) -> int:
         language=arguments.language,
         drop_self=arguments.drop_self,
         level=arguments.level,
+        how=how(arguments),
     )
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
@@ -65,15 +66,17 @@ def import_run(arguments: Namespace) -> int:
     bench = open_bench()
     row = dataset(arguments.dataset, own_datasets(bench.store))
     files, version = doctor.files(arguments.files), _version(arguments)
-    how: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
-    how |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
+    options: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
+    options |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
+    fold = arguments.fold is not None and (Path(arguments.fold) if arguments.fold else True)
+    options |= {"how": how(arguments), "fold": fold}
     several = len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()
     for file, name in zip(files, _names(files, arguments.system or ""), strict=True):
         try:
-            outcome = imports.import_run(bench, file, row, system=name, spared=taken, **how)
+            outcome = imports.import_run(bench, file, row, system=name, spared=taken, **options)
         except BeirscopeError as error:
             if not several:
                 raise
@@ -105,14 +108,16 @@ def import_grades(arguments: Namespace) -> int:
         raise WrongInput("give either a file of grades or --run SYSTEM")
     if arguments.file and (arguments.thresholds or arguments.quantiles):
         raise WrongInput("--thresholds and --quantiles are for the scores of --run: leave them out")
-    how = {"replace": arguments.replace}
+    options = {"replace": arguments.replace}
     if arguments.file:
         taken = machine_grade_import.import_file(
-            bench, arguments.file, row, arguments.machine, **how
+            bench, arguments.file, row, arguments.machine, how=how(arguments), **options
         )
     else:
-        how |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
-        taken = machine_grade_import.from_run(bench, row, arguments.run, arguments.machine, **how)
+        options |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
+        taken = machine_grade_import.from_run(
+            bench, row, arguments.run, arguments.machine, **options
+        )
     printable.say(machine_grade_import.said(taken))
     return done(bench)
 

@@ -11,11 +11,11 @@ from compute.base import printable, settings
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.common import done
+from compute.commands.common import done, how
 from compute.commands.opening import open_bench
-from compute.datasets import Dataset, dataset, trec, unpacked_size
-from compute.datasets.qrels import read_qrels
+from compute.datasets import Dataset, dataset, qrels, shapes, trec, unpacked_size
 from compute.datasets.reading import open_path
+from compute.intake import by_text
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
 from compute.judgements.exchange import Found
 from compute.recompute import run
@@ -104,7 +104,7 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
-    found = _read(arguments.file, row, official, arguments)
+    found = _read(bench, row, official, arguments)
     asked = bench.store.part("queries", row.name)
     queries = set(official["query_id"]) | set(run.read(asked)["query_id"] if asked else ())
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
@@ -121,7 +121,7 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
 
 def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
     """Append the withdrawal of what a file brought; without --yes only say how much that is."""
-    rows = _read(arguments.file, row, official, arguments).rows
+    rows = _read(bench, row, official, arguments).rows
     rows = exchange.as_import(rows) if arguments.as_import else rows
     with bench.store.alone("judgements"):
         back = exchange.withdrawals(rows, _rows(bench, row))
@@ -160,18 +160,32 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     return told
 
 
-def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
-    """A CSV, a qrels file, or a folder or archive with more judgements than are stored."""
+def _read(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
+    """A CSV, judgements in any other shape, or a folder or archive with more than are stored."""
+    path: Path = arguments.file
     unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
-    if not archive and (arguments.format or _format(path)) == "csv":
+    if not archive and _format(path, arguments) == "csv":
         return exchange.from_csv(path, row.name, arguments.person.strip())
     if not arguments.person.strip():
         raise WrongInput(f"{path} does not say who judged: add --person NAME")
-    judged = open_path(path, row.split).judgements() if archive else read_qrels(path)
+    if archive:
+        judged = open_path(path, row.split).judgements()
+    else:
+        found = qrels.read(path, how(arguments))
+        judged = found.judgements
+        printable.warn(*filter(None, [found.told]))
+    if asked := bench.store.part("queries", row.name):
+        queries = judged["query_id"].unique()
+        names = by_text.queries(queries, run.read(asked), row.name, path)
+        judged["query_id"] = judged["query_id"].replace(names)
     return exchange.from_qrels(judged, official, row.name, arguments.person.strip(), path.name)
 
 
-def _format(path: Path) -> str:
-    """TREC's and BEIR's qrels are told apart elsewhere."""
-    return "csv" if trec.foreign("".join(trec.lines(path, 1))) == trec.CSV else "qrels"
+def _format(path: Path, arguments: Namespace) -> str:
+    """A CSV such as is exported; other shapes are told apart elsewhere."""
+    if arguments.format or arguments.levels or arguments.round:
+        return arguments.format or "qrels"
+    first = "" if shapes.is_parquet(path) else "".join(trec.lines(path, 1))
+    own = {"query_id", "doc_id"} <= {*first.replace('"', "").split(",")}
+    return "csv" if own and trec.foreign(first) == trec.CSV else "qrels"

@@ -9,10 +9,9 @@ from compute.base import printable
 from compute.base.errors import WrongInput
 from compute.commands.common import done
 from compute.commands.opening import open_bench, say
-from compute.datasets import dataset
+from compute.datasets import compressed, dataset
 from compute.intake import machine_grade_import, machine_judging
 from compute.judgements.asking import endpoint
-from compute.judgements.exchange import utf8
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
@@ -60,7 +59,7 @@ def _plan(name: str, arguments: Namespace) -> machine_judging.Plan:
         task=arguments.task,
         systems=tuple(arguments.systems),
         depth=arguments.depth,
-        guideline=utf8(file) if file else "",
+        guideline=compressed.utf8(file) if file else "",
         requests=arguments.requests,
         tokens=arguments.tokens,
     )

@@ -1,6 +1,7 @@
-"""Text files, plain or packed by gzip or zstd: opened as their first bytes tell, within bounds."""
+"""Text files, plain or packed: opened as their first bytes tell, within bounds."""
 
 import io
+import lzma
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,14 +21,19 @@ LARGEST_TEXT = 1024**3
 _PIECE = 16 * 1024**2
 _START = 262
 """Bytes, unpacked, that tell what a file is."""
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_XZ = "xz"
+_COMPRESSIONS = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"BZh": "bz2",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"\xfd7zXZ\x00": _XZ,
+}
 _STRANGERS = {
     re.compile(rb"PK\x03\x04"): "a zip archive",
-    re.compile(rb"BZh[1-9]1AY&SY"): "packed by bzip2",
-    re.compile(rb"\xfd7zXZ\x00"): "packed by xz",
-    re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"): "packed by LZ4",
+    re.compile(rb"\x02\x21\x4c\x18"): "packed by LZ4 of old",
     re.compile(rb"\x1f\x9d"): "packed by compress",
-    re.compile(rb"\x1f\x8b|\x28\xb5\x2f\xfd"): "packed twice",
+    re.compile(rb"\x1f\x8b|\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\x00"): "packed twice",
     re.compile(rb".{257}ustar", re.DOTALL): "a tar archive",
     re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive",
     re.compile(rb"Rar!\x1a\x07"): "a rar archive",
@@ -51,15 +57,20 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
     with reading(path):
         with path.open("rb") as file:
             packing = _compression(file.read(10))
-        with pa.input_stream(str(path), compression=packing) as file:
+        with _unpacking(path, packing) as file:
             start = file.read(_START)
         for stranger, name in _STRANGERS.items():
             if stranger.match(start):
-                raise WrongInput(
-                    f"{path}: {name}, not UTF-8 text (plain, gzip or zstd), convert it first"
-                )
-        with pa.input_stream(str(path), compression=packing) as file:
+                packed = "plain, or packed by gzip, zstd, xz, bzip2 or LZ4"
+                raise WrongInput(f"{path}: {name}, not UTF-8 text ({packed}), convert it first")
+        with _unpacking(path, packing) as file:
             yield file
+
+
+def _unpacking(path: Path, packing: str | None) -> pa.NativeFile:
+    if packing == _XZ:
+        return pa.PythonFile(lzma.open(path), mode="r")
+    return pa.input_stream(str(path), compression=packing)
 
 
 class Bytes(io.FileIO):
@@ -86,13 +97,13 @@ def reading(path: Path) -> Iterator[None]:
         raise Missing(f"{path}: no such file, check the path") from None
     except IsADirectoryError:
         raise WrongInput(f"{path}: a folder where a file is needed, name the file") from None
-    except OSError as error:
-        reason = error.strerror or error
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise WrongInput(f"{path}: cannot be read ({reason}), fetch or pack it again") from None
 
 
 def is_packed(path: Path) -> bool:
-    """Whether the file is packed by gzip or zstd."""
+    """Whether the file is packed."""
     with reading(path), path.open("rb") as file:
         return _compression(file.read(10)) is not None
 
@@ -143,3 +154,16 @@ def content(path: Path) -> bytes:
         if len(found) > LARGEST_TEXT:
             raise WrongInput(f"{path}: more than {LARGEST_TEXT:,} bytes, is it the right file?")
     return bytes(found)
+
+
+def utf8(path: Path) -> str:
+    """The text of a file. Raises Missing, or WrongInput with the line that is no text."""
+    text = content(path)
+    if b"\0" in text:
+        line = text[: text.index(b"\0")].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text[: error.start].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None

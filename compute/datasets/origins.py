@@ -31,6 +31,7 @@ def command(dataset: Dataset, origin: Source) -> list[str]:
     files = names(dataset, origin)
     if isinstance(origin, QrelsOnly):
         named = ["--qrels", files[0], *(["--queries", files[1]] if len(files) > 1 else [])]
+        named += origin.how.words()
     else:
         folder = origin.files.path if isinstance(origin, BeirSource) else Path()
         named = [files[0] if folder.is_file() else folder.name, "--split", dataset.split]

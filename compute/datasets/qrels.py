@@ -1,7 +1,7 @@
 """Qrels files, TREC's and BEIR's: judgements in and out."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -9,8 +9,10 @@ import pyarrow as pa
 
 from compute.base.errors import WrongInput
 from compute.base.words import shown
-from compute.datasets import rankings, records, trec
+from compute.datasets import rankings, records, shapes, trec
+from compute.datasets.names import JUDGED, column_of
 from compute.datasets.records import QRELS, WHOLE, BadLine, reads_as_number
+from compute.datasets.shapes import grades
 
 _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
@@ -26,12 +28,12 @@ _TREC = trec.Layout(
         ("relevance", pa.int32()),
     ),
 )
-AS_RUN = "write it in TREC's six columns (query_id Q0 doc_id rank score tag), for import-run"
+AS_RUN = "import-run takes a ranking in; if it is judgements, say --as judgements"
 _RANKING = "looks like a ranking, not judgements ({})"
 _BEIR = trec.Layout(
     "qrels line",
     (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())),
-    tabs=True,
+    between="\t",
 )
 
 
@@ -49,9 +51,14 @@ class Form:
     """Whether it is refused as a ranking, or for it may be one."""
 
 
-def form(path: Path) -> Form:
-    """`form_of` the lines that begin a file. Raises Missing or WrongInput where it is not read."""
-    return form_of(trec.lines(path))
+def form(path: Path, how: shapes.How | None = None) -> Form:
+    """`form_of` the lines that begin a file; who says that they are judgements is believed.
+
+    Raises Missing or WrongInput where it is not read.
+    """
+    found = form_of(trec.lines(path))
+    sure = how is not None and how.role == JUDGED and found.ranked
+    return replace(found, fault="", ranked=False) if sure else found
 
 
 def form_of(lines: Sequence[str]) -> Form:
@@ -74,15 +81,15 @@ def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
         try:
             order = records.header("\t".join(names))
         except BadLine as bad:
-            ranked = "rank" in map(records.column_of, names)
+            ranked = "rank" in map(column_of, names)
             return Form(_BEIR, above + 1, bad.fault, AS_RUN if ranked else bad.remedy, ranked)
     found = [row for row in (line.split("\t") for line in lines[named:]) if len(row) == 3]
     rows = [[row[order.index(name)] for name in QRELS] for row in found]
+    kinds = dict(_BEIR.columns)
+    layout = replace(_BEIR, columns=tuple((name, kinds[name]) for name in order))
     if why := rankings.seen(rows, named=named):
-        return Form(_BEIR, above, _RANKING.format(why), AS_RUN, True)
+        return Form(layout, above + named, _RANKING.format(why), AS_RUN, True)
     if named:
-        kinds = dict(_BEIR.columns)
-        layout = replace(_BEIR, columns=tuple((name, kinds[name]) for name in order))
         return Form(layout, above + 1)
     if why := rankings.suspected(rows):
         fault = f"judgements or a ranking ({why}), and no header says which"
@@ -100,14 +107,18 @@ class Qrels:
     """query_id, doc_id, relevance (whole number), a pair once, in file order."""
     subtopics: pd.DataFrame | None
     """query_id, doc_id, subtopic, relevance, each once, where the second column holds subtopics."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The texts of queries by id, where the file has them."""
+    told: str = ""
+    """How grades were made of fractions or words."""
 
 
-def read_qrels(path: Path) -> pd.DataFrame:
+def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
     """query_id, doc_id, relevance of a qrels file; see `read`."""
-    return read(path).judgements
+    return read(path, how).judgements
 
 
-def read(path: Path) -> Qrels:
+def read(path: Path, how: shapes.How | None = None) -> Qrels:
     """The judgements of a qrels file, and those by subtopic where it has such.
 
     TREC's four columns between blanks, or BEIR's three between tabs under a header line. The second
@@ -116,11 +127,15 @@ def read(path: Path) -> Qrels:
     the header are refused, since its readers would lose the first judgement, and so is a pair
     that is judged twice differently (under one subtopic).
     """
-    found = form(path)
+    how = how or shapes.How()
+    if held := shapes.held(path, how):
+        table, told = held.as_judged(how)
+        return Qrels(_once(table, _PAIR, path), None, held.texts, told)
+    found = form(path, how)
     if found.fault:
         raise WrongInput(f"{path}: {found.fault}; {found.remedy}")
     try:
-        table = trec.read_columns(path, found.layout, skip=found.skip)
+        table, told = table_of(path, found, how)
     except WrongInput:
         if trec.foreign(_first(trec.lines(path))[1]) == trec.XML:
             raise WrongInput(
@@ -129,10 +144,24 @@ def read(path: Path) -> Qrels:
             ) from None
         raise
     if not has_subtopics(table):
-        return Qrels(_once(table, _PAIR, path), None)
+        return Qrels(_once(table, _PAIR, path), None, told=told)
     subtopics = _once(table, [*_PAIR, ITERATION], path).rename(columns={ITERATION: "subtopic"})
     best = subtopics.groupby(_PAIR, sort=False)["relevance"].max()
-    return Qrels(best.reset_index(), subtopics)
+    return Qrels(best.reset_index(), subtopics, told=told)
+
+
+def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
+    """The columns of TREC's or BEIR's judgements, and how grades were made of fractions."""
+    if not how.levels and not how.rounded:
+        return trec.read_columns(path, form.layout, skip=form.skip), ""
+    kinds = dict(form.layout.columns) | {"relevance": pa.string()}
+    layout = replace(form.layout, columns=tuple(kinds.items()))
+    table = trec.survey(path, layout, trec.refusing(path), form.skip).table
+    where = "{}, line {}".format
+    made, told = grades.graded(
+        table["relevance"], table["line"], lambda line: where(path, line), how.levels, how.rounded
+    )
+    return table.drop_columns(["relevance", "line"]).append_column("relevance", made), told
 
 
 def has_subtopics(table: pa.Table) -> bool:
@@ -163,9 +192,11 @@ def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
 def is_qrels(path: Path) -> bool:
     """Whether the file begins like qrels, by a judgement of TREC's four columns or by BEIR's
     header, and not like a ranking. Raises Missing or WrongInput for a file that cannot be read."""
+    if shapes.is_parquet(path):
+        return False
     lines = trec.lines(path)
     _, first = _first(lines)
-    columns, names = first.encode().split(), {*map(records.column_of, first.split("\t"))}
+    columns, names = first.encode().split(), {*map(column_of, first.split("\t"))}
     of_trec = len(columns) == 4 and _whole(columns[3].decode())
     return (of_trec or {*_PAIR} <= names) and not form_of(lines).ranked
 

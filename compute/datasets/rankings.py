@@ -30,7 +30,9 @@ def seen(rows: Rows, *, named: bool) -> str:
             return f"column {place + 1} counts 1, 2, 3 … in {told.sum():,} of {len(told):,} queries"
     lists = _lists(frame, last)
     falls, rises = (_long(lists)["high"] < 0).mean(), (_long(lists)["low"] > 0).mean()
-    broken = (number % 1 > 0).mean() > 0.5 and not (lists["high"] > 0).any()
+    fine = (number * 100 % 1 > 0).mean() > 0.5 and number.nunique() > 0.9 * len(number)
+    scattered = not named and (fine or number.nunique() > _LEVELS)
+    broken = (number % 1 > 0).mean() > 0.5 and (scattered or not (lists["high"] > 0).any())
     if broken and not (named and lists["low"].isna().all()):
         return f"column {last + 1} holds scores such as {number.max():g}"
     if max(falls, rises) > 0.5 and number.nunique() > _LEVELS:
@@ -38,6 +40,13 @@ def seen(rows: Rows, *, named: bool) -> str:
         but = "; grades are taken where lines are sorted by document"
         return f"column {last + 1} holds {way}, such as {number.max():g}{but}"
     return ""
+
+
+def is_ranked(rows: Rows) -> bool:
+    """Whether rows of four columns are a query, a document, a rank and a number."""
+    frame = DataFrame(rows)
+    documents = frame[1].nunique() > 1 and not frame.duplicated([0, 1]).any()
+    return documents and bool(_lists(frame, 2)["counts"].all())
 
 
 def suspected(rows: Rows) -> str:

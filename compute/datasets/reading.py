@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.base.words import shown
-from compute.datasets import layout, pydocs, qrels, records, trec
+from compute.datasets import layout, pydocs, qrels, records, shapes, trec
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
@@ -48,6 +47,10 @@ class Source(ABC):
     def left_out(self) -> dict[str, int]:
         """What stands beside the texts of queries and was not taken, by its name: how often."""
         return {}
+
+    def grades(self) -> str:
+        """How grades were made of what is none, as a sentence; empty where they were not."""
+        return ""
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
@@ -180,17 +183,18 @@ class BeirSource(Source):
 class QrelsOnly(Source):
     """Judgements without documents: ids stand for text."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, how: shapes.How | None = None) -> None:
         self.path = path
+        self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
         """None: the documents cannot be had."""
         return iter(())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the judged queries in file order; every text is absent (NA)."""
+        """query_id, text: the judged queries in file order; texts that the file lacks are NA."""
         ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
-        return DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, dtype="str")})
+        return DataFrame({"query_id": ids, "text": ids.map(dict(self._qrels.texts)).astype("str")})
 
     def judgements(self) -> DataFrame:
         """query_id, doc_id, relevance. Raises WrongInput with file and line."""
@@ -202,12 +206,17 @@ class QrelsOnly(Source):
         return None if found is None else found.copy()
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and time of change of the file."""
-        return layout.Folder(self.path.parent).stamp([self.path.name])
+        """Path, size and time of change of the file, and how it is read."""
+        stamp = layout.Folder(self.path.parent).stamp([self.path.name])
+        return stamp | ({"read_with": words} if (words := self.how.words()) else {})
+
+    def grades(self) -> str:
+        """How grades were made of fractions or words."""
+        return self._qrels.told
 
     @cached_property
     def _qrels(self) -> Qrels:
-        return qrels.read(self.path)
+        return qrels.read(self.path, self.how)
 
 
 class PyDocs(Source):

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
+from compute.datasets.names import column_of
 from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -17,13 +18,6 @@ HEADER = "query-id corpus-id score, separated by tabs"
 
 QRELS = ("query_id", "doc_id", "relevance")
 """The columns below it."""
-_NAMES = {
-    "query_id": "query_id qid q_id query topic topic_id",
-    "doc_id": "doc_id docid docno did pid corpus_id document_id passage_id",
-    "relevance": "relevance rel label grade rating judgment judgement",
-}
-"""What others call them."""
-
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 """A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
 
@@ -168,12 +162,6 @@ def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
 def _relevance(text: str) -> int | None:
     found = WHOLE.fullmatch(text.strip())
     return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
-
-
-def column_of(name: str) -> str:
-    """Which of QRELS a header calls so, in whichever words; else the name in plain letters."""
-    plain = re.sub("[ -]", "_", name.strip().lower())
-    return next((of for of, names in _NAMES.items() if plain in names.split()), plain)
 
 
 def reads_as_number(value: bytes | str) -> bool:

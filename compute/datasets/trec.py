@@ -5,6 +5,7 @@ block that will not parse is halved until the line that is wrong can be named.
 """
 
 import contextlib
+import csv
 import math
 import re
 from collections import deque
@@ -40,6 +41,8 @@ _FOREIGN = {
 }
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
+FRACTIONS = "--levels 0.5,1.5,2.5, from where on a document has grade 1, 2, 3, or --round takes it"
+
 Problem = Callable[[int, str, str], None]
 """Told of a wrong line: its number from 1, the kind of fault in few words, and the fault."""
 
@@ -50,8 +53,28 @@ class Layout:
 
     what: str
     columns: tuple[tuple[str, pa.DataType | None], ...]
-    tabs: bool = False
-    """Columns lie between single tabs, so that an id may hold a space."""
+    between: str = " "
+    """What separates columns: blanks, or one tab or comma, so that an id may hold a space."""
+    quotes: bool = False
+    """Whether a cell may stand between quotes."""
+
+    @property
+    def blanks(self) -> bool:
+        """Whether columns lie between blanks, however many."""
+        return self.between == " "
+
+    def cells(self, line: bytes) -> list[bytes]:
+        """The columns of one line."""
+        if self.blanks:
+            return line.split()
+        if not self.quotes:
+            return line.split(self.between.encode())
+        text = line.decode("utf-8", "surrogateescape")
+        try:
+            row = next(csv.reader([text], delimiter=self.between), [])
+        except csv.Error:  # a carriage return within, or a cell that is too long
+            row = text.split(self.between)
+        return [cell.encode("utf-8", "surrogateescape") for cell in row]
 
     def __str__(self) -> str:
         return " ".join(name for name, _ in self.columns)
@@ -93,6 +116,15 @@ class Survey:
     """Of those that end as on Windows."""
     has_mark: bool
     """Whether it begins with a byte order mark."""
+
+
+def refusing(path: Path) -> Problem:
+    """What raises WrongInput for the first wrong line of a file."""
+
+    def refuse(line: int, _: str, fault: str) -> None:
+        raise WrongInput(f"{path}, line {line}: {fault}, mend the line")
+
+    return refuse
 
 
 def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
@@ -203,7 +235,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
             column_names=[name for name, _ in layout.columns], use_threads=False
         ),
         parse_options=pa_csv.ParseOptions(
-            delimiter="\t" if layout.tabs else " ", quote_char=False, escape_char=False
+            delimiter=layout.between, quote_char='"' if layout.quotes else False, escape_char=False
         ),
         convert_options=pa_csv.ConvertOptions(
             column_types=kinds, include_columns=list(kinds), null_values=[]
@@ -271,11 +303,11 @@ def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
 
     A comment, or a blank around a line, makes a column too many or an empty one.
     """
-    untidy = [b"\r"] if layout.tabs else [b"\r", b"\t", b"\v", b"\f", b"  "]
+    untidy = [b"\r", b"\t", b"\v", b"\f", b"  "] if layout.blanks else [b"\r"]
     if any(found in block for found in untidy):
         raise pa.ArrowInvalid("to be tidied")
     table = _parsed(block, layout)
-    if not layout.tabs and any(_has_empty(column) for column in table.columns):
+    if layout.blanks and any(_has_empty(column) for column in table.columns):
         raise pa.ArrowInvalid("to be tidied")
     return table
 
@@ -295,13 +327,13 @@ def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
 
 def _tidied(block: bytes, layout: Layout) -> bytes:
     """One separator between columns, none around them, no comment lines."""
-    if layout.tabs:
-        block = re.sub(rb"(?m)^[ \t\r]+$", b"", block.replace(b"\r\n", b"\n"))
-    else:
+    if layout.blanks:
         block = block.translate(_BLANKS)
         while b"  " in block:
             block = block.replace(b"  ", b" ")
         block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    else:
+        block = re.sub(rb"(?m)^[ \t\r]+$", b"", block.replace(b"\r\n", b"\n"))
     last = layout.columns[-1][1]
     if last is not None and pa.types.is_integer(last):
         block = _WHOLE_LAST.sub(rb"\1", block)
@@ -312,7 +344,7 @@ def _tidied(block: bytes, layout: Layout) -> bytes:
 
 def _unless_comment(line: bytes, layout: Layout) -> bytes:
     """A line that begins with `#` if it holds data, else nothing."""
-    values = line.rstrip(b"\r\n").split(b"\t") if layout.tabs else line.split()
+    values = layout.cells(line.rstrip(b"\r\n"))
     if len(values) != len(layout.columns):
         return b""
     kinds = (kind for _, kind in layout.columns)
@@ -331,8 +363,7 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
             low = middle
         except pa.ArrowInvalid:
             high = middle
-    line = lines[low].rstrip(b"\r")
-    return low, _fault(line.split(b"\t") if layout.tabs else line.split(), layout)
+    return low, _fault(layout.cells(lines[low].rstrip(b"\r")), layout)
 
 
 def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
@@ -358,7 +389,8 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
                 return f"{name} not a finite number", fault
             if WHOLE.fullmatch(text):
                 return f"{name} too large", f"{name} is {said}, too large a number"
-            return f"{name} not a whole number", f"{name} is {said}, not a whole number"
+            fractions = f" ({FRACTIONS})" if reads_as_number(value) else ""
+            return f"{name} not a whole number", f"{name} is {said}, not a whole number{fractions}"
     return "unreadable line", f"not a line of {layout}"
 
 

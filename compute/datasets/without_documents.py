@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
-from compute.datasets import compressed, layout, records, topics
+from compute.datasets import compressed, layout, records, shapes, topics
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
 
@@ -20,8 +20,8 @@ from compute.datasets.records import BadLine, Query, refuse
 class JudgedQueries(QrelsOnly):
     """A qrels file, and a file of query texts: queries.jsonl, TREC topics, or id, tab and text."""
 
-    def __init__(self, path: Path, queries: Path) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, queries: Path, how: shapes.How | None = None) -> None:
+        super().__init__(path, how)
         self._file = queries
 
     def all_queries(self) -> DataFrame:

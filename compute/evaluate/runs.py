@@ -24,11 +24,10 @@ from numpy.typing import NDArray
 from compute.base.errors import WrongInput
 from compute.base.settings import load
 from compute.base.words import shown
-from compute.datasets import trec
+from compute.datasets import shapes, trec
+from compute.datasets.shapes.held import RANK
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
-RANK = pa.dictionary(pa.int32(), pa.binary())
-"""Bytes, since an import ranks by no rank and so refuses none."""
 _LINE = trec.Layout(
     "run line",
     (
@@ -290,20 +289,26 @@ def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
     return same | np.roll(same, 1)
 
 
-def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str, pa.Table]:
+def read(
+    path: Path, *, any_tag: bool = False, ranks: bool = False, how: shapes.How | None = None
+) -> tuple[str, pa.Table]:
     """A run file's tag and its hits: query_id (a dictionary), doc_id, score, as they stand.
+
+    TREC's lines, or another of the shapes that `shapes` reads; these may have no tag, or no rank.
 
     The rank column ranks nothing, as in trec_eval; with `ranks` it is read for what it says,
     whatever that is (rank, a dictionary of bytes). Lines of several tags, or of none, are refused;
     with `any_tag` they are read as one run under the first, unless several tags have one hit: those
     are several runs. Raises Missing or WrongInput, with file and line.
     """
-    table = trec.read_columns(path, line_of(path, ranks=ranks))
-    names = [name for name in table.column_names if name != "tag"]
-    tagged = len(names) < len(table.column_names)
+    held = shapes.held(path, how)
+    table = held.as_run() if held else trec.read_columns(path, line_of(path, ranks=ranks))
+    tagged = "tag" in table.column_names
+    left = {"tag", "line"} | ({"rank"} if not ranks else set())
+    names = [name for name in table.column_names if name not in left]
     tags = table["tag"].unique().cast(pa.string()).to_pylist() if tagged else []
     several = len(tags) > 1 and _shared(table)
-    if several or (len(tags) != 1 and not any_tag):
+    if several or (len(tags) != 1 and not any_tag and (tagged or held is None)):
         told = f"{len(tags)} tags ({', '.join(map(shown, tags[:3]))})" if tags else "no tag"
         ways = ["give each run a file of its own"] * bool(tags)
         ways += ["name what is one run (--system NAME)"] * (not several)
@@ -344,9 +349,11 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks()
 
 
-def read_trec(path: Path, *, any_tag: bool = False) -> tuple[str, pd.DataFrame]:
+def read_trec(
+    path: Path, *, any_tag: bool = False, how: shapes.How | None = None
+) -> tuple[str, pd.DataFrame]:
     """`read` as a frame."""
-    tag, table = read(path, any_tag=any_tag)
+    tag, table = read(path, any_tag=any_tag, how=how)
     return tag, table.cast(_HITS).to_pandas()
 
 

@@ -21,12 +21,12 @@ from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, shown
 from compute.corpora import lengths
-from compute.datasets import Dataset, catalogue, origins, unpacked_size
+from compute.datasets import Dataset, catalogue, origins, shapes, trec, unpacked_size
 from compute.datasets.qrels import is_qrels
 from compute.datasets.reading import QrelsOnly, open_path
 from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
-from compute.intake import doctor
+from compute.intake import by_text, doctor, tags
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
 from compute.store import provenance, run_versions
@@ -37,6 +37,8 @@ from compute.systems import SYSTEMS
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
 _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
 _STRANGE = "is it {} on another dataset? {}"
+_LONGEST = 50_000
+"""Letters of metadata that are kept."""
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""
 
@@ -54,15 +56,16 @@ def import_dataset(
     level: int = 1,
     called: str = "",
     new: bool = False,
+    how: shapes.How | None = None,
 ) -> Loaded:
     """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
-    alone; `level` is the least relevance that binary measures count from; `called` are the names of
-    the files where they are others than on the disk. Raises WrongInput unless exactly one is given,
-    where `split` is not the one that `name` names or no judgement reaches the level; Conflict for a
-    name of the catalogue, or a stored one where it is to be `new`, Unavailable where there is no
-    room for what it unpacks to.
+    alone, read as `how` says; `level` is the least relevance that binary measures count from;
+    `called` are the names of the files where they are others than on the disk. Raises WrongInput
+    unless exactly one is given, where `split` is not the one that `name` names or no judgement
+    reaches the level; Conflict for a name of the catalogue, or a stored one where it is to be
+    `new`, Unavailable where there is no room for what it unpacks to.
     """
     for file in filter(None, (path, qrels, queries)):
         unpacked_size.require(file, bench.settings.home)
@@ -74,7 +77,7 @@ def import_dataset(
         opened = open_path(path, split)
         origin, split = opened, opened.split
     elif qrels is not None and path is None:
-        origin = JudgedQueries(qrels, queries) if queries else QrelsOnly(qrels)
+        origin = JudgedQueries(qrels, queries, how) if queries else QrelsOnly(qrels, how)
     else:
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self, level=level)
@@ -100,11 +103,11 @@ def replaced(store: Store, loaded: Loaded) -> str:
 
 
 def remarks(loaded: Loaded) -> list[str]:
-    """What of the texts of a collection's queries was not taken, and `alike`; none where neither
-    is."""
-    return list(
-        filter(None, [left_out(loaded.queries.provenance.get("left_out", {})), alike(loaded)])
-    )
+    """What of the texts of a collection's queries was not taken, how its grades were made, and
+    `alike`; none where none is."""
+    about = loaded.queries.provenance
+    told = [left_out(about.get("left_out", {})), about.get("grades", ""), alike(loaded)]
+    return list(filter(None, told))
 
 
 def left_out(names: Mapping[str, int]) -> str:
@@ -155,13 +158,17 @@ def import_run(
     called: str = "",
     version: run_versions.Version | None = None,
     any_tag: bool = False,
+    how: shapes.How | None = None,
+    fold: Path | bool = False,
 ) -> Outcome:
-    """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
+    """Take in a run file as a system of the dataset, named by its tag or else by its file, unless
+    told otherwise.
 
     `called` is the name of the file where it is another than on the disk; `replace` puts the run
     in the place of another of its name, unless that is `spared`, as what came a moment ago; with a
     `version` it takes that place, too, and the other is kept; with `any_tag` lines may have several
-    tags or none.
+    tags or none. `how` says how the file is read; `fold` makes documents of chunks by their best
+    rank, as their ids or a table say.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -171,9 +178,12 @@ def import_run(
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
     start = time.perf_counter()
-    tag, hits, order, sha256 = _read(file, any_tag=any_tag)
-    content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
-    name = system or tag
+    tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
+    content: dict[str, Any] = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
+    options = (how.words() if how else []) + ["--fold"] * bool(fold)
+    options += [fold.name] if isinstance(fold, Path) else []
+    content |= {"read_with": options} if options else {}
+    name = system or tag or tags.stem(called or file.name)
     over = "" if (replace or version is not None) and name not in spared else sha256
     _refuse_taken_name(bench, dataset, name, over, file)
     depth = bench.settings.depth
@@ -181,11 +191,11 @@ def import_run(
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"])
+    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], fold)
     del hits  # Millions of them: the run is all that is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
-        words + ["--drop-equal-ids"] * drop_equal_ids,
+        words + options + ["--drop-equal-ids"] * drop_equal_ids,
         time.perf_counter() - start,
         imported=True,
         file=called or file.name,
@@ -206,25 +216,27 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
     Raises WrongInput and Unavailable as `import_run`.
     """
     unpacked_size.require(file, bench.settings.home)
-    _, hits, order, _ = _read(file, any_tag=True)
+    _, hits, order, _ = _read(file, any_tag=True, how=None)
     run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
     met |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "imported": True}
     return run, [*recompute.left_out(met), *met.get("remarks", [])]
 
 
-def _read(file: Path, *, any_tag: bool) -> tuple[str, pa.Table, doctor.Tally, str]:
+def _read(
+    file: Path, *, any_tag: bool, how: shapes.How | None
+) -> tuple[str, pa.Table, doctor.Tally, str]:
     """The tag and hits of a run file, what is told of its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
-        tag, hits = _hits(file, any_tag=any_tag)
+        tag, hits = _hits(file, any_tag=any_tag, how=how)
         # Nothing else looks at the ranks, and millions of them take room.
         order = doctor.ordered(hits, str(file))
-        return tag, hits.drop_columns("rank"), order, summed.result()
+        return tag, hits.select([*_PAIR.names, "score"]), order, summed.result()
 
 
-def _hits(file: Path, *, any_tag: bool) -> tuple[str, pa.Table]:
+def _hits(file: Path, *, any_tag: bool, how: shapes.How | None) -> tuple[str, pa.Table]:
     try:
-        return runs.read(file, any_tag=any_tag, ranks=True)
+        return runs.read(file, any_tag=any_tag, ranks=True, how=how)
     except WrongInput:
         if is_qrels(file):
             raise WrongInput(
@@ -240,18 +252,66 @@ def _ranked(
     order: doctor.Tally,
     file: Path,
     drop_self: bool,
+    fold: Path | bool = False,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """The run of the split's queries; how many hits are of others, and what `check` remarks."""
-    own, others = _of_split(hits, loaded, order, file)
+    own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
+    met = {"hits_of_other_queries": others} | _metadata(file)
+    if fold:
+        own, met["folded"] = _folded(bench.store, dataset, own, file, fold)
     refuse_strange_documents(bench.store, dataset, own["doc_id"], file)
     if corpus is not None:
         doctor.strangers(order, own["doc_id"], corpus.path, dataset.name, str(file))
     run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
     del own
     remarks = _remarks(order, run, loaded, file)
-    met = {"hits_of_other_queries": others, "hits_below_depth": run.below}
+    met["hits_below_depth"] = run.below
     return run, met | ({"remarks": remarks} if remarks else {})
+
+
+def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
+    """The hits, by the ids of the queries where the file has their texts."""
+    column = hits["query_id"]
+    asked = column.chunk(0).dictionary.to_pylist()
+    names = by_text.queries(asked, recompute.read(loaded.queries), loaded.dataset.name, file)
+    if not names:
+        return hits
+    table = hits.set_column(0, "query_id", by_text.renamed(column, names))
+    return table
+
+
+def _folded(
+    store: Store, dataset: Dataset, hits: pa.Table, file: Path, fold: Path | bool
+) -> tuple[pa.Table, str]:
+    """The hits with documents in the place of their chunks, of which the best ranks, and how many
+    there were. Documents of the collection stay."""
+    own = hits["doc_id"].unique().cast(pa.string())
+    known = store.part("lengths", dataset.collection)
+    if known is not None:
+        corpus = pq.read_table(known.path)["doc_id"].cast(pa.string())
+        own = own.filter(pa.array(~_are_in(own, corpus.combine_chunks())))
+    names = by_text.documents(own, fold if isinstance(fold, Path) else None)
+    if not names:
+        raise WrongInput(
+            f"{file}: no document id is that of a chunk, as d1#0 or d1_3: leave --fold"
+        )
+    place = hits.schema.get_field_index("doc_id")
+    table = hits.set_column(place, "doc_id", by_text.renamed(hits["doc_id"], names))
+    told = f"{counted(len(names), 'chunk')} to {counted(len({*names.values()}), 'document')}"
+    return table, f"{told}, each by its best rank"
+
+
+def _metadata(file: Path) -> dict[str, str]:
+    """What comment lines say by ir_metadata of how the run was made."""
+    if shapes.is_parquet(file):
+        return {}
+    comments = [line[1:].removeprefix(" ") for line in trec.lines(file) if line[:1] == "#"]
+    first, last = (f"ir_metadata.{end}" for end in ("start", "end"))
+    if first not in comments:
+        return {}
+    said = comments[comments.index(first) + 1 :]
+    return {"ir_metadata": "\n".join(said[: said.index(last)] if last in said else said)[:_LONGEST]}
 
 
 def _of_split(
@@ -294,6 +354,13 @@ def refuse_strange_documents(
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
     own, corpus = doc_ids.unique().cast(pa.string()), pq.read_table(known.path)["doc_id"]
+    chunks = by_text.documents(own.slice(0, _SPOT))
+    if _are_in(corpus, pa.array({*chunks.values()}, pa.string())).any():
+        of = next(iter(chunks.items()))
+        raise WrongInput(
+            f"{file}: its documents are chunks of those of {dataset.collection}, as {shown(of[0])}"
+            f" of {shown(of[1])}: fold them to documents, each by its best rank (--fold)"
+        )
     near = doctor.nearest("document", own, corpus, dataset.collection)
     raise WrongInput(
         f"{file}: none of its {len(own):,} documents is in {dataset.collection}:"

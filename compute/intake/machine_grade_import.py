@@ -15,8 +15,9 @@ from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
 from compute.base.words import counted, near, shown
-from compute.datasets import Dataset, unpacked_size
+from compute.datasets import Dataset, shapes, unpacked_size
 from compute.datasets.fingerprints import judgements_fingerprint
+from compute.intake import by_text
 from compute.intake.imports import refuse_strange_documents
 from compute.judgements import machine_grades
 from compute.judgements.machine_grades import KIND
@@ -60,7 +61,13 @@ class Taken:
 
 
 def import_file(
-    bench: Bench, file: Path, dataset: Dataset, machine: str, *, replace: bool = False
+    bench: Bench,
+    file: Path,
+    dataset: Dataset,
+    machine: str,
+    *,
+    replace: bool = False,
+    how: shapes.How | None = None,
 ) -> Taken:
     """Take in the grades of a file (`machine_grades.read`) as those of a machine, all or none.
 
@@ -71,13 +78,16 @@ def import_file(
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
-    found = machine_grades.read(file)
+    found = machine_grades.read(file, how)
     rows = found.rows
     if len(found.of_texts):
-        by_text = _by_text(found.of_texts, loaded, file)
-        rows = machine_grades.once(DataFrame([*_records(rows), *_records(by_text)]), file)
+        from_texts = _by_text(found.of_texts, loaded, file)
+        rows = machine_grades.once(DataFrame([*_records(rows), *_records(from_texts)]), file)
     if rows.empty:
         raise WrongInput(f"{file}: no grade in it, give a file with some")
+    asked = recompute.read(loaded.queries)
+    names = by_text.queries(rows["query_id"].unique(), asked, dataset.name, file)
+    rows["query_id"] = rows["query_id"].replace(names)
     kept = rows[rows["query_id"].isin(_queries(loaded))]
     if kept.empty:
         raise WrongInput(
@@ -88,6 +98,7 @@ def import_file(
     about: dict[str, Any] = {"file": file.name, "sha256": digest(file), "form": found.form}
     counts = {"pairs_of_other_queries": len(rows) - len(kept), "without_answer": found.n_failed}
     words = ["import-grades", file.name, "--dataset", dataset.name, "--machine", machine]
+    words += how.words() if how else []
     made = provenance.record(words, time.perf_counter() - start, **about, **counts)
     part, new = publish(bench, dataset, machine, kept, made, replace=replace)
     return Taken(part, new, counts["pairs_of_other_queries"], found.n_failed)

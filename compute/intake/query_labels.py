@@ -15,8 +15,7 @@ from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near, shown
-from compute.datasets import Dataset, trec, unpacked_size
-from compute.judgements.exchange import utf8
+from compute.datasets import Dataset, compressed, trec, unpacked_size
 from compute.recompute import run as recompute
 from compute.store import leakage, provenance
 from compute.store.loading import Bench
@@ -205,7 +204,7 @@ def _is_label(text: str) -> bool:
 def _table(file: Path) -> Iterator[tuple[str, str, str, int]]:
     names = COLUMNS
     # Lines end as Unix, Windows or old Macs end them.
-    for number, line in enumerate(io.StringIO(utf8(file), newline=None), 1):
+    for number, line in enumerate(io.StringIO(compressed.utf8(file), newline=None), 1):
         cells = [cell.strip() for cell in line.split("\t")]
         if number == 1 and {*cells} == {*COLUMNS}:
             names = cells
@@ -220,7 +219,7 @@ def _table(file: Path) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
-    for number, line in enumerate(utf8(file).split("\n"), 1):
+    for number, line in enumerate(compressed.utf8(file).split("\n"), 1):
         if not line.strip():
             continue
         try:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from compute.base.errors import BeirscopeError
 from compute.datasets import trec
 
-_ENDINGS = (".gz", ".zst", ".txt", ".run", ".trec", ".res", ".out")
+_ENDINGS = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".txt", ".run", ".trec", ".res", ".out")
+_ENDINGS += (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 """What the name of a run file may end with that says nothing of the run."""
 
 
@@ -22,7 +23,8 @@ class Tagged(NamedTuple):
 def tag(file: Path) -> str:
     """The tag of the first line that is one of a run; empty for what is none or cannot be read."""
     try:
-        found = (line.split() for line in trec.lines(file, 1000))
+        lines = trec.lines(file, 1000)
+        found = (line.split() for line in lines if not trec.foreign(line))
         return next((words[5] for words in found if len(words) == 6), "")
     except (BeirscopeError, OSError):
         return ""

@@ -21,8 +21,12 @@ ENDINGS = (
     ".trec",
     ".qrels",
     ".xml",
+    ".json",
+    ".parquet",
     ".gz",
     ".zst",
+    ".xz",
+    ".bz2",
 )
 """The kinds of files that may be uploaded, by the ends of their names."""
 MOST = 100

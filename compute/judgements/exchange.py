@@ -17,8 +17,9 @@ from compute.base import formulas
 from compute.base.errors import WrongInput
 from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
+from compute.datasets.names import column_of, columns
 from compute.datasets.qrels import as_beir, as_trec
-from compute.datasets.records import WHOLE, column_of
+from compute.datasets.records import WHOLE
 from compute.judgements.labels import (
     HUMAN,
     IMPORT,
@@ -163,12 +164,12 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
     A needed column may have another name that says the same (`records.column_of`). Raises Missing
     or WrongInput with file and line, also for a file without the needed columns.
     """
-    reader = csv.DictReader(io.StringIO(utf8(path), newline=""), strict=True)
+    reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), strict=True)
     try:
         names = list(reader.fieldnames or ())
-        for name in {*needed} - {*names}:  # unless it is the only one that may be meant
-            meant = [one for one in names if column_of(one) == column_of(name)]
-            names = [name if [one] == meant else one for one in names]
+        meant = columns(names)
+        for name in {*needed} - {*names}:
+            names = [name if one == meant.get(column_of(name)) else one for one in names]
         reader.fieldnames = names
         missing = [name for name in needed if name not in names]
         if missing:
@@ -183,19 +184,6 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
             yield where, given
     except csv.Error as error:
         raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
-
-
-def utf8(path: Path) -> str:
-    """The text of a file. Raises Missing, or WrongInput with the line that is no text."""
-    text = compressed.content(path)
-    if b"\0" in text:
-        line = text[: text.index(b"\0")].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
-    try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = text[: error.start].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
 
 
 def as_import(rows: DataFrame) -> DataFrame:

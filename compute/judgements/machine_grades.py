@@ -7,7 +7,7 @@ counts them unless their set is chosen (`sets`).
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.base.words import shown
-from compute.datasets import trec
+from compute.datasets import compressed, shapes, trec
 from compute.datasets.qrels import read_qrels
-from compute.judgements.exchange import csv_rows, grade, utf8
+from compute.judgements.exchange import grade
 
 KIND = "machine_grades"
 """Of the parts that hold them; the name of the machine stands in the place of a system."""
-CSV, QRELS, JSONL = "csv", "qrels", "jsonl"
+QRELS, JSONL = "qrels", "jsonl"
 _PAIR = ["query_id", "doc_id"]
 _IDS = ("query_id", "qid"), ("doc_id", "docid")
 """What a record of JSONL may call them."""
@@ -42,26 +42,33 @@ class GradeFile:
     """Pairs that the machine gave no readable answer for."""
 
 
-def read(path: Path) -> GradeFile:
-    """The grades of a file: a CSV that names its columns, qrels, or umbrela's records as JSONL.
+def read(path: Path, how: shapes.How | None = None) -> GradeFile:
+    """The grades of a file: judgements in any shape (`shapes`), or umbrela's records as JSONL.
 
-    A CSV has query_id, doc_id and grade, or calls them otherwise (`records.column_of`). A record of
-    umbrela's has `judgment`, and either ids (qid and docid, or query_id and doc_id) or only the
-    texts `query` and `passage`; where its `result_status` is 0 the model's answer held no grade,
-    and the 0 written there is none. Nor is one that is null or empty, in a CSV too: these are
-    counted. Raises Missing or WrongInput with file and line.
+    A record of umbrela's has `judgment`, and either ids (qid and docid, or query_id and doc_id) or
+    only the texts `query` and `passage`; where its `result_status` is 0 the model's answer held no
+    grade, and the 0 written there is none. Nor is one that is null or empty, in other shapes too:
+    these are counted. Raises Missing or WrongInput with file and line.
     """
-    first = next((line for line in trec.lines(path, 1) if line.strip()), "")
+    how = how or shapes.How()
     none = DataFrame(columns=["query", "passage", "relevance", "line"])
-    if first.lstrip("\ufeff \t").startswith("{"):
+    if _is_umbrela(path):
         return _jsonl(path)
-    if trec.foreign(first) == trec.CSV:
-        found = DataFrame(_csv(path), columns=[*_PAIR, "relevance", "line"])
+    if held := shapes.held(path, how):
+        table, told = held.as_judged(how, nulls=True)
+        found = table.to_pandas().astype({"line": "int64"})
         graded = found.dropna().astype({"relevance": "int64"})
-        return GradeFile(CSV, once(graded, path), none, len(found) - len(graded))
-    if trec.foreign(first) == trec.JSON:
-        raise WrongInput(f"{path}: JSON that is no object in a line, write one record a line")
-    return GradeFile(QRELS, read_qrels(path), none)
+        form = held.form + (f"; {told}" if told else "")
+        return GradeFile(form, once(graded, path), none, len(found) - len(graded))
+    return GradeFile(QRELS, read_qrels(path, how), none)
+
+
+def _is_umbrela(path: Path) -> bool:
+    """Whether it begins with one of umbrela's records."""
+    if shapes.is_parquet(path):
+        return False
+    first = next((line for line in trec.lines(path) if line.strip()), "")
+    return re.match(r'\s*\{(?!\s*$)(?!\s*"[^"]*"\s*:\s*[{[])', first) is not None
 
 
 def once(rows: DataFrame, path: Path) -> DataFrame:
@@ -77,19 +84,11 @@ def once(rows: DataFrame, path: Path) -> DataFrame:
     return rows
 
 
-def _csv(path: Path) -> Iterator[tuple[str, str, int | None, int]]:
-    for where, given in csv_rows(path, (*_PAIR, "grade")):
-        if not given["query_id"] or not given["doc_id"]:
-            raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
-        found = grade(given["grade"], where, "grade")
-        yield given["query_id"], given["doc_id"], found, int(where.rpartition(" ")[2])
-
-
 def _jsonl(path: Path) -> GradeFile:
     named: list[tuple[str, str, int, int]] = []
     texts: list[tuple[str, str, int, int]] = []
     n_failed = 0
-    for number, line in enumerate(utf8(path).split("\n"), 1):
+    for number, line in enumerate(compressed.utf8(path).split("\n"), 1):
         if not line.strip():
             continue
         where = f"{path}, line {number}"

@@ -193,6 +193,7 @@ def publish(
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
         left_out=origin.left_out(),
+        grades=origin.grades(),
         words=_words(count),
         subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),

@@ -5,6 +5,7 @@ import pytest
 
 from compute.base.errors import WrongInput
 from compute.datasets.qrels import as_trec, is_qrels, read, read_qrels
+from compute.datasets.shapes import How
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
@@ -82,8 +83,10 @@ def test_wrong_line_is_named(tmp_path, text, fault):
 
 
 def test_qrels_without_their_header_are_refused(tmp_path):
-    with pytest.raises(WrongInput, match="the first line is a judgement, not the header"):
-        read_qrels(written(tmp_path, "1\td1\t2\n01\td2\t0\n"))
+    file = written(tmp_path, "1\td1\t2\n01\td2\t0\n")
+    with pytest.raises(WrongInput, match="begins with '1 d1 2'; '01 d2 0', and nothing says which"):
+        read_qrels(file)
+    assert rows(read_qrels(file, How("judgements"))) == [("1", "d1", 2), ("01", "d2", 0)]
 
 
 def test_a_pair_judged_twice_differently_is_refused(tmp_path):

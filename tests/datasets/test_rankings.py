@@ -1,4 +1,5 @@
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from compute.base.errors import WrongInput
 from compute.datasets.qrels import as_beir, as_trec, form_of, is_qrels, read_qrels
 from compute.datasets.reading import open_path
+from compute.datasets.shapes import How
+from compute.evaluate.runs import read_trec
 from compute.intake import doctor
 from tests.support.tiny import write_tiny
 
@@ -60,16 +63,26 @@ def written(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("text", RANKINGS.values(), ids=RANKINGS)
-def test_a_ranking_is_no_judgements(tmp_path: Path, text: str) -> None:
+def test_a_ranking_is_no_judgements_and_is_read_as_one(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
-    with pytest.raises(WrongInput, match=r"write it in TREC's six columns \(query_id Q0") as error:
+    with pytest.raises(WrongInput, match=r"import-run takes .*say --as judgements") as error:
         read_qrels(file)
-    assert "header above" not in str(error.value) and "above judgements" not in str(error.value)
+    assert "header" not in str(error.value)
     assert not is_qrels(file)
-    report = doctor.check(file)
-    assert report.kind == "unreadable" and report.refused
-    (found,) = report.findings
-    assert "six columns" in found.treatment and "header" not in found.treatment
+    n = text.count("\n") - bool({*text.split()} & {"query-id", "qid"})
+    _, hits = read_trec(file, how=How("run"))
+    assert len(hits) == n
+    assert doctor.check(file, how=How("run")).counts["hits"] == n
+    assert len(read_qrels(file, How("judgements", rounded=True))) == n
+
+
+def test_ranks_score_where_nothing_else_does(tmp_path: Path) -> None:
+    lists = {}
+    for name in ("MS MARCO's", "from 0", "ColBERT's", "in any order", "made TREC's"):
+        _, hits = read_trec(written(tmp_path, RANKINGS[name]), how=How("run"))
+        hits = hits.sort_values(["query_id", "score"], ascending=[True, False])
+        lists[name] = hits[["query_id", "doc_id"]].values.tolist()
+    assert all(found == lists["MS MARCO's"] for found in lists.values())
 
 
 def test_it_is_said_why_a_file_looks_like_a_ranking(tmp_path: Path) -> None:
@@ -83,15 +96,23 @@ def test_it_is_said_why_a_file_looks_like_a_ranking(tmp_path: Path) -> None:
     for text, why in told.items():
         fault = form_of(text.splitlines()).fault
         assert fault == f"looks like a ranking, not judgements ({why})"
+        with pytest.raises(WrongInput, match=re.escape(f"not judgements ({why})")):
+            read_qrels(written(tmp_path, text))
 
 
 @pytest.mark.parametrize("text", PERHAPS.values(), ids=PERHAPS)
-def test_where_it_may_be_either_a_header_answers(tmp_path: Path, text: str) -> None:
+def test_where_it_may_be_either_it_is_asked_with_the_first_lines(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
-    with pytest.raises(WrongInput, match=r"or a ranking .* no header says which") as error:
-        read_qrels(file)
-    assert "above judgements; if it is a ranking, write it in TREC's six" in str(error.value)
+    begins = "; ".join(repr(" ".join(line.split())) for line in text.splitlines())
+    for read in (read_qrels, read_trec):
+        with pytest.raises(WrongInput) as error:
+            read(file)
+        assert f"a run or judgements? It begins with {begins}, and" in str(error.value)
+        assert str(error.value).endswith("say --as run or --as judgements")
+    (found,) = doctor.check(file).findings
+    assert found.refused and found.what == "run or judgements?"
     assert not is_qrels(file)
+    assert len(read_qrels(file, How("judgements"))) == text.count("\n")
     assert len(read_qrels(written(tmp_path, HEADER + text))) == text.count("\n")
 
 

@@ -61,7 +61,7 @@ def test_a_csv_names_its_columns_in_any_order(bench: Bench) -> None:
     assert pairs(taken) == GRADES
     assert (taken.new, taken.n_others, taken.n_failed) == (True, 0, 0)
     about = taken.part.provenance
-    assert (taken.part.system, about["file"], about["form"]) == ("gpt", "grades", "csv")
+    assert (taken.part.system, about["file"], about["form"]) == ("gpt", "grades", "named columns")
     assert "import-grades grades --dataset tiny --machine gpt" in about["command"]
 
 
@@ -180,24 +180,24 @@ HEADER = "query_id,doc_id,grade\n"
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ("query_id,doc_id,score\nq1,d1,1\n", "FILE, line 1: no column grade: name the columns"),
+        (
+            "query_id,doc_id,score\nq1,d1,1\n",
+            "FILE: looks like a ranking, not judgements (by the names in it, named columns):"
+            " import-run takes it in, or say --as judgements",
+        ),
         (
             "qid,docno,label,rating\nq1,d1,1,1\n",
-            "FILE, line 1: no column grade: name the columns",
+            "FILE, line 1: no one column score, rank or relevance in 'qid', 'docno', 'label',"
+            " 'rating': name it so",
         ),
-        ("qid,query,docno,rating\n", "FILE, line 1: no column query_id: name the columns"),
-        (
-            '[{"qid": "q1", "docid": "d1", "judgment": 3}]\n',
-            "FILE: JSON that is no object in a line, write one record a line",
-        ),
-        (HEADER, "FILE: no grade in it, give a file with some"),
+        (HEADER, "FILE: no documents in it: give a file with some"),
         (
             HEADER + "q1,d1,1\nq1,d2,high\n",
-            "FILE, line 3: grade is 'high', not a whole number, mend the line",
+            "FILE, line 3: relevance is 'high', not a whole number, mend the line",
         ),
         (
             "query_id,doc_id,grade,grade\nq1,d1,1,2\n",
-            "FILE, line 1: two columns are called grade: rename one",
+            "FILE, line 1: two columns are called 'grade': rename one",
         ),
         *(
             (
@@ -207,7 +207,7 @@ HEADER = "query_id,doc_id,grade\n"
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
         (HEADER + "q1,d1,\n", "FILE: no grade in it, give a file with some"),
-        (HEADER + "q1,,1\n", "FILE, line 2: query_id or doc_id is empty, mend the line"),
+        (HEADER + "q1,,1\n", "FILE, line 2: no doc_id, mend the line"),
         (
             HEADER + "q1,d1,1\nq1,d1,2\n",
             "FILE, line 3: query 'q1' and document 'd1' have another grade above; keep one of the"
@@ -219,7 +219,6 @@ HEADER = "query_id,doc_id,grade\n"
             "FILE: none of its 1 documents is in tiny: is it a grading on another dataset?"
             " its first is 'x', and that of tiny 'd1'",
         ),
-        ("{\n", "FILE, line 1: not JSON, mend or remove the line"),
         (
             '{"qid": "q1", "docid": "d1"}\n',
             "FILE, line 1: no judgment, as umbrela writes it: mend or remove the line",

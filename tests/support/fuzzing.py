@@ -164,7 +164,7 @@ with TemporaryDirectory() as _folder:
 
 
 def _run(path: Path) -> None:
-    _, hits = runs.read_trec(path)
+    _, hits = runs.read_trec(path, any_tag=True)
     assert len(hits)
     assert hits["score"].map(math.isfinite).all()
     assert hits["query_id"].str.len().gt(0).all()
@@ -223,7 +223,14 @@ class Reader(NamedTuple):
     kind: str = ""
 
 
+CSV_RUN = b'qid,docno,score,query\nq1,d2,2.5,"a, b"\nq1,d1,1.5,a\n01,d1,3,b\n'
+JSON_RUN = b'{"q1": {"d2": 2.5, "d1": 1.5}, "01": {"d1": 3}}'
+JSONL_RUN = b'{"qid": "q1", "retrieved_ids": ["d2", "d1"]}\n{"qid": 1, "retrieved_ids": ["d1"]}\n'
+ROWS_RUN = b'[{"qid": "q1", "docid": "d2", "score": 2.5},\n{"qid": 1, "docid": "d1", "score": 1}]'
+THREE_RUN = b"q1\td2\t1\nq1\td3\t2\nq1\td1\t3\n01\td1\t1\n"
+SHAPES = (CSV_RUN, JSON_RUN, JSONL_RUN, ROWS_RUN, THREE_RUN)
 READERS = {
+    "other runs": Reader(_run, mangled(SHAPES), kind="run"),
     "run": Reader(_run, mangled((RUN,)), kind="run"),
     "qrels": Reader(_qrels, mangled((QRELS, BEIR_QRELS)), kind="qrels"),
     "judgements": Reader(_csv, mangled((CSV,))),

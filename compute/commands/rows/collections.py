@@ -7,8 +7,10 @@ from compute.commands.rows.options import (
     AS_VERSION,
     DATASET,
     EXAMPLES,
+    GRADES,
     JSON,
     OF_DATASET,
+    READ_AS,
     YES,
     Command,
     option,
@@ -26,12 +28,14 @@ COMMANDS = {
         (JSON,),
     ),
     "check": Command(
-        "report what is in BEIR folders or archives, run or qrels files, or in the store",
+        "report what is in BEIR folders or archives, files of runs or judgements, or in the store",
         "checking.check",
         (
             option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
             option("--store", action="store_true", help="all that is stored; status 2 if damaged"),
             option("--dataset", help="hold runs and qrels against this one's ids"),
+            *READ_AS,
+            *GRADES,
             JSON,
         ),
     ),
@@ -55,7 +59,11 @@ COMMANDS = {
         "importing.import_dataset",
         (
             option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
-            option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
+            option(
+                "--qrels",
+                type=Path,
+                help="judgements alone, where documents cannot be had: qrels, CSV, JSON, Parquet …",
+            ),
             option(
                 "--queries",
                 type=Path,
@@ -74,6 +82,8 @@ COMMANDS = {
                 metavar="N",
                 help="score by AP(rel=N)@100 and the like, too: relevant from N on (TREC DL: 2)",
             ),
+            *READ_AS,
+            *GRADES,
         ),
     ),
     "add-texts": Command(
@@ -90,17 +100,26 @@ COMMANDS = {
         ),
     ),
     "import-run": Command(
-        "take in TREC run files as systems of a dataset",
+        "take in runs as systems of a dataset: TREC's files, CSV, JSON, Parquet and others",
         "importing.import_run",
         (
             option("files", nargs="+", type=Path, metavar="FILE"),
             OF_DATASET,
-            option("--system", help="its name (default: the run's own tag)"),
+            option("--system", help="its name (default: the run's own tag, or the file's name)"),
             option(
                 "--replace", action="store_true", help="put it in the place of a run of its name"
             ),
             *AS_VERSION,
             AS_BEIR,
+            *READ_AS,
+            option(
+                "--fold",
+                nargs="?",
+                const="",
+                metavar="FILE",
+                help="make documents of chunks, each by its best rank: as their ids say (d1#0,"
+                " d1_3), or a table of chunk, tab, document",
+            ),
         ),
     ),
     "import-labels": Command(

@@ -7,7 +7,9 @@ from compute.commands.rows.options import (
     COUNTED,
     DATASET,
     EXAMPLES,
+    GRADES,
     OF_DATASET,
+    READ_AS,
     Command,
     count,
     option,
@@ -22,8 +24,9 @@ COMMANDS = {
             option(
                 "file",
                 type=Path,
-                help="qrels, BEIR tsv or CSV; import also reads a BEIR folder or archive,"
-                " whose judgements beyond the stored ones are added; withdraw: what was imported",
+                help="qrels, BEIR tsv, JSON or CSV; import also reads other shapes, and a BEIR"
+                " folder or archive, whose judgements beyond the stored ones are added; withdraw:"
+                " what was imported",
             ),
             option("--yes", action="store_true", help="withdraw: do it, not only say how many"),
             OF_DATASET,
@@ -40,6 +43,8 @@ COMMANDS = {
             ),
             option("--with-official", action="store_true", help="export: official ones as well"),
             *COUNTED,
+            *READ_AS,
+            *GRADES,
         ),
     ),
     "sample-on": Command(
@@ -65,7 +70,7 @@ COMMANDS = {
                 "file",
                 type=Path,
                 nargs="?",
-                help="CSV with query_id, doc_id and grade; qrels; umbrela's JSONL",
+                help="umbrela's JSONL, or judgements in any shape: qrels, CSV, JSON, Parquet …",
             ),
             option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
             option("--machine", required=True, metavar="NAME", help="what to call the machine"),
@@ -87,6 +92,8 @@ COMMANDS = {
                 help="of a run: the same as shares of its hits, such as 0.8 0.95",
             ),
             option("--replace", action="store_true", help="put them in the place of its others"),
+            *READ_AS,
+            *GRADES,
         ),
     ),
     "judge": Command(

@@ -38,6 +38,11 @@ def difference(text: str) -> float:
     return number
 
 
+def levels(text: str) -> tuple[float, ...]:
+    """Numbers between commas."""
+    return tuple(map(float, text.split(",")))
+
+
 SYSTEM = option(
     "system",
     metavar="SYSTEM",
@@ -60,6 +65,27 @@ AS_BEIR = option(
     action="store_true",
     help="as BEIR's code: drop documents whose id equals the query's on every dataset",
 )
+READ_AS = (
+    option(
+        "--as",
+        dest="role",
+        default="",
+        choices=("run", "judgements"),
+        help="what the file holds, where nothing in it says so",
+    ),
+    option("--part", default="", help="which of several runs in one file, such as default/test"),
+)
+GRADES = (
+    option(
+        "--levels",
+        type=levels,
+        default=(),
+        metavar="N,N",
+        help="grades that are fractions: from which on a document has grade 1, 2, …",
+    ),
+    option("--round", action="store_true", help="grades that are fractions: round them"),
+)
+"""How a file is read, as `common.how` takes them."""
 AS_VERSION = (
     option(
         "--as-version",

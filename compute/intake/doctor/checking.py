@@ -7,31 +7,40 @@ from pathlib import Path
 import pyarrow as pa
 
 from compute.base.errors import Missing
-from compute.datasets import compressed, layout, trec, unpacked_size
+from compute.datasets import compressed, layout, shapes, trec, unpacked_size
 from compute.datasets import qrels as judged
 from compute.intake.doctor import collections, qrels, runs
 from compute.intake.doctor.known import Known
 from compute.intake.doctor.report import Kind, Report, Tally, Where
 
 _NOT_READABLE = "not readable"
+_BOTH: Kind = "run and qrels"
+_KINDS: tuple[Kind, ...] = ("run", "qrels", _BOTH)
+ASKED = "run or judgements?"
 
 
-def check(path: Path, *, against: Known | None = None, home: Path | None = None) -> Report:
+def check(
+    path: Path,
+    *,
+    against: Known | None = None,
+    home: Path | None = None,
+    how: shapes.How | None = None,
+) -> Report:
     """What lies at the path and what is wrong with it; reads everything and changes nothing.
 
     A folder or zip archive is read as the BEIR layout (every collection and split in it), another
-    file as a TREC run (6 columns) or qrels (4, or BEIR's 3); these two are held against the ids of
-    a dataset, if one is given. What is none of them is reported as unreadable, and so is a packed
-    file that unpacks to more than there is room for, in memory and in the home folder, if one is
-    given. Raises Missing where nothing lies at the path.
+    file as a run or qrels, in whichever of the shapes that are read; these are held against the ids
+    of a dataset, if one is given. What is none of them is reported as unreadable, and so is a
+    packed file that unpacks to more than there is room for, in memory and in the home folder, if
+    one is given. Raises Missing where nothing lies at the path.
     """
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
-    return _checked(path, against, home)[0]
+    return _checked(path, against, home, how or shapes.How())[0]
 
 
 def _checked(
-    path: Path, against: Known | None, home: Path | None
+    path: Path, against: Known | None, home: Path | None, how: shapes.How
 ) -> tuple[Report, pa.Table | None]:
     """The report, and the judgements of a qrels file that could be read."""
     tally: Tally = Tally()
@@ -41,43 +50,48 @@ def _checked(
     with tally.step(_NOT_READABLE, str(path)):
         if home:
             unpacked_size.require(path, home)
-        kind = _kind(path, tally)
+        kind, held = _kind(path, tally, how)
         if kind in ("BEIR folder", "BEIR archive"):
             collections.examine(layout.files(path), counts, tally)
-        elif kind == "run":
-            runs.examine(path, counts, tally, against)
-        elif kind == "qrels":
-            judgements = qrels.examine(path, counts, tally, against)
+        if kind in ("run", _BOTH):
+            runs.examine(path, counts, tally, against, held)
+        if kind in ("qrels", _BOTH):
+            judgements = qrels.examine(path, counts, tally, against, how, held)
     return Report(str(path), kind, counts, tally.findings()), judgements
 
 
 def check_all(
-    paths: Iterable[Path], *, against: Known | None = None, home: Path | None = None
+    paths: Iterable[Path],
+    *,
+    against: Known | None = None,
+    home: Path | None = None,
+    how: shapes.How | None = None,
 ) -> list[Report]:
     """One report for each file; of a folder of runs or qrels, one for each file in it.
 
     Without a dataset, runs are held against the queries of the only qrels file among them.
     """
-    found = files(paths)
-    if against:
-        return [check(path, against=against, home=home) for path in found]
-    kinds = [_seems(path) for path in found]
+    found, how = files(paths), how or shapes.How()
+    if against or len(found) == 1:
+        return [check(path, against=against, home=home, how=how) for path in found]
+    kinds = [_seems(path, how) for path in found]
     only, reports = None, {}
     if kinds.count("qrels") == 1:
         # First, and once: its judgements are what the runs are held against.
         path = found[kinds.index("qrels")]
-        reports[path], judgements = _checked(path, None, home)
+        reports[path], judgements = _checked(path, None, home, how)
         only = qrels.judged(path, judgements) if judgements is not None else None
     return [
-        reports.get(path) or check(path, against=only if kind == "run" else None, home=home)
+        reports.get(path)
+        or check(path, against=only if kind == "run" else None, home=home, how=how)
         for path, kind in zip(found, kinds, strict=True)
     ]
 
 
-def _seems(path: Path) -> Kind:
+def _seems(path: Path, how: shapes.How) -> Kind:
     tally = Tally()
     with tally.step(_NOT_READABLE, str(path)):
-        return _kind(path, tally)
+        return _kind(path, tally, how)[0]
     return "unreadable"
 
 
@@ -104,12 +118,22 @@ def _inside(path: Path) -> list[Path]:
     return sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
 
 
-def _kind(path: Path, tally: Tally) -> Kind:
-    """What the path holds, by its first line; what is wrong is told where it is nothing."""
+def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held | None]:
+    """What the path holds, and that itself where it is in another shape than TREC's or BEIR's; what
+    is wrong is told where it is nothing."""
     if path.is_dir():
-        return "BEIR folder"
+        return "BEIR folder", None
     if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
-        return "BEIR archive"
+        return "BEIR archive", None
+
+    def problem(line: int, what: str, fault: str) -> None:
+        tally.refuse(what, fault, Where(str(path), line), "mend the line")
+
+    if held := shapes.held(path, how, problem):
+        if kind := next((one for one in _KINDS if one == held.kind), None):
+            return kind, held
+        tally.refuse(ASKED, held.question(), Where(str(path)), shapes.ASK)
+        return "unreadable", None
     lines = [line for line in trec.lines(path) if line.strip()]
     # Where every line begins with #, these are ids and no comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
@@ -117,15 +141,15 @@ def _kind(path: Path, tally: Tally) -> Kind:
     foreign = trec.foreign(first)
     untagged = len(columns) == 5 and trec.reads_as_number(columns[4])
     if (len(columns) == 6 and not foreign) or untagged:
-        return "run"
+        return "run", None
     what, example, treatment = _stranger(first, foreign)
     if (len(columns) == 4 or len(first.split("\t")) == 3) and not foreign:
         form = judged.form_of(lines)
-        if not form.ranked:
-            return "qrels"
+        if not form.ranked or how.role == "judgements":
+            return "qrels", None
         what, example, treatment = "like a ranking", form.fault, form.remedy
     tally.refuse(what, example, Where(str(path)), treatment)
-    return "unreadable"
+    return "unreadable", None
 
 
 def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
@@ -136,12 +160,10 @@ def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
             "XML, such as topics, not a run or qrels",
             "topics come with the judgements of their dataset: import-dataset --queries",
         )
-    if foreign:
-        return foreign, f"{foreign}, not between blanks or tabs", f"for a run, {judged.AS_RUN}"
     if not first:
         return "empty file", "nothing in it", "give a run, qrels, or an archive"
     return (
         "neither run nor qrels",
         "begins neither like a TREC run (6 columns) nor like qrels (4, or BEIR's 3 between tabs)",
-        "give one of these, a zip archive or a folder",
+        "give one of these, JSON or columns with names, a zip archive or a folder",
     )

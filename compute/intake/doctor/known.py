@@ -1,12 +1,15 @@
 """What is known of the dataset that a run or qrels file is meant for."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas import DataFrame
 
 from compute.base.errors import Missing
 from compute.datasets import Dataset
+from compute.intake import by_text
 from compute.store import damage
 from compute.store.store import Part, Store
 
@@ -25,8 +28,21 @@ class Known:
     nothing says so."""
     depth: int = 1000
     """Hits kept per query."""
+    texts: DataFrame | None = None
+    """query_id and text of the queries; None where not known."""
     judged: pa.Table | None = None
     """query_id, doc_id (large strings) and relevance of the judgements; None where not known."""
+
+    def by_ids(self, table: pa.Table, file: Path) -> pa.Table:
+        """Rows of a file with the ids of queries that it calls by their texts."""
+        if self.texts is None:
+            return table
+        asked = table["query_id"].unique().cast(pa.string()).to_pylist()
+        names = by_text.queries(asked, self.texts, self.dataset, file)
+        if not names:
+            return table
+        place = table.schema.get_field_index("query_id")
+        return table.set_column(place, "query_id", by_text.renamed(table["query_id"], names))
 
 
 def known(store: Store, dataset: Dataset) -> Known:
@@ -46,6 +62,7 @@ def known(store: Store, dataset: Dataset) -> Known:
         _ids(documents, "doc_id") if documents else None,
         drop_self=dataset.drop_self,
         depth=store.settings.depth,
+        texts=pq.read_table(queries.path, columns=["query_id", "text"]).to_pandas(),
         judged=pairs(judgements) if judgements else None,
     )
 

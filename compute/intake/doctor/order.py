@@ -24,6 +24,11 @@ class _Lines:
 
     table: pa.Table
 
+    @property
+    def has_ranks(self) -> bool:
+        """Whether the file has ranks beside its scores."""
+        return "rank" in self.table.column_names
+
     @cached_property
     def query(self) -> np.ndarray:
         """A number for each query."""
@@ -78,8 +83,8 @@ class _Lines:
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
     """Tell of ties, of lists in pieces or not sorted by score, and of ranks that say otherwise.
 
-    `table` has query_id, score and rank of a run file, and `line` where places are to be told;
-    nothing of it is changed.
+    `table` has query_id, score and rank, if any, of a run file, and `line` where places are to be
+    told; nothing of it is changed.
     """
     found = _Lines(table)
 
@@ -89,7 +94,8 @@ def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
 
     _ties(found, tell)
     _sorting(found, tell)
-    _ranks(found, tell)
+    if found.has_ranks:
+        _ranks(found, tell)
     _upside_down(found, tell)
 
 
@@ -154,7 +160,8 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
 
 def _upside_down(found: _Lines, tell: _Tell) -> None:
     """Most scores rise down the lists, by the ranks where these say anything, else by the lines."""
-    rank, n = found.rank, int(found.follows.sum())
+    n = int(found.follows.sum())
+    rank = found.rank if found.has_ranks else np.full(len(found.score), np.nan)
     tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
     wrong = found.contradict if tells else found.rises
     if len(wrong) > n / 2:

@@ -6,7 +6,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
-from compute.datasets import qrels
+from compute.datasets import qrels, shapes
 from compute.intake.doctor import lines
 from compute.intake.doctor.dataset_ids import hold_qrels
 from compute.intake.doctor.ids import Ids, look_at
@@ -65,17 +65,23 @@ def judged(path: Path, table: pa.Table) -> Known:
     return Known(path.name, names, drop_self=None, judged=judged)
 
 
-def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> pa.Table:
+def examine(
+    path: Path,
+    counts: dict[str, float],
+    tally: Tally,
+    against: Known | None,
+    how: shapes.How,
+    held: shapes.Held | None = None,
+) -> pa.Table:
     """Count what a qrels file holds, tell what is wrong with it, and hold it against a dataset.
+
+    `held` is what it holds in another shape than TREC's or BEIR's.
 
     Returns query_id, doc_id, relevance and line of what can be read. Raises Missing or WrongInput
     for a file that cannot be read on.
     """
-    form = qrels.form(path)
     file = str(path)
-    if form.fault:
-        tally.refuse("no header", form.fault, Where(file, form.skip + 1), form.remedy)
-    table = lines.survey(path, form.layout, tally, form.skip).table
+    table = _table(path, tally, against, how, held)
     if not table.num_rows:
         return table
     with scratch() as database:
@@ -95,6 +101,21 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
         if against:
             hold_qrels(database, file, tally, against)
     return table.select(["query_id", "doc_id", "relevance", "line"])
+
+
+def _table(
+    path: Path, tally: Tally, against: Known | None, how: shapes.How, held: shapes.Held | None
+) -> pa.Table:
+    if held:
+        table, told = held.as_judged(how)
+        tally.remark("grades that are made", told, Where(str(path)), "as said", int(bool(told)))
+        return against.by_ids(table, path) if against else table
+    form = qrels.form(path, how)
+    if form.fault:
+        tally.refuse("no header", form.fault, Where(str(path), form.skip + 1), form.remedy)
+    if how.levels or how.rounded:
+        return qrels.table_of(path, form, how)[0]
+    return lines.survey(path, form.layout, tally, form.skip).table
 
 
 def _by_subtopic(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

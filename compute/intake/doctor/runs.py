@@ -6,6 +6,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
 from compute.base.words import counted
+from compute.datasets import shapes
 from compute.evaluate.runs import line_of
 from compute.intake.doctor import lines
 from compute.intake.doctor.dataset_ids import hold_run
@@ -46,12 +47,25 @@ select count(distinct query_id) from (
 _NAMED = "read as one run where it is named: import-run --system NAME"
 
 
-def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:
+def examine(
+    path: Path,
+    counts: dict[str, float],
+    tally: Tally,
+    against: Known | None,
+    held: shapes.Held | None = None,
+) -> None:
     """Count what a run file holds, tell what is wrong with it, and hold it against a dataset.
+
+    `held` is what it holds in another shape than TREC's.
 
     Raises Missing or WrongInput for a file that cannot be read on.
     """
-    table = lines.survey(path, line_of(path, ranks=True), tally).table
+    if held:
+        table = held.as_run()
+        if against:
+            table = against.by_ids(table, path)
+    else:
+        table = lines.survey(path, line_of(path, ranks=True), tally).table
     if not table.num_rows:
         return
     file = str(path)
@@ -62,7 +76,7 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
         counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
         if "tag" in table.column_names:
             _tags(database, file, tally)
-        else:
+        elif held is None:
             tally.remark("no tag", "the last of six columns", Where(file, 1), _NAMED)
         _remark_again(database, file, tally)
         remark_order(table, file, tally)

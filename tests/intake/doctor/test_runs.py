@@ -156,7 +156,6 @@ QRELS = {
     "query ids that are one number": ("1 0 a 1\n01 0 a 1\n", (1, 2)),
 }
 BROKEN_QRELS = {
-    "no header": ("q\ta\t1\nq\tb\t0\n", (1, 1)),
     "pair judged twice, differently": ("q 0 a 1\nq 0 a 2\n", (1, 2)),
     "relevance not a whole number": ("q 0 a 0.5\nq 0 b 1\n", (1, 1)),
     "relevance too large": ("q 0 a 9999999999\n", (1, 1)),

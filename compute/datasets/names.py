@@ -1,0 +1,89 @@
+"""What others call the columns and fields of runs and judgements: one table for every reader."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+_COLUMNS = {
+    "query_id": "queryid qid topic topicid questionid",
+    "doc_id": "docno docid did pid corpusid documentid passageid docuri chunkid nodeid",
+    "relevance": "relevance rel label grade rating judgment judgement",
+    "score": "score similarity",
+    "rank": "rank",
+    "tag": "tag runid runtag system",
+}
+"""Of several in one file the first counts: `docid` beside `docno` is a number of Terrier's own."""
+_ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
+"""Names that say it where no other does; but for `id`, a query so called may be its text."""
+_RUNS = (
+    "retrieved retrievedids retrieveddocids retrieveddocs retrieveddocuments retrievedcontextids"
+    " retrieveddocumentids retrievedcontext results result run hits ranking rankings toprankings"
+    " rankedids predictedids predictions predicted candidates corpusids topranked outputs"
+)
+_JUDGED = (
+    "expected expectedids expecteddocids expecteddocs relevant relevantids relevantdocs"
+    " relevantdocids relevantdocuments gold goldids golddocids golddocs referencecontextids"
+    " positives positiveids positivepassages groundtruth groundtruthids targets targetids qrels"
+    " ratings judgments judgements expectedretrievedcontext"
+)
+_NUMBERS = {"score", "rank", "relevance"}
+RUN, JUDGED = "run", "judgements"
+ROLES = {**dict.fromkeys(_RUNS.split(), RUN), **dict.fromkeys(_JUDGED.split(), JUDGED)}
+"""What fields hold lists of, or tables of documents."""
+GRADES, SCORES = {"grades", "relevances", "labels"}, {"scores", "retrievedscores"}
+"""Fields whose lists of numbers go with the lists of documents."""
+
+
+def plain(name: str) -> str:
+    """The letters and digits of a name: `corpus-id`, `corpus_id` and `corpusId` are one."""
+    return re.sub("[^a-z0-9]", "", name.lower())
+
+
+def column_of(name: str) -> str:
+    """Which column is called so, in whichever words; else the name in plain letters."""
+    found = (of for table in (_COLUMNS, _ELSE) for of, names in table.items() if _in(name, names))
+    return next(found, plain(name))
+
+
+def columns(names: Iterable[str]) -> dict[str, str]:
+    """Which of the names each column has that they tell of; of two grades or scores none."""
+    by_plain = {plain(name): name for name in reversed([*names])}
+    found: dict[str, str] = {}
+    for table in (_COLUMNS, _ELSE):
+        for of, called in table.items():
+            free = [by_plain[one] for one in called.split() if one in by_plain]
+            free = [one for one in free if one not in found.values()]
+            if of not in found and free and (len(free) == 1 or of in _ELSE):
+                found[of] = free[0]
+    return found
+
+
+def lacking(found: Iterable[str]) -> str:
+    """Which column rows need besides those found; empty for none."""
+    found = {*found}
+    needed = ["query_id", "doc_id", *["score, rank or relevance"] * (not found & _NUMBERS)]
+    return next((name for name in needed if name not in found), "")
+
+
+def asks(names: Iterable[str]) -> bool:
+    """Whether one of the names is that of a query's id, and of nothing else."""
+    return any(_in(name, _COLUMNS["query_id"]) for name in names)
+
+
+def has_lists(names: Iterable[str]) -> bool:
+    """Whether columns have lists of documents, and none has one document."""
+    called = [*names]
+    return "doc_id" not in columns(called) and any(plain(name) in ROLES for name in called)
+
+
+def may_be_text(name: str) -> bool:
+    """Whether what is in a column of queries may be their text."""
+    return plain(name) in _ELSE["query_id"].split()[:-1]
+
+
+def is_beir(found: Mapping[str, str]) -> bool:
+    """Whether they are BEIR's names, whose `score` is a grade."""
+    return plain(found.get("doc_id", "")) == "corpusid" and not {"relevance", "rank"} & {*found}
+
+
+def _in(name: str, names: str) -> bool:
+    return plain(name) in names.split()

@@ -1,0 +1,251 @@
+"""What a file holds: a run, judgements, both, or rows of which nothing says what they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from compute.base.errors import WrongInput
+from compute.base.words import shown
+from compute.datasets import rankings
+from compute.datasets.names import JUDGED, RUN, is_beir, may_be_text
+from compute.datasets.shapes import grades
+
+_SAMPLE = 20_000
+"""Rows that tell a ranking from judgements."""
+_NAMES = pa.dictionary(pa.int32(), pa.string())
+RANK = pa.dictionary(pa.int32(), pa.binary())
+"""Bytes, since an import ranks by no rank and so refuses none."""
+_PAIR = ["query_id", "doc_id"]
+_KINDS = {"query_id": _NAMES, "doc_id": pa.string(), "score": pa.float64(), "tag": _NAMES}
+_LOOKS = {
+    RUN: ("judgements, not a run", "import-dataset --qrels"),
+    JUDGED: ("a ranking, not judgements", "import-run"),
+}
+Called = Mapping[str, str]
+ASK = "say --as run or --as judgements"
+
+
+@dataclass(frozen=True)
+class How:
+    """What a person says of a file besides."""
+
+    role: str = ""
+    """`run` or `judgements`, where nothing in it says which it is, or says the other."""
+    levels: Sequence[float] = ()
+    """From which number on a document has grade 1, then 2 and so on, where grades are fractions."""
+    rounded: bool = False
+    """Whether fractions are rounded, halves up."""
+    part: str = ""
+    """Which of several runs in one file."""
+
+    def words(self) -> list[str]:
+        """The same as options of a command."""
+        words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
+        words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
+        return words + ["--part", self.part] * bool(self.part)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as a file has them: query_id, doc_id and what else it names of `names.columns`; `number`
+    where no name says what one is. `line` is the number of each."""
+
+    file: str
+    table: pa.Table
+    form: str
+    """The shape, in few words."""
+    unit: str = "line"
+    called: Called = field(default_factory=dict)
+    """What the file calls the columns."""
+    ordered: bool = True
+    """Whether the order of the rows says anything."""
+    why: str = ""
+    """Why they are a run, where numbers told it."""
+
+    def __post_init__(self) -> None:
+        table, lines = self.table, self.table["line"]
+        for name in _PAIR:
+            if (at := _lacking(table[name])) is not None:
+                raise WrongInput(f"{self.where(lines[at].as_py())}: no {name}, mend the line")
+
+    @classmethod
+    def of_columns(cls, file: str, table: pa.Table, form: str, unit: str, called: Called) -> "Rows":
+        """Rows of named columns: BEIR's `score` is a number, which is mostly a grade."""
+        if is_beir(called) and "score" in table.column_names:
+            names = ["number" if name == "score" else name for name in table.column_names]
+            table = table.rename_columns(names)
+        return cls(file, table, form, unit, called)
+
+    def where(self, line: int) -> str:
+        """The place of a row, for an error."""
+        return f"{self.file}, {self.unit} {line}" if line else self.file
+
+    @property
+    def by_text(self) -> bool:
+        """Whether queries may be named by their texts."""
+        return may_be_text(self.called.get("query_id", ""))
+
+    def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
+        """The rows that begin it, as words."""
+        few = self.table.slice(0, n).select([*_PAIR, *(columns or self._numbers())])
+        cells = [column.cast(pa.string()).to_pylist() for column in few.columns]
+        return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]
+
+    def roles(self) -> tuple[set[str], str]:
+        """Whether they are a run, judgements or both; else why they may be a run."""
+        there = {*self.table.column_names}
+        found = {RUN} & ({RUN} if there & {"score", "rank"} else set())
+        found |= {JUDGED} if "relevance" in there else set()
+        if found:
+            return found, self.why
+        rows, named = self.first(_SAMPLE, "number"), is_beir(self.called)
+        if why := rankings.seen(rows, named=named):
+            return {RUN}, why if self.ordered else why.replace("column 3", "the number")
+        return ({JUDGED} if named else set()), rankings.suspected(rows)
+
+    def _numbers(self) -> list[str]:
+        return [name for name in self.table.column_names if name not in (*_PAIR, "line", "tag")]
+
+
+@dataclass(frozen=True)
+class Held:
+    """What was found in a file."""
+
+    file: str
+    form: str
+    run: Rows | None = None
+    judged: Rows | None = None
+    unclear: Rows | None = None
+    why: str = ""
+    """Why the rows are a run, or may be one."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """The texts of queries by id, where the file has both."""
+    remarks: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, rows: Rows, how: How) -> "Held":
+        """What rows hold by their names and numbers, unless a person says it."""
+        found, why = rows.roles()
+        found = {how.role} if how.role and found != {RUN, JUDGED} else found
+        if not found:
+            return cls(rows.file, rows.form, unclear=rows, why=why)
+        run, judged = (rows if role in found else None for role in (RUN, JUDGED))
+        return cls(rows.file, rows.form, run, judged, why=why)
+
+    @property
+    def kind(self) -> str:
+        """`run`, `qrels` or both; empty where nothing says which."""
+        names = {"run": self.run, "qrels": self.judged}
+        return " and ".join(name for name, rows in names.items() if rows is not None)
+
+    @property
+    def by_text(self) -> bool:
+        """Whether queries may be named by their texts."""
+        return any(rows.by_text for rows in (self.run, self.judged) if rows is not None)
+
+    def question(self) -> str:
+        """Why nothing says what the rows are, after those that begin the file."""
+        assert self.unclear is not None
+        rows = "; ".join(shown(" ".join(row)) for row in self.unclear.first(3))
+        why = f" ({self.why})" if self.why else ""
+        return f"a run or judgements? It begins with {rows}, and nothing says which{why}"
+
+    def as_run(self) -> pa.Table:
+        """query_id (a dictionary), doc_id, score; rank and tag where there are; and line.
+
+        Raises WrongInput where it holds no run, or nothing says that it does.
+        """
+        if self.run is None:
+            raise WrongInput(f"{self.file}: {self._refused(RUN)}")
+        table = _scored(self.run)
+        score = table["score"].to_numpy()
+        with np.errstate(over="ignore"):
+            strange = np.flatnonzero(~np.isfinite(score.astype(np.float32)))
+        if len(strange):
+            at = int(strange[0])
+            pair = f"query {shown(table['query_id'][at].as_py())}, document"
+            pair += f" {shown(table['doc_id'][at].as_py())}"
+            where = self.run.where(table["line"][at].as_py())
+            raise WrongInput(f"{where}: {pair}: the score is no finite number, mend it")
+        if not table.num_rows:
+            raise WrongInput(f"{self.file}: no documents in it: give a file with some")
+        return table
+
+    def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
+        """query_id, doc_id, relevance, line, and how grades were made of something else.
+
+        With `nulls` a grade may be absent. Raises WrongInput where it holds no judgements.
+        """
+        if self.judged is None:
+            raise WrongInput(f"{self.file}: {self._refused(JUDGED)}")
+        rows = self.judged
+        name = next(n for n in ("relevance", "number", "score", "rank") if n in rows._numbers())
+        given, lines = rows.table[name], rows.table["line"]
+        made, said = grades.graded(given, lines, rows.where, how.levels, how.rounded, nulls=nulls)
+        table = pa.table({one: rows.table[one].cast(pa.string()) for one in _PAIR})
+        table = table.append_column("relevance", made).append_column("line", lines)
+        if not table.num_rows:
+            raise WrongInput(f"{self.file}: no documents in it: give a file with some")
+        return table, said
+
+    def _refused(self, role: str) -> str:
+        if self.unclear is not None:
+            return f"{self.question()}: {ASK}"
+        looks, command = _LOOKS[role]
+        why = self.why or f"by the names in it, {self.form}"
+        return f"looks like {looks} ({why}): {command} takes it in, or say --as {role}"
+
+
+def _lacking(ids: pa.ChunkedArray) -> int | None:
+    """The place of the first that is absent or empty."""
+    texts = ids.unique() if pa.types.is_dictionary(ids.type) else ids
+    if pa.types.is_integer(texts.type) and not texts.null_count:
+        return None
+    lengths = pc.call_function("binary_length", [texts.cast(pa.string())])
+    if not texts.null_count and (not len(texts) or pc.call_function("min", [lengths]).as_py()):
+        return None
+    return next(n for n, one in enumerate(ids.to_pylist()) if one is None or one == "")
+
+
+def _scored(rows: Rows) -> pa.Table:
+    """The rows with a score, which a rank without one makes, and nothing that is not read."""
+    table = rows.table
+    if "score" not in table.column_names:
+        name = next(n for n in ("rank", "number", "relevance") if n in table.column_names)
+        number = table[name].cast(pa.float64())
+        by_rank = name == "rank" or _counts(rows)
+        score = pc.call_function("negate", [number]) if by_rank else number
+        table = table.append_column("score", score)
+        if by_rank:
+            rank = number.cast(pa.string()).cast(pa.binary()).dictionary_encode()
+            table = _with(table, "rank", rank)
+    if not rows.ordered:
+        codes = table["query_id"].combine_chunks().dictionary_encode().indices.to_numpy()
+        table = table.take(pa.array(np.lexsort((-table["score"].to_numpy(), codes))))
+    kept = [name for name in (*_KINDS, "rank", "line") if name in table.column_names]
+    kinds = {**_KINDS, "rank": RANK, "line": pa.int64()}
+    return pa.table({name: _cast(table[name], kinds[name]) for name in kept})
+
+
+def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.type == kind:
+        return column
+    if pa.types.is_dictionary(kind):
+        column = column.cast(pa.string()) if kind == RANK else column
+        return column.cast(kind.value_type).dictionary_encode().cast(kind)
+    return column.cast(kind)
+
+
+def _with(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
+    return (table.drop_columns(name) if name in table.column_names else table).append_column(
+        name, column
+    )
+
+
+def _counts(rows: Rows) -> bool:
+    """Whether numbers without a name count 1, 2, 3 … and so are ranks."""
+    found = rankings.seen(rows.first(), named=False) or rankings.suspected(rows.first())
+    return "count" in found and "column 3" in found

@@ -1,0 +1,412 @@
+"""JSON: tables of documents at any depth, rows with lists, rows with names, one record a line."""
+
+import ast
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import UnionType
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.base.words import shown
+from compute.datasets import compressed, names
+from compute.datasets.names import JUDGED, ROLES, RUN, plain
+from compute.datasets.shapes.held import Held, How, Rows
+
+_NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
+"""Fields whose numbers go with the documents of the lists beside them, one by one."""
+_PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag"}
+"""Fields that tell the runs in one file apart."""
+_ODD = "no query or no documents in it, as others have: mend it"
+_ALL = (*_NUMBERS, "")
+_Place = tuple[str, str, int]
+"""Role, part and line of what is looked at."""
+
+
+@dataclass
+class _Found:
+    """What was found, as it was met."""
+
+    file: str
+    unit: str
+    lists: dict[str, list[tuple[str, str, str, Any, int]]] = field(
+        default_factory=lambda: {role: [] for role in _ALL}
+    )
+    """By role: part, query, document, number, line."""
+    flat: list[dict[str, Any]] = field(default_factory=list)
+    called: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    empty: int = 0
+    """Lists without a document."""
+
+    def refuse(self, line: int, fault: str) -> WrongInput:
+        """The error of a row."""
+        return WrongInput(
+            f"{self.file}, {self.unit} {line}: {fault}" if line else f"{self.file}: {fault}"
+        )
+
+    def ident(self, value: Any, line: int, what: str) -> str:
+        """An id as text; a whole number becomes its digits."""
+        if isinstance(value, str) and value:
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        raise self.refuse(line, f"{what} is {shown(repr(value))}, write ids as strings")
+
+    def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
+        """Look for rows in a value that stands under a key; whether there are any."""
+        if depth > 50:
+            raise self.refuse(place[2], "nested too deeply, is it the right file?")
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            return self._array(value, place, depth)
+        if not isinstance(value, dict):
+            return False
+        if plain(key) == "queries" and all(isinstance(text, str) for text in value.values()):
+            self.texts |= value
+            return False
+        return (
+            self._table(value, place)
+            or self._record(value, place, key)
+            or self._inner(value, place, key, depth)
+        )
+
+    def _array(self, value: list[dict[str, Any]], place: _Place, depth: int) -> bool:
+        role, part, line = place
+        rows = [
+            self.take(one, (role, part, line or n), "", depth + 1) for n, one in enumerate(value, 1)
+        ]
+        if any(rows) and not all(rows):
+            raise self.refuse(line or rows.index(False) + 1, _ODD)
+        return all(rows)
+
+    def _inner(self, value: dict[str, Any], place: _Place, key: str, depth: int) -> bool:
+        role, part, line = place
+        found = False
+        for name, child in value.items():
+            inner = ROLES.get(plain(name), role)
+            label = part if inner != role else f"{part}/{name}" if part else name
+            found |= self.take(child, (inner, label, line), name, depth + 1)
+        return found
+
+    def _table(self, value: dict[str, Any], place: _Place) -> bool:
+        """Query by query documents with numbers, or lists of documents."""
+        role = place[0]
+        if {plain(name) for name in value} & {*ROLES} or not any(value.values()):
+            return False
+        inner = [*value.values()]
+        if role:
+            listed = all(isinstance(one, list | dict) and _listed(one) for one in inner)
+        else:
+            listed = all(isinstance(one, list) and not _has(one, dict) for one in inner)
+        if not all(map(_numbered, inner)) and not listed:
+            return False
+        for query, documents in value.items():
+            self._list(documents, place, query, {})
+        return True
+
+    def _record(self, value: dict[str, Any], place: _Place, key: str) -> bool:
+        """A row with lists of documents, or with one document."""
+        lists = {
+            name: ROLES[plain(name)]
+            for name, one in value.items()
+            if plain(name) in ROLES and _listed(one)
+        }
+        found = names.columns(value)
+        if not lists:
+            if not {"query_id", "doc_id"} <= {*found}:
+                return False
+            self.called |= found
+            row = {column: value[name] for column, name in found.items()}
+            self.flat.append(row | {"line": place[2]})
+            return True
+        query = self._query(value, found, place[2]) or (key if plain(key) not in ROLES else "")
+        if not query:
+            raise self.refuse(
+                place[2], f"no query id or text beside {shown(next(iter(lists)))}: add it"
+            )
+        label = "/".join(
+            str(value[name]) for name in value if plain(name) in _PARTS and value[name]
+        )
+        for name, role in lists.items():
+            self._list(value[name], (role, label or place[1], place[2]), query, value)
+        return True
+
+    def _query(self, value: dict[str, Any], found: Mapping[str, str], line: int) -> str:
+        """The id of a row's query, else its text; empty without both."""
+        text = next((value[name] for name in value if names.may_be_text(name)), None)
+        if isinstance(text, dict):  # as {"qid": …, "text": …}
+            value, found = text, names.columns(text)
+            text = text.get("text")
+        ids = next((name for name in value if plain(name) == "id"), "")
+        name = (
+            found.get("query_id", "") if not names.may_be_text(found.get("query_id", "")) else ids
+        )
+        if name and value.get(name) is not None:
+            query = self.ident(value[name], line, name)
+            if isinstance(text, str):
+                self.texts.setdefault(query, text)
+            return query
+        if isinstance(text, str):
+            self.called["query_id"] = "query"
+        return text if isinstance(text, str) else ""
+
+    def _list(self, documents: Any, place: _Place, query: str, beside: Mapping[str, Any]) -> None:
+        """Take the documents of one query."""
+        role, part, line = place
+        rows = [*self._documents(documents, place, query)]
+        self.empty += not rows
+        beside_it = [v for k, v in beside.items() if plain(k) in _NUMBERS.get(role, ())]
+        scored = [one for _, one in rows if one is not None]
+        if (
+            len(beside_it) == 1
+            and isinstance(beside_it[0], list)
+            and len(beside_it[0]) == len(rows)
+        ):
+            rows = [(doc, number) for (doc, _), number in zip(rows, beside_it[0], strict=True)]
+        elif isinstance(documents, dict):
+            pass
+        elif role == RUN and len(scored) < len(rows):
+            rows = [(doc, -float(n)) for n, (doc, _) in enumerate(rows, 1)]
+        elif role == JUDGED and not scored:
+            rows = [(doc, 1) for doc, _ in rows]
+        elif not scored:
+            rows = [(doc, n) for n, (doc, _) in enumerate(rows, 1)]
+        self.lists[role] += [(part, query, doc, number, line) for doc, number in rows]
+
+    def _documents(self, documents: Any, place: _Place, query: str) -> Iterator[tuple[str, Any]]:
+        """Each document with its number; None where it has none."""
+        role, part, line = place
+        if isinstance(documents, dict):
+            yield from documents.items()
+            return
+        for one in [documents] if isinstance(documents, str) else documents or ():
+            if not isinstance(one, dict):
+                yield self.ident(one, line, f"a document of query {shown(query)}"), None
+                continue
+            one = {**one, **one["hit"]} if isinstance(one.get("hit"), dict) else one
+            found = names.columns(one)
+            name = next((name for name in one if plain(name) == "id"), found.get("doc_id", ""))
+            doc = self.ident(
+                one.get(found.get("doc_id") or name), line, f"a document of query {shown(query)}"
+            )
+            rating = next((one[name] for name in one if plain(name) == "rating"), None)
+            if role == RUN and rating is not None:
+                self.lists[JUDGED].append((part, query, doc, rating, line))
+            number = one.get(found.get("relevance" if role == JUDGED else "score", ""))
+            if (
+                number is None
+                and role == RUN
+                and isinstance(rank := one.get(found.get("rank", "")), int)
+            ):
+                number = -rank
+            yield doc, number
+
+
+def held(path: Path, how: How) -> Held:
+    """What the JSON of a file holds. Raises WrongInput with its line, or the row of a list."""
+    text = compressed.utf8(path)
+    records = _lines(path, text)
+    found = _Found(str(path), "row" if records is None else "line")
+    records = [(0, _parsed(path, text, 0))] if records is None else records
+    try:
+        if "\\u0000" not in text:
+            return _held(found, records, how)
+    except UnicodeEncodeError:  # half a pair
+        pass
+    raise WrongInput(f"{path}: an escape in it names no character of a text, mend it")
+
+
+def of_parquet(path: Path, how: How) -> Held:
+    """What a Parquet file holds. Raises WrongInput with the row."""
+    with compressed.reading(path):
+        try:
+            schema = pq.read_schema(path)
+            found = names.columns(schema.names)
+            lists = any(plain(one.name) in ROLES and pa.types.is_nested(one.type) for one in schema)
+            table = pq.read_table(path, columns=None if lists else [*found.values()])
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise WrongInput(f"{path}: not readable as Parquet ({error}), write it again") from None
+    if lists:
+        records = [*enumerate(table.to_pylist(), 1)]
+        return _held(_Found(str(path), "row"), records, how)
+    if lacking := names.lacking(found):
+        told = ", ".join(map(shown, schema.names[:8]))
+        raise WrongInput(f"{path}: no one column {lacking} in {told}: name it so")
+    for needed in ("query_id", "doc_id"):
+        if pa.types.is_floating(kind := table[found[needed]].type) or pa.types.is_nested(kind):
+            raise WrongInput(f"{path}: {found[needed]} is of the type {kind}: write ids as strings")
+    columns = {of: table[name] for of, name in found.items()}
+    for of in {*columns} & {"relevance"}:
+        columns[of] = columns[of].cast(pa.string())
+    lines = pa.array(np.arange(1, table.num_rows + 1), pa.int64())
+    table = pa.table(columns | {"line": lines})
+    return Held.of(Rows.of_columns(str(path), table, "Parquet", "row", found), how)
+
+
+def of_csv(path: Path, between: str, how: How) -> Held:
+    """What a CSV holds whose cells are lists, as JSON or Python writes them."""
+    found = _Found(str(path), "line")
+    reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), delimiter=between)
+    records = []
+    try:
+        for row in reader:
+            cells = {name: cell for name, cell in row.items() if name is not None}
+            for name in cells:
+                if plain(name) in ROLES:
+                    cells[name] = _cell(found, cells[name] or "", reader.line_num)
+            records.append((reader.line_num, cells))
+    except csv.Error as error:
+        raise found.refuse(reader.line_num, f"{error}, mend the line") from None
+    return _held(found, records, how)
+
+
+def _cell(found: _Found, cell: str, line: int) -> Any:
+    try:
+        return ast.literal_eval(cell.strip()) if cell.strip()[:1] in ("[", "{") else cell or []
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        raise found.refuse(line, f"{shown(cell)} is no list of documents, mend the line") from None
+
+
+def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
+    taken = [found.take(one, ("", "", line)) for line, one in records]
+    if any(taken) and not all(taken):
+        raise found.refuse(records[taken.index(False)][0], _ODD)
+    lists = {role: _of(found, role, how) for role in _ALL if found.lists[role]}
+    if RUN in lists or JUDGED in lists:
+        run, judged = lists.get(RUN), lists.get(JUDGED)
+        told = [f"{found.empty:,} lists without a document left out"] if found.empty else []
+        return Held(found.file, "JSON", run, judged, texts=found.texts, remarks=told)
+    if found.flat:
+        return Held.of(_flat(found), how)
+    if lists:
+        return Held.of(lists[""], how)
+    raise WrongInput(
+        f"{found.file}: no queries with documents in it, such as"
+        ' {"q1": {"d1": 0.9}} or [{"query_id": "q1", "retrieved_ids": ["d1"]}]: name them so'
+    )
+
+
+def _of(found: _Found, role: str, how: How) -> Rows:
+    """The rows of a role, of the part that is wanted."""
+    rows = found.lists[role]
+    of: dict[str, str] = {}
+    parts = dict.fromkeys(part for part, *_ in rows)
+    if how.part and role != JUDGED:
+        if how.part not in parts:
+            raise WrongInput(
+                f"{found.file}: no part {shown(how.part)}; it has {', '.join(map(shown, parts))}"
+            )
+        rows = [row for row in rows if row[0] == how.part]
+    elif len(parts) > 1 and any(of.setdefault(query, part) != part for part, query, *_ in rows):
+        told = ", ".join(map(shown, list(parts)[:5])) + (", …" if len(parts) > 5 else "")
+        fault = f"{len(parts)} rankings of the same queries ({told}): say --part with one of them"
+        raise WrongInput(f"{found.file}: {fault}")
+    _, queries, documents, numbers, lines = zip(*rows, strict=True)
+    name = {RUN: "score", JUDGED: "relevance"}.get(role, "number")
+    columns = {
+        "query_id": pa.array(queries, pa.string()),
+        "doc_id": pa.array(documents, pa.string()),
+    }
+    columns[name] = (
+        _numbers(found, numbers, lines)
+        if role == RUN
+        else pa.array(map(_word, numbers), pa.string())
+    )
+    table = pa.table(columns | {"line": pa.array(lines, pa.int64())})
+    return Rows(found.file, table, "JSON", found.unit, found.called, ordered=False)
+
+
+def _flat(found: _Found) -> Rows:
+    """Rows with one document each."""
+    lines = [row["line"] for row in found.flat]
+    columns: dict[str, pa.Array] = {}
+    for name in ("query_id", "doc_id"):
+        columns[name] = pa.array(
+            [found.ident(row.get(name), row["line"], name) for row in found.flat], pa.string()
+        )
+    for name in ("score", "rank", "relevance", "tag"):
+        values = [row.get(name) for row in found.flat]
+        if name in found.called and any(value is not None for value in values):
+            number = name in ("score", "rank")
+            columns[name] = (
+                _numbers(found, values, lines)
+                if number
+                else pa.array(map(_word, values), pa.string())
+            )
+    if len(columns) == 2:
+        raise found.refuse(0, "no score, rank or relevance beside its documents: name one")
+    table = pa.table(columns | {"line": pa.array(lines, pa.int64())})
+    return Rows.of_columns(found.file, table, "JSON", found.unit, found.called)
+
+
+def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.Array:
+    for value, line in zip(values, lines, strict=True):
+        if type(value) not in (int, float):
+            raise found.refuse(line, f"the score is {shown(repr(value))}, not a number: mend it")
+    return pa.array(map(float, values), pa.float64())
+
+
+def _word(value: Any) -> str | None:
+    """What a grade is as a word; JSON's true is one, too."""
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _numbered(value: Any) -> bool:
+    return isinstance(value, dict) and all(type(one) in (int, float) for one in value.values())
+
+
+def _listed(value: Any) -> bool:
+    """Whether it may be the documents of one query, and not rows of several."""
+    if isinstance(value, dict):
+        return not _has(value.values(), dict | list)
+    if not isinstance(value, list) or _has(value, list):
+        return value is None or isinstance(value, str)
+    rows = (one for one in value if isinstance(one, dict))
+    return not any(names.asks(one) or {*map(plain, one)} & {*ROLES} for one in rows)
+
+
+def _has(values: Iterable[Any], kind: type | UnionType) -> bool:
+    return any(isinstance(one, kind) for one in values)
+
+
+def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
+    """The records of a file that has one in each line; None for another."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if len(lines) < 2:
+        return None
+    try:
+        json.loads(lines[0][1])
+    except (ValueError, RecursionError):
+        return None
+    return [(number, _parsed(path, line, number)) for number, line in lines]
+
+
+def _parsed(path: Path, text: str, line: int) -> Any:
+    """Raises WrongInput with the line, also for a key that stands twice."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+            where = f"{path}, line {line}" if line else str(path)
+            raise WrongInput(f"{where}: the key {shown(twice)} stands twice, keep one of them")
+        return found
+
+    try:
+        return json.loads(text, object_pairs_hook=once)
+    except json.JSONDecodeError as error:
+        raise WrongInput(
+            f"{path}, line {line or error.lineno}: not JSON ({error.msg}), mend the line"
+        ) from None
+    except (ValueError, RecursionError):
+        raise WrongInput(
+            f"{path}: JSON nested too deeply, or a number of too many digits"
+        ) from None

@@ -61,8 +61,7 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
             start = file.read(_START)
         for stranger, name in _STRANGERS.items():
             if stranger.match(start):
-                packed = "plain, or packed by gzip, zstd, xz, bzip2 or LZ4"
-                raise WrongInput(f"{path}: {name}, not UTF-8 text ({packed}), convert it first")
+                raise WrongInput(f"{path}: {name}, not UTF-8 text, convert it first")
         with _unpacking(path, packing) as file:
             yield file
 

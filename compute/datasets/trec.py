@@ -41,7 +41,7 @@ _FOREIGN = {
 }
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
-FRACTIONS = "--levels 0.5,1.5,2.5, from where on a document has grade 1, 2, 3, or --round takes it"
+FRACTIONS = "--levels or --round makes grades of fractions"
 
 Problem = Callable[[int, str, str], None]
 """Told of a wrong line: its number from 1, the kind of fault in few words, and the fault."""

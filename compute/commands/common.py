@@ -3,6 +3,7 @@
 import shlex
 from argparse import Namespace
 from collections.abc import Iterable
+from pathlib import Path
 
 from compute.base import disk_refusals, printable
 from compute.base.errors import Unavailable
@@ -22,8 +23,10 @@ from compute.store.store import Part
 
 def how(arguments: Namespace) -> shapes.How:
     """What the options say of how a file is read."""
-    grades = getattr(arguments, "levels", ()), getattr(arguments, "round", False)
-    return shapes.How(arguments.role, *grades, arguments.part)
+    given = vars(arguments)
+    fold = given.get("fold") is not None and (Path(arguments.fold) if arguments.fold else True)
+    grades = given.get("levels", ()), given.get("round", False)
+    return shapes.How(arguments.role, *grades, arguments.part, fold)
 
 
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:

@@ -68,8 +68,7 @@ def import_run(arguments: Namespace) -> int:
     files, version = doctor.files(arguments.files), _version(arguments)
     options: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
     options |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
-    fold = arguments.fold is not None and (Path(arguments.fold) if arguments.fold else True)
-    options |= {"how": how(arguments), "fold": fold}
+    options |= {"how": how(arguments)}
     several = len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")

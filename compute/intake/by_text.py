@@ -5,10 +5,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
+from compute.datasets import compressed
 
 _WORD = "(?:chunk|passage|part|para|page|sent|seg|[cpns])?"
 CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
@@ -42,25 +44,61 @@ def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> di
     return {text: query for text, query in asked.items() if query is not None}
 
 
+def by_ids(table: pa.Table, known: DataFrame, name: str, file: Path) -> pa.Table:
+    """Rows of a file by the ids of the queries where it has their texts. Raises as `queries`."""
+    asked = table["query_id"].unique().cast(pa.string()).to_pylist()
+    names = queries(asked, known, name, file)
+    return _renamed(table, "query_id", names) if names else table
+
+
 def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
     """The document of each chunk that is called as one, or that a table (id, tab, document) has."""
     ids = chunks.to_pylist()
     if table is None:
         return {one: found[1] for one in ids if (found := CHUNK.fullmatch(one))}
-    lines = (line.split("\t") for line in table.read_text("utf-8").splitlines() if line.strip())
+    lines = (line.split("\t") for line in compressed.utf8(table).splitlines() if line.strip())
     of = {row[0]: row[1] for row in lines if len(row) == 2}
     return {one: of[one] for one in ids if one in of}
 
 
-def renamed(column: pa.ChunkedArray, names: Mapping[str, str]) -> pa.ChunkedArray:
-    """A column of ids with others in the place of those that are named."""
-    if pa.types.is_dictionary(column.type):
-        column = column.combine_chunks()
-        new = pa.array([names.get(one, one) for one in column.dictionary.to_pylist()], pa.string())
-        return pa.chunked_array([new.take(column.indices).dictionary_encode()])
-    coded = column.combine_chunks().dictionary_encode()
-    new = pa.array([names.get(one, one) for one in coded.dictionary.to_pylist()], column.type)
-    return pa.chunked_array([new.take(coded.indices)])
+def folded(
+    hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
+) -> tuple[pa.Table, str]:
+    """The hits with documents in the place of their chunks, of which the best ranks, and how many
+    there were; known documents stay. Raises WrongInput where no hit is a chunk."""
+    own = hits["doc_id"].unique().cast(pa.string())
+    names = documents(own, fold if isinstance(fold, Path) else None)
+    there = pa.array([*names], pa.string())
+    stay = there.filter(_are_in(there, known)) if known is not None else there[:0]
+    names = {chunk: doc for chunk, doc in names.items() if chunk not in {*stay.to_pylist()}}
+    if not names:
+        raise WrongInput(
+            f"{file}: no document id is that of a chunk, as d1#0 or d1_3: leave --fold"
+        )
+    told = f"{counted(len(names), 'chunk')} to {counted(len({*names.values()}), 'document')}"
+    return _renamed(hits, "doc_id", names), f"{told}, each by its best rank"
+
+
+def of_known(ids: pa.Array, known: pa.ChunkedArray) -> tuple[str, str] | None:
+    """A chunk and its document where documents of chunks so called are known; else None."""
+    names = documents(ids)
+    found = _are_in(pa.array([*names.values()], pa.string()), known).to_pylist()
+    return next((pair for pair, there in zip(names.items(), found, strict=True) if there), None)
+
+
+def _are_in(ids: pa.Array, known: pa.ChunkedArray) -> pa.Array:
+    table = pc.SetLookupOptions(known.cast(pa.string()).combine_chunks())
+    return pc.call_function("is_in", [ids], table)
+
+
+def _renamed(table: pa.Table, name: str, names: Mapping[str, str]) -> pa.Table:
+    """A table with other ids in a column in the place of those that are named."""
+    column = table[name].combine_chunks()
+    coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    new = pa.array([names.get(one, one) for one in coded.dictionary.to_pylist()], pa.string())
+    ids = new.take(coded.indices)
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, name, ids.dictionary_encode() if coded is column else ids)
 
 
 def _squeezed(text: str) -> str:

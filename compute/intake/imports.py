@@ -159,7 +159,6 @@ def import_run(
     version: run_versions.Version | None = None,
     any_tag: bool = False,
     how: shapes.How | None = None,
-    fold: Path | bool = False,
 ) -> Outcome:
     """Take in a run file as a system of the dataset, named by its tag or else by its file, unless
     told otherwise.
@@ -167,8 +166,7 @@ def import_run(
     `called` is the name of the file where it is another than on the disk; `replace` puts the run
     in the place of another of its name, unless that is `spared`, as what came a moment ago; with a
     `version` it takes that place, too, and the other is kept; with `any_tag` lines may have several
-    tags or none. `how` says how the file is read; `fold` makes documents of chunks by their best
-    rank, as their ids or a table say.
+    tags or none; `how` says how the file is read.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -180,8 +178,8 @@ def import_run(
     start = time.perf_counter()
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
     content: dict[str, Any] = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
-    options = (how.words() if how else []) + ["--fold"] * bool(fold)
-    options += [fold.name] if isinstance(fold, Path) else []
+    how = how or shapes.How()
+    options = how.words()
     content |= {"read_with": options} if options else {}
     name = system or tag or tags.stem(called or file.name)
     over = "" if (replace or version is not None) and name not in spared else sha256
@@ -191,7 +189,7 @@ def import_run(
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], fold)
+    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], how.fold)
     del hits  # Millions of them: the run is all that is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
@@ -259,7 +257,8 @@ def _ranked(
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)
     if fold:
-        own, met["folded"] = _folded(bench.store, dataset, own, file, fold)
+        documents = pq.read_table(corpus.path)["doc_id"] if corpus else None
+        own, met["folded"] = by_text.folded(own, documents, fold, file)
     refuse_strange_documents(bench.store, dataset, own["doc_id"], file)
     if corpus is not None:
         doctor.strangers(order, own["doc_id"], corpus.path, dataset.name, str(file))
@@ -272,34 +271,7 @@ def _ranked(
 
 def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
     """The hits, by the ids of the queries where the file has their texts."""
-    column = hits["query_id"]
-    asked = column.chunk(0).dictionary.to_pylist()
-    names = by_text.queries(asked, recompute.read(loaded.queries), loaded.dataset.name, file)
-    if not names:
-        return hits
-    table = hits.set_column(0, "query_id", by_text.renamed(column, names))
-    return table
-
-
-def _folded(
-    store: Store, dataset: Dataset, hits: pa.Table, file: Path, fold: Path | bool
-) -> tuple[pa.Table, str]:
-    """The hits with documents in the place of their chunks, of which the best ranks, and how many
-    there were. Documents of the collection stay."""
-    own = hits["doc_id"].unique().cast(pa.string())
-    known = store.part("lengths", dataset.collection)
-    if known is not None:
-        corpus = pq.read_table(known.path)["doc_id"].cast(pa.string())
-        own = own.filter(pa.array(~_are_in(own, corpus.combine_chunks())))
-    names = by_text.documents(own, fold if isinstance(fold, Path) else None)
-    if not names:
-        raise WrongInput(
-            f"{file}: no document id is that of a chunk, as d1#0 or d1_3: leave --fold"
-        )
-    place = hits.schema.get_field_index("doc_id")
-    table = hits.set_column(place, "doc_id", by_text.renamed(hits["doc_id"], names))
-    told = f"{counted(len(names), 'chunk')} to {counted(len({*names.values()}), 'document')}"
-    return table, f"{told}, each by its best rank"
+    return by_text.by_ids(hits, recompute.read(loaded.queries), loaded.dataset.name, file)
 
 
 def _metadata(file: Path) -> dict[str, str]:
@@ -354,9 +326,7 @@ def refuse_strange_documents(
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
     own, corpus = doc_ids.unique().cast(pa.string()), pq.read_table(known.path)["doc_id"]
-    chunks = by_text.documents(own.slice(0, _SPOT))
-    if _are_in(corpus, pa.array({*chunks.values()}, pa.string())).any():
-        of = next(iter(chunks.items()))
+    if of := by_text.of_known(own.slice(0, _SPOT), corpus):
         raise WrongInput(
             f"{file}: its documents are chunks of those of {dataset.collection}, as {shown(of[0])}"
             f" of {shown(of[1])}: fold them to documents, each by its best rank (--fold)"

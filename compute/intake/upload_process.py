@@ -19,7 +19,7 @@ from compute.base import bug_reports, disk_refusals, settings
 from compute.base.errors import BeirscopeError, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
-from compute.datasets import dataset, unpacked_size
+from compute.datasets import dataset, shapes, unpacked_size
 from compute.datasets.without_documents import JudgedQueries
 from compute.intake import doctor, imports, tags, texts
 from compute.intake.doctor import known
@@ -84,11 +84,11 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     if order["dataset"]:
         row = dataset(order["dataset"], own_datasets(bench.store))
         against = known(bench.store, row)
-    for path, called in order["files"]:
-        report = doctor.check(Path(path), against=against, home=bench.settings.home)
+    for (path, called), how in zip(order["files"], _hows(order), strict=True):
+        report = doctor.check(Path(path), against=against, home=bench.settings.home, how=how)
         if report.kind == "BEIR archive" and against and not report.refused:
             report = _held(bench, order["dataset"], Path(path), report)
-        tag = tags.tag(Path(path)) if report.kind == "run" else ""
+        tag = tags.tag(Path(path)) if "run" in report.kind else ""
         yield {"file": called, "tag": tag, "report": report.record()}
 
 
@@ -110,13 +110,15 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
-    for (path, called), name in zip(order["files"], order["systems"], strict=True):
+    for (path, called), name, how in zip(
+        order["files"], order["systems"], _hows(order), strict=True
+    ):
 
-        def take(path: str = path, called: str = called, name: str = name) -> Answer:
-            file = Path(path)
-            outcome = imports.import_run(
-                bench, file, row, system=name, spared=taken, called=called, **options
-            )
+        def take(
+            path: str = path, called: str = called, name: str = name, how: shapes.How = how
+        ) -> Answer:
+            about = {"system": name, "spared": taken, "called": called, "how": how}
+            outcome = imports.import_run(bench, Path(path), row, **about, **options)
             taken.add(outcome.hits.system)
             told = [said(bench, outcome), *remarks(outcome)]
             if options.get("version"):
@@ -135,7 +137,13 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
     def take() -> Answer:
         loaded = imports.import_dataset(
-            bench, order["name"], **paths, **order["options"], called=called, new=True
+            bench,
+            order["name"],
+            **paths,
+            **order["options"],
+            called=called,
+            new=True,
+            how=_hows(order)[0],
         )
         documents = loaded.documents.rows if loaded.documents else 0
         told = imports.replaced(bench.store, loaded)
@@ -167,10 +175,16 @@ def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Whether the texts of queries go with the judgements."""
     (qrels, _name), (topics, called) = order["files"]
     unpacked_size.require(Path(topics), bench.settings.home)
-    origin = JudgedQueries(Path(qrels), Path(topics))
+    origin = JudgedQueries(Path(qrels), Path(topics), _hows(order)[0])
     told = [counted(len(origin.all_queries()), "text") + " of queries"]
     told += [left_out] if (left_out := imports.left_out(origin.left_out())) else []
     yield {"file": called, "said": "; ".join(told)}
+
+
+def _hows(order: Mapping[str, Any]) -> list[shapes.How]:
+    """How each file is read."""
+    given = order.get("how") or [{}] * len(order["files"])
+    return [shapes.How(**about) for about in given]
 
 
 def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:

@@ -64,6 +64,7 @@ def section() -> None:
         return
     with st.container():  # else what is below would move, and stand twice until all is drawn
         reports = _looked_at(to, files, texts)
+        _ask(reports, files)
     kinds = [_ARCHIVE, "qrels"] if to == NEW else ["run"] + [_ARCHIVE] * _lacks_texts(to)
     _report(reports, kinds)
     if to == NEW:
@@ -94,7 +95,7 @@ def _lacks_texts(to: str) -> bool:
 
 def _is_fit(answer: dict[str, Any], kind: str) -> bool:
     report = answer.get("report", {})
-    return report.get("kind") == kind and not report["refused"]
+    return kind in report.get("kind", "") and not report["refused"]
 
 
 def _makes_one(answer: dict[str, Any]) -> bool:
@@ -124,24 +125,65 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
 def _asked(to: str) -> str:
     if to == NEW:
         return (
-            "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR); run files may be"
-            " added here too and are chosen in the next step"
+            "A BEIR archive (zip), or judgements alone (qrels, JSON, CSV, Parquet and others); runs"
+            " may be added here too and are chosen in the next step"
         )
     texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
-    return f"TREC run files, plain or packed (gzip, zstd); many at once{texts}"
+    return (
+        f"Runs: TREC's files, JSON, CSV, Parquet and others, plain or packed; many at once{texts}"
+    )
 
 
 def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]) -> Answers:
     """The reports on the files, made when the files or the dataset change."""
-    key = to, tuple(file.file_id for file in [*files, *texts])
+    hows = _hows(files)
+    key = to, tuple(file.file_id for file in [*files, *texts]), str(hows)
     if st.session_state.get("_looked_at", ("", []))[0] != key:
         dataset = "" if to == NEW else to
-        found = _work("Looking at", files, "look", dataset=dataset)
+        found = _work("Looking at", files, "look", dataset=dataset, how=hows)
         fit = [file for answer, file in zip(found, files, strict=True) if _makes_one(answer)]
         if texts and len(fit) == 1:
-            found += _work("Looking at", [*fit, *texts], "look at texts")
+            beside = [*fit, *texts]
+            found += _work("Looking at", beside, "look at texts", how=_hows(beside))
         st.session_state["_looked_at"] = key, found
     return st.session_state["_looked_at"][1]
+
+
+def _hows(files: Sequence[UploadedFile]) -> list[dict[str, Any]]:
+    """How each file is read, as its person said below the last report."""
+    said = st.session_state.get("_said_of_files", {})
+    return [said.get(file.file_id, {}) for file in files]
+
+
+def _say(files: Sequence[UploadedFile], **how: Any) -> None:
+    said = st.session_state.setdefault("_said_of_files", {})
+    for file in files:
+        said[file.file_id] = said.get(file.file_id, {}) | how
+
+
+def _ask(answers: Answers, files: Sequence[UploadedFile]) -> None:
+    """Ask what nothing in a file says: a run or judgements, grades of fractions, chunks."""
+    of = {what: _asking(answers, files, what) for what in figures.QUESTIONS}
+    for file, said in of[figures.ROLE]:
+        drawing.caption(f"{file.name}: {said}.")
+        with st.container(horizontal=True):
+            for role, label in figures.ROLES.items():
+                key = f"_as_{role}_{file.file_id}"
+                st.button(label, key=key, on_click=_say, args=[[file]], kwargs={"role": role})
+    if chunks := [file for file, _ in of[figures.CHUNKS]]:
+        label = "Fold chunks to documents, each by its best rank"
+        st.button(label, on_click=_say, args=[chunks], kwargs={"fold": True})
+    if graded := [file for file, _ in of[figures.FRACTIONS]]:
+        label = "Round the grades to whole ones, halves up"
+        st.button(label, on_click=_say, args=[graded], kwargs={"rounded": True})
+
+
+def _asking(
+    answers: Answers, files: Sequence[UploadedFile], what: str
+) -> list[tuple[UploadedFile, str]]:
+    both = zip(answers, files, strict=False)
+    found = [(file, figures.asked(answer.get("report", {}), what)) for answer, file in both]
+    return [(file, said) for file, said in found if said]
 
 
 def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -> Answers:
@@ -225,7 +267,8 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     blocked = _warn(to, names, options)
     if st.button(label, type="primary", disabled=not picked or blocked):
         wanted = [fit[place][1] for place in picked]
-        told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
+        about = {"dataset": to, "systems": names, "options": options, "how": _hows(wanted)}
+        told = _work("Taking in", wanted, "take runs", **about)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
         _done(to, told + figures.refusals(answers), left)
 
@@ -307,7 +350,9 @@ def _new_dataset(
             " be taken in; these are none, or several."
         )
         return
-    report, others = fit[0][0]["report"], len(files) - 1
+    report = fit[0][0]["report"]
+    both_in_one = report["kind"] == "run and qrels"
+    others = len(files) - 1 + both_in_one
     st.header("The new dataset", anchor=False)
     if others:
         drawing.caption(f"It is made from {fit[0][1].name}.")
@@ -320,17 +365,18 @@ def _new_dataset(
     elif pressed:
         about = {"name": name, "as": _as(report, texts), "options": options}
         with place.container():  # where the button was
-            answers = _work("Taking in", [fit[0][1], *texts], "take dataset", **about)
+            made_of = [fit[0][1], *texts]
+            answers = _work("Taking in", made_of, "take dataset", **about, how=_hows(made_of))
         if answers[0]["ok"]:
             st.session_state["_made_dataset"] = name
-            st.session_state["_taken"] = fit[0][1].file_id
+            st.session_state["_taken"] = "" if both_in_one else fit[0][1].file_id
         then = f"{name} is made; now choose its runs: {runs:,}" if runs else ""
         _done(name, answers, [], keep=others > 0, said=then)
 
 
 def _as(report: figures.Record, texts: Sequence[UploadedFile]) -> list[str]:
     """What each of the files of a new dataset is."""
-    return [_MAKERS[report["kind"]], "queries"][: 1 + len(texts)]
+    return [_MAKERS.get(report["kind"], "qrels"), "queries"][: 1 + len(texts)]
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:

@@ -102,19 +102,25 @@ def test_chunks_are_folded_by_their_best_rank_if_asked(
     file = written(tmp_path, "chunks.json", only)
     with pytest.raises(WrongInput, match=r"chunks of those of tiny, as 'd5#1' of 'd5'.*--fold"):
         imports.import_run(bench, file, tiny)
+    report = doctor.check(file, against=doctor.known(bench.store, tiny))
+    assert [one.what for one in report.findings if one.refused] == ["chunks of documents"]
+    known = doctor.known(bench.store, tiny)
+    assert not doctor.check(file, against=known, how=How(fold=True)).refused
     folded = [["q1", "d5", 1, 0.912], ["q1", "d1", 2, 0.812]]
-    outcome = imports.import_run(bench, file, tiny, fold=True)
+    outcome = imports.import_run(bench, file, tiny, how=How(fold=True))
     assert hits(outcome) == folded
     about = outcome.hits.provenance
     assert about["folded"] == "3 chunks to 2 documents, each by its best rank"
     assert about["command"].endswith("--system chunks --fold")
     table = written(tmp_path, "table.tsv", "d1#0\td3\nd1#7\td3\nd5#1\td4\n")
-    outcome = imports.import_run(bench, file, tiny, fold=table, system="by_table")
+    outcome = imports.import_run(bench, file, tiny, how=How(fold=table), system="by_table")
     assert hits(outcome) == [["q1", "d4", 1, 0.912], ["q1", "d3", 2, 0.812]]
-    both = imports.import_run(bench, written(tmp_path, "both.json", CHUNKS), tiny, fold=True)
+    both = imports.import_run(
+        bench, written(tmp_path, "both.json", CHUNKS), tiny, how=How(fold=True)
+    )
     assert hits(both) == [*folded, ["q1", "d2", 3, 0.712]]
     with pytest.raises(WrongInput, match="no document id is that of a chunk"):
-        imports.import_run(bench, written(tmp_path, "t", TREC), tiny, fold=True)
+        imports.import_run(bench, written(tmp_path, "t", TREC), tiny, how=How(fold=True))
 
 
 def test_what_ir_metadata_says_is_kept(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:

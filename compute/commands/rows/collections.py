@@ -7,6 +7,7 @@ from compute.commands.rows.options import (
     AS_VERSION,
     DATASET,
     EXAMPLES,
+    FOLD,
     GRADES,
     JSON,
     OF_DATASET,
@@ -35,6 +36,7 @@ COMMANDS = {
             option("--store", action="store_true", help="all that is stored; status 2 if damaged"),
             option("--dataset", help="hold runs and qrels against this one's ids"),
             *READ_AS,
+            FOLD,
             *GRADES,
             JSON,
         ),
@@ -112,14 +114,7 @@ COMMANDS = {
             *AS_VERSION,
             AS_BEIR,
             *READ_AS,
-            option(
-                "--fold",
-                nargs="?",
-                const="",
-                metavar="FILE",
-                help="make documents of chunks, each by its best rank: as their ids say (d1#0,"
-                " d1_3), or a table of chunk, tab, document",
-            ),
+            FOLD,
         ),
     ),
     "import-labels": Command(

@@ -75,6 +75,14 @@ READ_AS = (
     ),
     option("--part", default="", help="which of several runs in one file, such as default/test"),
 )
+FOLD = option(
+    "--fold",
+    nargs="?",
+    const="",
+    metavar="FILE",
+    help="make documents of chunks, each by its best rank: as their ids say (d1#0, d1_3), or a"
+    " table of chunk, tab, document",
+)
 GRADES = (
     option(
         "--levels",

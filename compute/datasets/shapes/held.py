@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -40,12 +41,15 @@ class How:
     """Whether fractions are rounded, halves up."""
     part: str = ""
     """Which of several runs in one file."""
+    fold: Path | bool = False
+    """Whether documents are made of chunks, each by its best rank: as their ids or a table say."""
 
     def words(self) -> list[str]:
         """The same as options of a command."""
         words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
         words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
-        return words + ["--part", self.part] * bool(self.part)
+        words += ["--part", self.part] * bool(self.part) + ["--fold"] * bool(self.fold)
+        return words + ([self.fold.name] if isinstance(self.fold, Path) else [])
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def _checked(
         if kind in ("BEIR folder", "BEIR archive"):
             collections.examine(layout.files(path), counts, tally)
         if kind in ("run", _BOTH):
-            runs.examine(path, counts, tally, against, held)
+            runs.examine(path, counts, tally, against, how, held)
         if kind in ("qrels", _BOTH):
             judgements = qrels.examine(path, counts, tally, against, how, held)
     return Report(str(path), kind, counts, tally.findings()), judgements

@@ -4,6 +4,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.words import counted
+from compute.intake import by_text
 from compute.intake.doctor.ids import Ids, look_at
 from compute.intake.doctor.judged_hits import exchanged, remark_judged
 from compute.intake.doctor.known import Known
@@ -43,7 +44,9 @@ select query_id::varchar as query_id, doc_id from (
 qualify row_number() over (partition by query_id order by score desc, doc_id desc) <= 10
 """
 _PAIRS = "select distinct query_id::varchar as query_id, doc_id from hits"
+_FIRST = "select id from ids limit 1000"
 UNKNOWN = "unknown document"
+CHUNKS = "chunks of documents"
 _ANOTHER = "is it for another dataset? choose that one"
 
 
@@ -128,6 +131,12 @@ def _hold_documents(
     count, _, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     if count < whole:
         remark_documents(database, file, tally, against.dataset)
+        return
+    assert against.doc_ids is not None
+    ids = database.sql(_FIRST).to_arrow_table()["id"].combine_chunks().cast(pa.string())
+    if of := by_text.of_known(ids, against.doc_ids):
+        example = f"{of[0]!r} of {of[1]!r}"
+        tally.refuse(CHUNKS, example, Where(file, line or 0), "fold them to documents (--fold)")
         return
     Ids(database, "document", file).remark_written_otherwise(tally, against.dataset)
     example = f"none of its {counted(whole, 'document')} is in {against.dataset}, as {first!r}"

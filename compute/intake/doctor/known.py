@@ -33,16 +33,12 @@ class Known:
     judged: pa.Table | None = None
     """query_id, doc_id (large strings) and relevance of the judgements; None where not known."""
 
-    def by_ids(self, table: pa.Table, file: Path) -> pa.Table:
-        """Rows of a file with the ids of queries that it calls by their texts."""
-        if self.texts is None:
-            return table
-        asked = table["query_id"].unique().cast(pa.string()).to_pylist()
-        names = by_text.queries(asked, self.texts, self.dataset, file)
-        if not names:
-            return table
-        place = table.schema.get_field_index("query_id")
-        return table.set_column(place, "query_id", by_text.renamed(table["query_id"], names))
+    def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
+        """Rows of a file by the ids of queries that it calls by their texts, and of documents where
+        chunks are to be folded."""
+        if self.texts is not None:
+            table = by_text.by_ids(table, self.texts, self.dataset, file)
+        return by_text.folded(table, self.doc_ids, fold, file)[0] if fold else table
 
 
 def known(store: Store, dataset: Dataset) -> Known:

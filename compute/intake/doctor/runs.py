@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
@@ -52,6 +53,7 @@ def examine(
     counts: dict[str, float],
     tally: Tally,
     against: Known | None,
+    how: shapes.How,
     held: shapes.Held | None = None,
 ) -> None:
     """Count what a run file holds, tell what is wrong with it, and hold it against a dataset.
@@ -60,14 +62,11 @@ def examine(
 
     Raises Missing or WrongInput for a file that cannot be read on.
     """
-    if held:
-        table = held.as_run()
-        if against:
-            table = against.by_ids(table, path)
-    else:
-        table = lines.survey(path, line_of(path, ranks=True), tally).table
+    table = held.as_run() if held else _surveyed(path, tally)
     if not table.num_rows:
         return
+    if against:
+        table = against.by_ids(table, path, how.fold)
     file = str(path)
     with scratch() as database:
         database.register("hits", table)
@@ -86,6 +85,10 @@ def examine(
             Ids(database, what, file).remark(tally)
         if against:
             hold_run(database, file, tally, against)
+
+
+def _surveyed(path: Path, tally: Tally) -> pa.Table:
+    return lines.survey(path, line_of(path, ranks=True), tally).table
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

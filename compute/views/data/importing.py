@@ -11,6 +11,10 @@ Record = Mapping[str, Any]
 """A report of the doctor, as JSON holds it."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
 YES = "yes"
+ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
+QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
+"""Troubles that an answer settles, by words of the doctor's."""
+ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
 """What a sentence tells users of the command line besides."""
 
@@ -43,6 +47,14 @@ def inside(report: Record) -> str:
     return f"{report['path']} holds {held}." if held else ""
 
 
+def asked(report: Record, what: str) -> str:
+    """What a report says of a trouble that stops an import until a question is answered; empty
+    without it."""
+    found = (one for one in report.get("findings", ()) if one["refused"])
+    said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
+    return next(said, "")
+
+
 def splits(report: Record) -> dict[str, str]:
     """The sets of judgements in an archive, by name: `test` has `117 judgements, 39 queries`."""
     counts, ending = report["counts"], " judgements"
@@ -58,7 +70,8 @@ def _can(report: Record, kinds: Collection[str], later: Collection[str] = ()) ->
         return "no"
     if report["kind"] in later:
         return "in the next step"
-    return YES if report["kind"] in kinds else f"not here: {_place(report['kind'])}"
+    fits = any(kind in report["kind"] for kind in kinds)
+    return YES if fits else f"not here: {_place(report['kind'])}"
 
 
 def _place(kind: str) -> str:
@@ -137,7 +150,7 @@ def taken(
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
     """The files that were looked at and cannot be taken in as runs, as answers."""
     reports = (answer["report"] for answer in answers)
-    return [_refusal(one) for one in reports if one["kind"] != "run" or one["refused"]]
+    return [_refusal(one) for one in reports if "run" not in one["kind"] or one["refused"]]
 
 
 def _refusal(report: Record) -> dict[str, Any]:

@@ -27,7 +27,10 @@ _JUDGED = (
 )
 _NUMBERS = {"score", "rank", "relevance"}
 RUN, JUDGED = "run", "judgements"
-ROLES = {**dict.fromkeys(_RUNS.split(), RUN), **dict.fromkeys(_JUDGED.split(), JUDGED)}
+ROLES: dict[str, str] = {
+    **dict.fromkeys(_RUNS.split(), RUN),
+    **dict.fromkeys(_JUDGED.split(), JUDGED),
+}
 """What fields hold lists of, or tables of documents."""
 GRADES, SCORES = {"grades", "relevances", "labels"}, {"scores", "retrievedscores"}
 """Fields whose lists of numbers go with the lists of documents."""

@@ -48,9 +48,9 @@ class Source(ABC):
         """What stands beside the texts of queries and was not taken, by its name: how often."""
         return {}
 
-    def grades(self) -> str:
-        """How grades were made of what is none, as a sentence; empty where they were not."""
-        return ""
+    def told(self) -> dict[str, Any]:
+        """What was left out, and how grades were made of what is none, as a sentence or empty."""
+        return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
@@ -210,9 +210,9 @@ class QrelsOnly(Source):
         stamp = layout.Folder(self.path.parent).stamp([self.path.name])
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
-    def grades(self) -> str:
-        """How grades were made of fractions or words."""
-        return self._qrels.told
+    def told(self) -> dict[str, Any]:
+        """What was left out, and how grades were made of fractions or words."""
+        return super().told() | {"grades": self._qrels.told}
 
     @cached_property
     def _qrels(self) -> Qrels:

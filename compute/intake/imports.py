@@ -37,6 +37,7 @@ from compute.systems import SYSTEMS
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
 _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
 _STRANGE = "is it {} on another dataset? {}"
+_AS_IT_IS = shapes.How()
 _LONGEST = 50_000
 """Letters of metadata that are kept."""
 _SPOT = 1000
@@ -158,7 +159,7 @@ def import_run(
     called: str = "",
     version: run_versions.Version | None = None,
     any_tag: bool = False,
-    how: shapes.How | None = None,
+    how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
     """Take in a run file as a system of the dataset, named by its tag or else by its file, unless
     told otherwise.
@@ -178,9 +179,7 @@ def import_run(
     start = time.perf_counter()
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
     content: dict[str, Any] = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
-    how = how or shapes.How()
-    options = how.words()
-    content |= {"read_with": options} if options else {}
+    content |= {"read_with": options} if (options := how.words()) else {}
     name = system or tag or tags.stem(called or file.name)
     over = "" if (replace or version is not None) and name not in spared else sha256
     _refuse_taken_name(bench, dataset, name, over, file)
@@ -193,12 +192,9 @@ def import_run(
     del hits  # Millions of them: the run is all that is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
-        words + options + ["--drop-equal-ids"] * drop_equal_ids,
+        [*words, *options, *["--drop-equal-ids"] * drop_equal_ids],
         time.perf_counter() - start,
-        imported=True,
-        file=called or file.name,
-        **met,
-        **content,
+        **{"imported": True, "file": called or file.name} | met | content,
     )
     with bench.store.alone("import"):
         # Somebody else may have taken the name meanwhile.

@@ -160,7 +160,7 @@ def test_judgements_are_the_same_in_every_shape(tmp_path: Path, name: str) -> No
 def test_one_file_gives_its_run_and_its_judgements(tmp_path: Path) -> None:
     for name in ("LlamaIndex's", "HAKARI's"):
         file = written(tmp_path, BY_RANK[name])
-        assert held(file).kind == "run and qrels"
+        assert (found := held(file)) and found.kind == "run and qrels"
         assert read_qrels(file).values.tolist() == [["q1", "d1", 1]]
     file = written(tmp_path, RUNS["the answer of _rank_eval"])
     assert read_qrels(file).values.tolist() == [["q1", "d1", 1]]
@@ -378,7 +378,7 @@ def test_odd_but_right_files_are_read(tmp_path: Path) -> None:
         tmp_path, '[{"qid": 1, "run": ["7", 8]}, {"qid": "1a", "run": "d"}, {"qid": 2, "run": []}]'
     )
     assert hits(mixed) == {"1": {"7": -1, "8": -2}, "1a": {"d": -1}}
-    assert held(mixed).remarks == ["1 lists without a document left out"]
+    assert (found := held(mixed)) and found.remarks == ["1 lists without a document left out"]
     assert hits(written(tmp_path, '{"q1": {"d1": 0.5}, "q2": {}}')) == {"q1": {"d1": 0.5}}
     spaced = written(tmp_path, 'qid,docid,score\n"a b","d, 1",2\n')
     assert hits(spaced) == {"a b": {"d, 1": 2}}

@@ -140,7 +140,8 @@ def test_commands_ask_and_are_told(
     asked = "It begins with 'q1 d1 1'; 'q1 d5 2'; 'q2 d2 1'"
     assert asked in (told := capsys.readouterr().err) and "say --as run or --as judge" in told
     assert main(["import-run", file, "--dataset", "tiny", "--as", "run"]) == 0
-    assert "--system pairs" in bench.store.part("hits", "tiny", "pairs").provenance["command"]
+    assert (part := bench.store.part("hits", "tiny", "pairs"))
+    assert part.provenance["command"].endswith("--system pairs --as run")
     words = ["judgements", "import", file, "--dataset", "tiny", "--person", "ada"]
     assert main(words) == 2 and asked in capsys.readouterr().err
     assert main([*words, "--as", "judgements"]) == 0

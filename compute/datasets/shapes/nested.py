@@ -138,7 +138,7 @@ class _Found:
             self._list(value[name], (role, label or place[1], place[2]), query, value)
         return True
 
-    def _query(self, value: dict[str, Any], found: Mapping[str, str], line: int) -> str:
+    def _query(self, value: Mapping[str, Any], found: Mapping[str, str], line: int) -> str:
         """The id of a row's query, else its text; empty without both."""
         text = next((value[name] for name in value if names.may_be_text(name)), None)
         if isinstance(text, dict):  # as {"qid": …, "text": …}

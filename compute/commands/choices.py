@@ -12,7 +12,8 @@ RULES = ("majority", "latest", "lowest", "highest", "mean")
 SOURCES = ("person", "adjudication", "import", "model")
 HUMAN = ("person", "adjudication")
 """Of added judgements, in `compute.judgements.labels`."""
-FORMATS = ("qrels", "beir", "csv")
+FORMATS = ("qrels", "beir", "csv", "json")
+RUN_FORMATS = ("beir", "mteb", "golden")
 """Files of added judgements, in `compute.judgements.exchange`."""
 SHOWN = {
     "scores": "show.stored.scores",

@@ -16,7 +16,7 @@ from compute.base.files import written_aside
 from compute.base.permissions import usual
 from compute.base.settings import PROJECT
 from compute.base.words import near
-from compute.commands.choices import ADDED, EXPORTS
+from compute.commands.choices import ADDED, EXPORTS, RUN_FORMATS
 from compute.commands.common import scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
@@ -110,6 +110,8 @@ def _all(arguments: Namespace) -> int:
     """Every figure that can be drawn of what is stored, and a file of captions, into a folder."""
     if arguments.all is None:
         raise WrongInput("export figures needs --all DIR: where to?")
+    if arguments.format in RUN_FORMATS:
+        raise WrongInput(f"--format {arguments.format} is for a run: figures are pdf, svg or png")
     stored = sorted({part.dataset for part in Store(settings.load()).parts("hits")})
     if arguments.dataset and arguments.dataset not in stored:
         near_by = near(arguments.dataset, stored)
@@ -222,11 +224,12 @@ def _on_page(asked: Mapping[str, object], module: str) -> int:
 
 
 def _run(arguments: Namespace) -> int:
-    """A stored run as a TREC file."""
+    """A stored run as a file, TREC's or JSON."""
     if not (arguments.dataset and arguments.system):
         raise WrongInput("export run needs --dataset and --system: which run?")
     store = Store(settings.load())
-    written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out)
+    form = arguments.format if arguments.format in RUN_FORMATS else "trec"
+    written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out, form)
     usual(arguments.out)
     printable.say(str(written))
     return 0

@@ -23,7 +23,7 @@ from compute.store import damage, integrity
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
-_SUFFIXES = {".csv": "csv", ".tsv": "beir"}
+_SUFFIXES = {".csv": "csv", ".tsv": "beir", ".json": "json"}
 
 
 def judgements(arguments: Namespace) -> int:

@@ -1,5 +1,6 @@
 """Qrels files, TREC's and BEIR's: judgements in and out."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -210,6 +211,15 @@ def as_trec(judgements: pd.DataFrame) -> str:
         trec.refuse_blanks(names, Path("TREC qrels"))
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows)
+
+
+def as_json(judgements: pd.DataFrame) -> str:
+    """query_id, doc_id, relevance as ranx and BEIR hold them in memory: {query: {doc: grade}}."""
+    table: dict[str, dict[str, int]] = {}
+    rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
+    for query, doc, grade in rows:
+        table.setdefault(query, {})[doc] = int(grade)
+    return json.dumps(table, ensure_ascii=False, indent=1) + "\n"
 
 
 def as_beir(judgements: pd.DataFrame) -> str:

@@ -1,15 +1,18 @@
-"""Stored runs as TREC run files."""
+"""Stored runs as files, TREC's or JSON."""
 
 import re
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
+from pandas import DataFrame
 
 from compute.base import scratch
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.evaluate import runs
+from compute.exports import json_runs
 from compute.store import damage
 from compute.store.store import Store
 
@@ -27,8 +30,9 @@ class Written:
         return f"wrote {self.hits:,} hits, the first {self.depth:,} of each query, to {self.file}"
 
 
-def export_run(store: Store, dataset: str, system: str, file: Path) -> Written:
-    """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name packs it.
+def export_run(store: Store, dataset: str, system: str, file: Path, form: str = "trec") -> Written:
+    """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name packs it. Other
+    forms than `trec` are those of `json_runs`.
 
     Read again by trec_eval's rule it is the same ranking, ties included; its tag is the system's
     name. The file is there whole or not. Raises Missing for a run that is not stored, Conflict for
@@ -49,12 +53,26 @@ def export_run(store: Store, dataset: str, system: str, file: Path) -> Written:
     # The ending says how it is packed.
     aside = file.with_name(f".{uuid.uuid4().hex}{file.suffix}")
     try:
-        runs.write_trec(run, system, aside)
+        if form == "trec":
+            runs.write_trec(run, system, aside)
+        else:
+            _write_json(store, run, (dataset, system), form, aside)
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)
     about = part.provenance
     return Written(file, len(run), about.get("cut") or about.get("depth") or int(run["rank"].max()))
+
+
+def _write_json(store: Store, run: DataFrame, of: tuple[str, str], form: str, file: Path) -> None:
+    queries, judged = (
+        pq.read_table(damage.wanted(store, kind, of[0]).path).to_pandas()
+        for kind in ("queries", "judgements")
+    )
+    split = of[0].partition("/")[2] or "test"
+    text = json_runs.written(run, form, of[1], split, queries, judged)
+    with pa.output_stream(str(file), compression="detect") as out:
+        out.write(text.encode())
 
 
 def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> bytes:

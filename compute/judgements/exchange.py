@@ -18,7 +18,7 @@ from compute.base.errors import WrongInput
 from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
 from compute.datasets.names import column_of, columns
-from compute.datasets.qrels import as_beir, as_trec
+from compute.datasets.qrels import as_beir, as_json, as_trec
 from compute.datasets.records import WHOLE
 from compute.judgements.labels import (
     HUMAN,
@@ -33,7 +33,7 @@ from compute.judgements.labels import (
 )
 from compute.store.state import now
 
-FORMATS = ("qrels", "beir", "csv")
+FORMATS = ("qrels", "beir", "csv", "json")
 COLUMNS = (
     "dataset",
     "query_id",
@@ -73,10 +73,10 @@ def exported(
 
     `csv` has every row of the chosen sources and what was withdrawn; names and notes that begin
     like a formula have an apostrophe more, which goes again on import: a spreadsheet computes
-    nothing. `qrels` (TREC's) and `beir` have one label per pair, by the rule, of pairs that are
-    not judged officially; on request the official judgements stand before them. Raises WrongInput
-    where such a file would mix what people judged here with what comes from elsewhere, since it
-    cannot mark it, and for an id that it cannot hold.
+    nothing. `qrels` (TREC's), `beir` and `json` have one label per pair, by the rule, of pairs
+    that are not judged officially; on request the official judgements stand before them. Raises
+    WrongInput where such a file would mix what people judged here with what comes from elsewhere,
+    since it cannot mark it, and for an id that it cannot hold.
     """
     choice = choice or Choice()
     if form == "csv":
@@ -99,7 +99,7 @@ def exported(
     both = pd.concat([official[list(labels)], labels], ignore_index=True)
     both = both.drop_duplicates(_PAIR)
     frame = both if with_official else both.iloc[len(official.drop_duplicates(_PAIR)) :]
-    return (as_trec(frame) if form == "qrels" else as_beir(frame)).encode()
+    return {"qrels": as_trec, "beir": as_beir, "json": as_json}[form](frame).encode()
 
 
 @dataclass(frozen=True)

@@ -148,3 +148,27 @@ def test_commands_ask_and_are_told(
     assert "3 pairs judged officially left as they are" in capsys.readouterr().out
     assert main(["check", file]) == 2 and asked in capsys.readouterr().out
     assert main(["check", file, "--as", "judgements", "--dataset", "tiny"]) == 0
+
+
+def test_what_is_exported_comes_back(
+    bench: Bench, tiny: Dataset, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+    first = imports.import_run(bench, written(tmp_path, "mine", TREC), tiny)
+    export = ["export", "run", "--dataset", "tiny", "--system", "t", "--out"]
+    for form in ("beir", "mteb", "golden"):
+        file = tmp_path / f"{form}.json.gz"
+        assert main([*export, str(file), "--format", form]) == 0
+        back = imports.import_run(bench, file, tiny)
+        same = ["query_id", "doc_id", "rank"]
+        assert run.read(back.hits)[same].equals(run.read(first.hits)[same])
+    judged = imports.import_dataset(bench, "back", qrels=tmp_path / "golden.json.gz")
+    assert len(run.read(judged.judgements)) == 5
+    assert main(["export", "figures", "--all", str(tmp_path / "f"), "--format", "beir"]) == 2
+    more = written(tmp_path, "more.csv", "query_id,doc_id,relevance\nq1,d3,2\nq1,d4,0\n")
+    given = ["--dataset", "tiny", "--person", "ada"]
+    assert main(["judgements", "import", str(more), *given]) == 0
+    out = tmp_path / "added.json"
+    asked = ["judgements", "export", str(out), *given, "--source", "import"]
+    assert main(asked) == 0
+    assert json.loads(out.read_text()) == {"q1": {"d3": 2, "d4": 0}}

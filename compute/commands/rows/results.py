@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from compute.commands.choices import ADDED, EXPORTED, EXPORTS, OFFICIAL, SHOWN
+from compute.commands.choices import ADDED, EXPORTED, EXPORTS, OFFICIAL, RUN_FORMATS, SHOWN
 from compute.commands.rows.options import (
     COUNTED,
     EXAMPLES,
@@ -122,7 +122,10 @@ COMMANDS = {
                 help="of figures: a folder for all that can be drawn, and captions.tex",
             ),
             option(
-                "--format", choices=PICTURES, default="pdf", help="of --all (default: %(default)s)"
+                "--format",
+                choices=(*PICTURES, *RUN_FORMATS),
+                default="pdf",
+                help="of --all (default: %(default)s); of a run in JSON: beir, mteb or golden",
             ),
             option(
                 "--width",

@@ -14,10 +14,11 @@ from compute.exports import figures, file_names, page_archive, tables
 from compute.exports.formats import Paper
 from compute.exports.page_archive import Shown
 from compute.judgements import RULES, SOURCES, Choice
+from compute.reading import inputs
 from compute.reading.questions import declared
 from compute.store import run_versions
 from compute.store.store import Store
-from compute.views.about import view_inputs, view_provenance
+from compute.views.about import view_provenance
 from compute.views.about.page import page as about
 from compute.views.compare.page import page as compare
 from compute.views.efficiency.page import page as efficiency
@@ -66,7 +67,7 @@ class Asked:
     ask: StoreAsk
     name: str
     given: Given
-    rests_on: view_inputs.Shown = field(default_factory=view_inputs.Shown)
+    rests_on: inputs.Shown = field(default_factory=inputs.Shown)
     """Inputs of all answers so far."""
 
     @property
@@ -83,7 +84,7 @@ class Asked:
         self, query: Callable[..., DataFrame], given: Mapping[str, Any], answer: DataFrame
     ) -> None:
         """Note the inputs of an answer."""
-        self.rests_on |= view_inputs.of(answer, declared(query), given)
+        self.rests_on |= inputs.of(answer, declared(query), given)
 
     def every(self) -> Iterator[Found]:
         """Figures and tables of the page, but folded ones. Raises Missing, WrongInput."""

@@ -7,11 +7,11 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.exports import runs
+from compute.reading.inputs import Shown
 from compute.store import provenance
 from compute.store.provenance import portable
 from compute.views.about import tables as figures
 from compute.views.about import view_provenance
-from compute.views.about.view_inputs import Shown
 from compute.views.dataset import select as dataset_select
 from pages._data import removing
 from pages._shared import address, drawing, escaping, navigation, reading, sign_in

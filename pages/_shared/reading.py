@@ -18,15 +18,14 @@ from compute.base.bounded_cache import Kept, key
 from compute.base.settings import Settings
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
-from compute.reading import length_counts, score_arrays, top_ranks
+from compute.reading import inputs, length_counts, score_arrays, top_ranks
 from compute.reading.database import open_version
+from compute.reading.inputs import Shown
 from compute.reading.overlay import Official, Overlays
 from compute.reading.questions import Holding, declared
 from compute.store import damage, run_versions
 from compute.store.state import Outgrown
 from compute.store.store import Part, Store
-from compute.views.about import view_inputs
-from compute.views.about.view_inputs import Shown
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
 from pages._shared import colours, following, metrics, page_files, sign_in
@@ -175,7 +174,7 @@ def _found(
         kept = queries()
         with metrics.computing(query), overlays.cursor(judgement, choice, kept) as cursor:
             frame = query(cursor, **params)
-        return frame, view_inputs.of(frame, declared(query), params)
+        return frame, inputs.of(frame, declared(query), params)
 
     question, rests = told
     # Whoever asks again asks for what is there by then: each judgement would leave a copy of all.

@@ -11,12 +11,12 @@ from compute.__main__ import main
 from compute.base import settings
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
+from compute.reading.inputs import Shown
 from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.about import tables as figures
 from compute.views.about import view_provenance
-from compute.views.about.view_inputs import Shown
 from tests.support.storage import hits, publish_run, scores
 from tests.support.tiny import write_tiny
 

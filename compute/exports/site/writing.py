@@ -28,10 +28,10 @@ from compute.exports.site.rendering import Drawn
 from compute.exports.site.shown import Shown, Wanted, opened
 from compute.exports.site.views import SHOWN, Views
 from compute.judgements import RULES
+from compute.reading.inputs import Shown as Behind
 from compute.store.store import Store
 from compute.views.about import tables as about_tables
 from compute.views.about import view_provenance
-from compute.views.about.view_inputs import Shown as Behind
 from compute.views.data import select as data_select
 from compute.views.shared import next_steps
 

@@ -8,10 +8,10 @@ from compute.base.printable import printable
 from compute.datasets import published
 from compute.evaluate.measures import is_measure, label
 from compute.judgements import RULES, SOURCES, Choice
+from compute.reading.inputs import Shown
 from compute.store import provenance
 from compute.store.freshness import runs_behind
 from compute.store.store import Store
-from compute.views.about.view_inputs import Shown
 from compute.views.leaderboard.cells import in_order
 
 

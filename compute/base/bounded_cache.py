@@ -32,6 +32,11 @@ class Kept(Generic[Value]):
         """The bytes that are kept now."""
         return self._held
 
+    def values(self) -> list[Value]:
+        """The values that are kept."""
+        with self._guard:
+            return [value for value, _, _ in self._values.values()]
+
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
         """The value of a key in a state, made where it is not kept; who asks meanwhile waits.
 

@@ -14,9 +14,7 @@ from compute.exports import figures, file_names, page_archive, tables
 from compute.exports.formats import Paper
 from compute.exports.page_archive import Shown
 from compute.judgements import RULES, SOURCES, Choice
-from compute.reading import inputs
-from compute.reading.questions import declared
-from compute.store import run_versions
+from compute.reading.inputs import Inputs, of_sample
 from compute.store.store import Store
 from compute.views.about import view_provenance
 from compute.views.about.page import page as about
@@ -67,7 +65,7 @@ class Asked:
     ask: StoreAsk
     name: str
     given: Given
-    rests_on: inputs.Shown = field(default_factory=inputs.Shown)
+    rests_on: Inputs = field(default_factory=Inputs)
     """Inputs of all answers so far."""
 
     @property
@@ -80,25 +78,22 @@ class Asked:
         """Judgements that count, in words."""
         return "official + added" if self.ask.choice else "official"
 
-    def note(
-        self, query: Callable[..., DataFrame], given: Mapping[str, Any], answer: DataFrame
-    ) -> None:
+    def note(self, _: Callable[..., DataFrame], found: Inputs) -> None:
         """Note the inputs of an answer."""
-        self.rests_on |= inputs.of(answer, declared(query), given)
+        self.rests_on |= found
 
     def every(self) -> Iterator[Found]:
         """Figures and tables of the page, but folded ones. Raises Missing, WrongInput."""
         for found in every(page_of(self.name), self.ask, **self.chosen):
             if isinstance(found.part, Figure) and found.part.sample:
-                self.rests_on |= view_inputs.of_sample(*found.part.sample)
+                self.rests_on |= of_sample(*found.part.sample)
             yield found
 
 
 @contextmanager
 def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
     """A page at an address, in the newest version of a store."""
-    values = [value for key, kept in given.items() if key not in _COUNTED for value in kept]
-    named = run_versions.named(run_versions.stored(store), values)
+    named = [value for kept in given.values() for value in kept]
     choice = counting(given)
     with opened(store, named, choice if "added" in given.get("judgements", ()) else None) as ask:
         found = Asked(ask, name, given)

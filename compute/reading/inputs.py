@@ -10,7 +10,7 @@ from compute.reading.questions import Question, named
 
 
 @dataclass(frozen=True)
-class Shown:
+class Inputs:
     """Where numbers come from."""
 
     runs: frozenset[tuple[str, str]] = frozenset()
@@ -22,8 +22,8 @@ class Shown:
     samples: frozenset[tuple[tuple[str, str | int], ...]] = frozenset()
     """Of estimates: names and values of what each sample was drawn from and by."""
 
-    def __or__(self, other: "Shown") -> "Shown":
-        return Shown(
+    def __or__(self, other: "Inputs") -> "Inputs":
+        return Inputs(
             self.runs | other.runs,
             self.datasets | other.datasets,
             self.sources | other.sources,
@@ -32,28 +32,28 @@ class Shown:
         )
 
 
-def of_sample(about: Mapping[str, str | int], measure: str) -> Shown:
+def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:
     """Where numbers come from that a measure of a sample is estimated from."""
-    return Shown(measures=frozenset([measure]), samples=frozenset([tuple(about.items())]))
+    return Inputs(measures=frozenset([measure]), samples=frozenset([tuple(about.items())]))
 
 
-def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Shown:
+def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Inputs:
     """Where the numbers of a frame come from, which a query gave for these parameters.
 
     Nothing where no row is there. Where its columns do not name the runs, the parameters do: every
     system of theirs on every dataset; the datasets alone where no system is named.
     """
     if frame.empty or not asked.shows:
-        return Shown()
+        return Inputs()
     measures = frozenset(named(params, ["measure"]))
     if asked.shows == "tables in print":
         printed = named(params, ["source"]) or _column(frame, "source")
-        return Shown(sources=frozenset(printed), measures=measures)
+        return Inputs(sources=frozenset(printed), measures=measures)
     runs = _runs(frame, asked, params) if asked.shows == "runs" else set[tuple[str, str]]()
     datasets = {dataset for dataset, _ in runs}
     if not runs:
         datasets = {*_datasets(frame, asked, params), *_column(frame, "other")}
-    return Shown(frozenset(runs), frozenset(datasets), measures=measures)
+    return Inputs(frozenset(runs), frozenset(datasets), measures=measures)
 
 
 def _runs(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> set[tuple[str, str]]:

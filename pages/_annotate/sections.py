@@ -144,7 +144,7 @@ def _form(task_id: str, person: Annotator) -> None:
     told = {"saved": [one.entry for one in log if one.entry in saved], "trouble": trouble}
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
-    reading.tell_judged()
+    reading.AHEAD.tell_judged()
     _rearrange(task, hand.judged, scope)
     if not hand.left:
         _what_next(task)

@@ -435,7 +435,7 @@ def _done(
     if not keep:
         uploaded.forget()
     st.session_state.pop("_looked_at", None)
-    reading.await_published()
+    reading.AHEAD.await_published()
     st.rerun()
 
 

@@ -21,7 +21,7 @@ def section(dataset: str, system: str = "") -> None:
     if st.button("Remove", icon=":material/delete:", disabled=not sure, key=f"remove {what}"):
         sign_in.require(sign_in.OPERATOR)
         removing.remove(store, dataset, system)
-        reading.await_published()
+        reading.AHEAD.await_published()
         st.session_state["_removed"] = f"Removed {what}: {told}."
         if system:
             navigation.to("data", show="Runs")

@@ -7,7 +7,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.exports import runs
-from compute.reading.inputs import Shown
+from compute.reading.inputs import Inputs
 from compute.store import provenance
 from compute.store.provenance import portable
 from compute.views.about import tables as figures
@@ -90,7 +90,7 @@ def _again(dataset: str, system: str) -> None:
 
 def _whole(dataset: str, system: str) -> dict[str, Any]:
     """The record of the run, of those that it is made from, and of its dataset."""
-    rests_on = Shown(frozenset({(dataset, system)}), frozenset({dataset}))
+    rests_on = Inputs(frozenset({(dataset, system)}), frozenset({dataset}))
     version = reading.store().version(), 0
     return view_provenance.record(reading.store(), rests_on, version=version)
 

@@ -27,6 +27,7 @@ from websockets.http11 import Request
 from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
+from compute.reading.ahead import OUTGROWN
 from pages._frame import left_pages
 from pages._shared import page_files, reading, sign_in, uploaded
 from pages._shared.navigation import FIRST
@@ -90,9 +91,9 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass; refuse the rest in one sentence, or by closing the socket."""
-        if scope["type"] != "lifespan" and reading.outgrown():
+        if scope["type"] != "lifespan" and reading.AHEAD.outgrown:
             # A proxy before several servers goes on to one that is updated.
-            await PlainTextResponse(f"{reading.OUTGROWN}\n", 503)(scope, receive, send)
+            await PlainTextResponse(f"{OUTGROWN}\n", 503)(scope, receive, send)
         elif scope["type"] == "http":
             await self._request(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -190,7 +191,7 @@ class _Socket:
     async def receive(self) -> Message:
         """The next message that may pass; the end where one may not."""
         message = await self._receive()
-        if reading.outgrown():
+        if reading.AHEAD.outgrown:
             await self.close(1012)
             return {"type": "websocket.disconnect", "code": 1012}
         if message["type"] != "websocket.receive" or _may(self._claims, roles.VIEWER):

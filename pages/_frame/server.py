@@ -41,7 +41,7 @@ def prepare() -> None:
     """Import what pages import, and open what is stored."""
     modules = {name: import_module(name) for name in SHARED}
     try:
-        modules["pages._shared.reading"].prepare()
+        modules["pages._shared.reading"].AHEAD.prepare()
     except BeirscopeError:
         # Every page will say so, until what is wrong is mended.
         pass
@@ -49,7 +49,7 @@ def prepare() -> None:
         now = settings.load()
         if not disk_refusals.refusal(error, now.home):
             bug_reports.record(now, "dashboard", error)
-    modules["pages._shared.reading"].stay_ahead()
+    modules["pages._shared.reading"].AHEAD.stay()
 
 
 @click.command()

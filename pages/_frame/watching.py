@@ -28,6 +28,8 @@ from compute.base import settings
 from compute.base.errors import BeirscopeError, Unavailable
 from compute.jobs import records
 from compute.jobs.totals import Totals, totals
+from compute.reading import answers
+from compute.reading.ahead import OUTGROWN
 from compute.store import health
 from pages._shared import metrics, reading
 
@@ -112,8 +114,8 @@ class Look(Generic[Found]):
 
 def _trouble() -> str:
     """Why pages cannot be drawn; empty where they can."""
-    if reading.outgrown():
-        return reading.OUTGROWN
+    if reading.AHEAD.outgrown:
+        return OUTGROWN
     try:
         health.check(reading.opened())
     except Unavailable as error:
@@ -151,7 +153,7 @@ class _Stored(Collector):
         stats = sessions.get("active_sessions", ())
         number = sum(one.value for one in stats if isinstance(one, GaugeStat))
         yield _gauge("sessions", "Browser windows that are open.", number)
-        yield _gauge("answers_kept_bytes", "Bytes of answers that are kept.", reading.kept_bytes())
+        yield _gauge("answers_kept_bytes", "Bytes of answers that are kept.", answers.kept_bytes())
         if self.totals is not None:
             yield from _of_state(self.totals)
 

@@ -24,7 +24,7 @@ def bring(dataset: Dataset) -> None:
     if dataset.name not in failed:
         with st.spinner(escaping.text(f"Reading {dataset.title} from the installed library, once")):
             failed[dataset.name] = _taken(dataset.name)
-        reading.await_published()
+        reading.AHEAD.await_published()
         st.rerun()
     st.info(escaping.text(failed[dataset.name]))
 

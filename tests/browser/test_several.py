@@ -19,9 +19,9 @@ from compute.intake import imports
 from compute.judgements.tasks import queue
 from compute.judgements.tasks.queue import Annotator
 from compute.judgements.tasks.tasks import Task
+from compute.reading.ahead import OUTGROWN
 from compute.recompute import run
 from compute.store.store import Store
-from pages._shared.reading import OUTGROWN
 from tests.browser.test_annotate import DATASET, Judging, check_all_saved_once, saved
 from tests.support.acting import go, settled
 from tests.support.browsers import FLAGS, chromium

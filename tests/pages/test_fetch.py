@@ -72,15 +72,14 @@ def _parts_that_go_on() -> None:
     # Run as a script of its own.
     import streamlit as st
 
-    from compute.base import settings
     from compute.jobs.queue import NAMES
     from pages._data import fetch
     from pages._jobs import sections as jobs_sections
     from pages._shared import reading
 
     st.session_state["_version"] = 0, 0
-    fetch._progress(reading._store(settings.load()), [])
-    jobs_sections._list(reading._store(settings.load()), [], NAMES)
+    fetch._progress(reading.opened(), [])
+    jobs_sections._list(reading.opened(), [], NAMES)
 
 
 def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(

@@ -21,7 +21,7 @@ from pages._shared import reading
 opening = []
 # What is registered first is called last.
 atexit.register(lambda: print(opening[0].is_alive()))
-opening.append(reading.stay_ahead())
+opening.append(reading.AHEAD.stay())
 """
 
 

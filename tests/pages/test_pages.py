@@ -2,15 +2,11 @@
 versions are shown once they are open."""
 
 import shutil
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit import config
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
@@ -19,9 +15,9 @@ from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.shared.drawing import numbers
-from pages._shared import drawing, following, reading
+from pages._shared import drawing
 from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
-from tests.support.storage import hits, judgement, open_store, publish_run, scores
+from tests.support.storage import hits, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 
 MOST_CAPTIONED = 80
@@ -86,6 +82,9 @@ def test_a_sentence_does_not_end_within_a_title() -> None:
     said = f"{first} Nothing else is."
     assert drawing.folded([said])[0] == "Left out of it is the run Smith."
     assert drawing.folded([said], ["Smith. Again"]) == (first, "Nothing else is.")
+
+
+RUN = hits(("q1", "d1", 1))
 
 
 def test_the_title_of_a_dataset_stays_whole_in_captions(
@@ -192,80 +191,3 @@ def test_a_dataset_imported_anew_names_the_runs_of_before_and_leads_to_jobs(
     app = opened("pages/dataset.py", dataset="tiny")
     assert app.info[0].value.startswith("plain\\: made before")
     assert "Compute it" in [button.label for button in app.button]
-
-
-RUN = hits(("q1", "d1", 1))
-
-
-def test_a_new_version_is_shown_once_it_is_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "home"
-    store = open_store(home)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead())
-    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
-    first = store.version()
-    # Nobody opens ahead: the newest, as ever.
-    assert reading._current() == (first, 0)
-    reading._open_newest()
-    reading._AHEAD.beat = time.monotonic()
-    publish_run(store, "tiny", "minilm", RUN, scores("R@10", q1=0.2))
-    assert store.version() > first
-    assert reading._current() == (first, 0)
-    # What people judge is seen at once, whatever is being opened.
-    store.add_judgements(judgement("q1", "d1", 1))
-    assert reading._current() == (first, 1)
-    reading._open_newest()
-    assert reading._current() == (store.version(), 1)
-    assert {file.name.partition("-")[0] for file in (home / "caches").glob("*-*.parquet")} == {
-        "scores",
-        "top",
-    }
-
-
-def test_the_more_pages_are_open_the_longer_each_stands_while_people_judge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = open_store(tmp_path / "home")
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
-    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead())
-    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
-    drawn = {"_version": reading._current(), "_begun": time.monotonic() - 2 * reading.BREATH}
-    for key, value in drawn.items():
-        monkeypatch.setitem(st.session_state, key, value)
-    assert not reading.is_outdated()
-    store.add_judgements(judgement("q1", "d1", 1))
-    assert reading.is_outdated()
-    others = {f"person {number}": BackMsg() for number in range(100)}
-    monkeypatch.setitem(following._asking(), following.PAGE, others)
-    assert not reading.is_outdated(), "drawn a moment ago, as a hundred others were"
-    publish_run(store, "tiny", "minilm", RUN, scores("R@10", q1=0.2))
-    assert reading.is_outdated(), "a new run is shown at once"
-
-
-def test_what_the_dashboard_itself_published_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = open_store(tmp_path / "home")
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
-    monkeypatch.setattr(reading, "store", lambda: store)
-    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead(0, time.monotonic()))
-    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
-    assert reading._current()[0] == 0
-    opening = threading.Timer(0.2, reading._open_newest)
-    opening.start()
-    reading.await_published()
-    opening.join()
-    assert reading._current()[0] == store.version()
-
-
-def test_nobody_waits_for_one_that_is_not_opened(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = open_store(tmp_path / "home")
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
-    late = time.monotonic() - 2 * reading.PATIENCE
-    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead(0, late))
-    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
-    assert reading._current() == (store.version(), 0)

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from compute.reading import inputs
-from compute.reading.inputs import Shown
+from compute.reading.inputs import Inputs
 from compute.reading.questions import Question
 
 MEANS = pd.DataFrame(
@@ -21,8 +21,8 @@ def test_a_frame_names_its_runs() -> None:
 
 
 def test_what_only_lists_what_may_be_picked_holds_no_numbers() -> None:
-    assert inputs.of(MEANS, Question(), {}) == Shown()
-    assert inputs.of(MEANS.head(0), RUNS, {"measure": "nDCG@10"}) == Shown()
+    assert inputs.of(MEANS, Question(), {}) == Inputs()
+    assert inputs.of(MEANS.head(0), RUNS, {"measure": "nDCG@10"}) == Inputs()
 
 
 def test_parameters_name_what_the_columns_do_not() -> None:
@@ -36,18 +36,18 @@ def test_parameters_name_what_the_columns_do_not() -> None:
     )
     named = {"dataset": "d", "in_": "c", "system": "x", "other": "y"}
     assert inputs.of(ranks, both, named).runs == {("d", "x"), ("d", "y")}
-    assert inputs.of(ranks, both, {"dataset": "d"}) == Shown(datasets=frozenset({"d"}))
+    assert inputs.of(ranks, both, {"dataset": "d"}) == Inputs(datasets=frozenset({"d"}))
 
 
 def test_what_is_printed_is_no_run() -> None:
     printed = MEANS.assign(source="BEIR v1, Table 2")
-    assert inputs.of(printed, PRINT, {}) == Shown(sources=frozenset({"BEIR v1, Table 2"}))
+    assert inputs.of(printed, PRINT, {}) == Inputs(sources=frozenset({"BEIR v1, Table 2"}))
     assert inputs.of(MEANS, PRINT, {"source": "BEIR v4, Table 2"}).runs == frozenset()
 
 
 def test_two_collections_compared_are_both_named() -> None:
     pairs = pd.DataFrame({"dataset": ["d"], "other": ["e"], "similarity": [0.5]})
-    assert inputs.of(pairs, DATASETS, {}) == Shown(datasets=frozenset({"d", "e"}))
+    assert inputs.of(pairs, DATASETS, {}) == Inputs(datasets=frozenset({"d", "e"}))
 
 
 def test_lengths_of_the_corpus_belong_to_no_system() -> None:
@@ -56,5 +56,5 @@ def test_lengths_of_the_corpus_belong_to_no_system() -> None:
 
 
 def test_all_that_a_page_reads_adds_up() -> None:
-    both = inputs.of(MEANS.head(1), RUNS, {}) | Shown(sources=frozenset({"BEIR v1, Table 2"}))
+    both = inputs.of(MEANS.head(1), RUNS, {}) | Inputs(sources=frozenset({"BEIR v1, Table 2"}))
     assert both.runs == {("d", "a")} and both.sources == {"BEIR v1, Table 2"}

@@ -19,14 +19,14 @@ from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
 from compute.reading import questions
+from compute.reading.answers import Answers
 from compute.reading.database import open_version
 from compute.reading.questions import Holding
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.compare import select as compare_select
 from compute.views.lengths import select as lengths_select
-from compute.views.shared import catalogue, standings
-from pages._shared import reading as shared_reading
+from compute.views.shared import catalogue, query_slices, standings
 from tests.support.tiny import write_tiny
 
 ASKED: dict[str, Any] = {
@@ -168,11 +168,12 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
         calls.append(dataset)
         return cursor.execute("select count(*) as n from top where dataset = ?", [dataset]).df()
 
+    answers = Answers(bench.store, query_slices.of_kind)
+
     def shown() -> int:
         store = bench.store
         version = store.version(), store.judgement_version()
-        asked, scope = {"dataset": "tiny"}, shared_reading.Scope()
-        frame, _ = shared_reading._read(bench.settings, version, None, counted, asked, scope)
+        frame, _ = answers.read(version, None, counted, {"dataset": "tiny"})
         return int(frame["n"].iloc[0])
 
     try:

@@ -11,7 +11,7 @@ from compute.__main__ import main
 from compute.base import settings
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
-from compute.reading.inputs import Shown
+from compute.reading.inputs import Inputs
 from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.store import Store
@@ -91,7 +91,7 @@ def test_the_commands_make_the_same_results_in_another_home(
     bench: Bench, tiny: Dataset, run_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     imports.import_run(bench, run_file, tiny, system="mine")
-    shown = Shown(frozenset({("tiny", "mine")}), frozenset({"tiny"}))
+    shown = Inputs(frozenset({("tiny", "mine")}), frozenset({"tiny"}))
     first = view_provenance.record(bench.store, shown, version=(1, 0))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "another"))
     monkeypatch.chdir(tmp_path)
@@ -148,7 +148,7 @@ def test_a_run_of_other_runs_comes_after_them(bench: Bench) -> None:
             fingerprint="f",
             provenance=about,
         )
-    shown = Shown(frozenset({("tiny", "rrf(a,b)")}))
+    shown = Inputs(frozenset({("tiny", "rrf(a,b)")}))
     found = view_provenance.record(bench.store, shown, version=(1, 0))
     assert [run["system"] for run in found["runs"]] == ["b", "a", "rrf(a,b)"]
     assert found["runs"][-1]["fingerprints"] == {"hits": "f", "hits:a": "a", "hits:b": "b"}
@@ -175,7 +175,7 @@ def test_a_name_from_outside_cannot_leave_its_comment(bench: Bench, tiny: Datase
 
 def test_printed_tables_are_named_with_their_paper(bench: Bench) -> None:
     found = view_provenance.record(
-        bench.store, Shown(sources=frozenset({"BEIR v4, Table 2"})), version=(1, 0)
+        bench.store, Inputs(sources=frozenset({"BEIR v4, Table 2"})), version=(1, 0)
     )
     assert [row["table"] for row in found["in_print"]] == ["BEIR v4, Table 2"]
     assert found["in_print"][0]["paper"].startswith("BEIR v4")

@@ -10,10 +10,10 @@ from pandas import DataFrame
 from compute.base import bounded_cache
 from compute.exports.site.shown import Shown
 from compute.judgements import Choice
+from compute.reading import inputs
 from compute.reading.questions import declared, named
 from compute.store import provenance
 from compute.store.store import Part, Store
-from compute.views.about import view_inputs
 from compute.views.page.store_ask import StoreAsk
 from compute.views.shared.query_slices import Kind
 
@@ -23,7 +23,7 @@ _TEXTS = {"text": "", "query": "query_id", "title": "doc_id"}
 """Columns of texts, and the column beside which one is a text."""
 _SYSTEMS = ("system", "a", "b", "other", "baseline")
 """Columns of names of systems."""
-Answer = tuple[DataFrame, view_inputs.Shown]
+Answer = tuple[DataFrame, inputs.Inputs]
 
 
 def _size(answer: Answer) -> int:
@@ -36,7 +36,7 @@ class SiteAsk:
 
     own: StoreAsk
     shown: Shown
-    behind: list[view_inputs.Shown] = field(default_factory=list)
+    behind: list[inputs.Inputs] = field(default_factory=list)
     """What each answer rests on that was given since it was last emptied."""
     _answers: bounded_cache.Kept[Answer] = field(
         default_factory=lambda: bounded_cache.Kept(_MOST, _size, _LARGEST)
@@ -56,7 +56,7 @@ class SiteAsk:
     ) -> Answer:
         real = {key: self._real(value) for key, value in parameters.items()}
         frame, question = self.own(query, added=added, **real), declared(query)
-        behind = view_inputs.of(frame, question, real)
+        behind = inputs.of(frame, question, real)
         if question.shows in ("runs", "datasets"):
             for name in {"dataset", "other"} & set(frame):
                 frame = frame[~frame[name].isin(self._unwanted)]

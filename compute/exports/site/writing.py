@@ -28,7 +28,7 @@ from compute.exports.site.rendering import Drawn
 from compute.exports.site.shown import Shown, Wanted, opened
 from compute.exports.site.views import SHOWN, Views
 from compute.judgements import RULES
-from compute.reading.inputs import Shown as Behind
+from compute.reading.inputs import Inputs
 from compute.store.store import Store
 from compute.views.about import tables as about_tables
 from compute.views.about import view_provenance
@@ -257,7 +257,7 @@ def _behind(shown: Shown, place: int) -> dict[str, Any]:
         for kind, dataset, system in shown.opened.parts
         if kind == "scores" and dataset == part
     }
-    behind = Behind(frozenset(pairs), frozenset(row.parts or (row.name,)))
+    behind = Inputs(frozenset(pairs), frozenset(row.parts or (row.name,)))
     record = _record(shown, behind)
     return {
         "runs": _columns(about_tables.runs_table(record["runs"])),
@@ -267,7 +267,7 @@ def _behind(shown: Shown, place: int) -> dict[str, Any]:
     }
 
 
-def _record(shown: Shown, behind: Behind) -> dict[str, Any]:
+def _record(shown: Shown, behind: Inputs) -> dict[str, Any]:
     version = shown.opened.version, shown.store.judgement_version()
     return view_provenance.record(shown.store, behind, version=version, choice=shown.wanted.choice)
 
@@ -289,7 +289,7 @@ def _made(shown: Shown) -> dict[str, Any]:
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "version_of_results": shown.opened.version,
         "judgements": _judgements(shown),
-        "measures": _record(shown, Behind(measures=frozenset(shown.measures)))["measures"],
+        "measures": _record(shown, Inputs(measures=frozenset(shown.measures)))["measures"],
         "datasets": [row.name for row in shown.datasets],
         "left_out": list(_without_texts(shown)),
         "in_print": dict(zip(printed["source"], printed["paper"], strict=True)),

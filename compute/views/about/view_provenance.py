@@ -8,7 +8,7 @@ from compute.base.printable import printable
 from compute.datasets import published
 from compute.evaluate.measures import is_measure, label
 from compute.judgements import RULES, SOURCES, Choice
-from compute.reading.inputs import Shown
+from compute.reading.inputs import Inputs
 from compute.store import provenance
 from compute.store.freshness import runs_behind
 from compute.store.store import Store
@@ -17,7 +17,7 @@ from compute.views.leaderboard.cells import in_order
 
 def record(
     store: Store,
-    shown: Shown,
+    shown: Inputs,
     *,
     version: tuple[int, int],
     choice: Choice | None = None,

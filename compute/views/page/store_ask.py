@@ -1,7 +1,7 @@
 """The store as a page asks it, without a server."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,9 +10,9 @@ from pandas import DataFrame
 
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
-from compute.reading.database import open_version
+from compute.reading.answers import Answers, Scope
+from compute.reading.inputs import Inputs
 from compute.reading.overlay import Overlays
-from compute.reading.questions import declared
 from compute.store import run_versions
 from compute.store.store import Part, Store
 from compute.views.shared import query_slices
@@ -23,38 +23,42 @@ _USUAL = Choice()
 
 @dataclass(frozen=True)
 class StoreAsk:
-    """`Ask` of one version of a store; answers are not cached."""
+    """`Ask` of one version of a store."""
 
-    store: Store
-    overlays: Overlays
-    closes: ExitStack
-    """What it has opened."""
+    answers: Answers
     manifest: int
     judgement: int
     """Id of the newest added judgement that counts."""
-    picked: tuple[str, ...] = ()
-    """Versions of systems that are read like systems."""
     choice: Choice | None = None
     """None for official judgements only."""
     added: Choice = _USUAL
     """Added judgements that count where they are asked for, without a choice."""
+    picked: tuple[str, ...] = ()
+    """Versions of systems that are read like systems."""
     kind: Kind | None = None
-    heard: Callable[[Callable[..., DataFrame], Mapping[str, Any], DataFrame], None] | None = None
-    """Told of each answer, with its query and parameters."""
+    heard: Callable[[Callable[..., DataFrame], Inputs], None] | None = None
+    """Told of each question, and of the inputs of its answer."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
         """Answer of a query declared by `@question`."""
         choice = self.choice if added is None else self.counting if added else None
-        queries = None
-        if self.kind and declared(query).by_kind:
-            queries = self.whole()(query_slices.of_kind, added=False, **self.kind._asdict())
-        with self.overlays.cursor(self.judgement, choice, queries) as cursor:
-            answer = query(cursor, **parameters)
+        version, scope = (self.manifest, self.judgement), Scope(self.picked, self.kind)
+        frame, found = self.answers.read(version, choice, query, parameters, scope)
         if self.heard:
-            self.heard(query, parameters, answer)
-        return answer
+            self.heard(query, found)
+        return frame
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for judging tasks."""
+        return self.answers.store
+
+    @property
+    def overlays(self) -> Overlays:
+        """The version itself."""
+        return self.answers.overlays(self.manifest, self.picked)
 
     @property
     def counting(self) -> Choice:
@@ -67,7 +71,10 @@ class StoreAsk:
 
     def only(self, kind: Kind) -> "StoreAsk":
         """The same store, read for one query group."""
-        return replace(self, kind=kind)
+        found = replace(self, kind=kind)
+        # Whoever hears is told of what the group rests on, such as a file of labels.
+        self(query_slices.of_kind, added=False, **kind._asdict())
+        return found
 
     def whole(self) -> "StoreAsk":
         """The same store, read for all queries."""
@@ -75,31 +82,31 @@ class StoreAsk:
 
     def with_versions(self, names: Sequence[str]) -> "StoreAsk":
         """The same store, where these versions of systems are read like systems."""
-        picked = (*self.picked, *names)
-        opened = open_version(self.store, self.manifest, picked=picked)
-        reading = self.closes.enter_context(closing(opened))
-        return replace(self, overlays=Overlays(self.store, reading), picked=picked)
+        return replace(self, picked=tuple(dict.fromkeys([*self.picked, *names])))
 
     def parts(self) -> Sequence[Part]:
         """Live parts of the version."""
-        return self.store.parts(version=self.manifest, picked=self.picked)
+        return self.answers.holding(self.manifest, self.picked).parts
 
     def versions(self, datasets: Sequence[str] | None = None) -> list[Part]:
         """Hits of superseded runs, oldest first, on all datasets or on these."""
-        found = run_versions.stored(self.store, at=self.manifest)
+        found = self.answers.versions(self.manifest)
         return [part for part in found if datasets is None or part.dataset in datasets]
 
     def measures(self) -> list[str]:
         """Measures that a control offers."""
-        return scored_measures.offered(self.store.settings, self.parts())
+        return scored_measures.offered(self.answers.store.settings, self.parts())
 
 
 @contextmanager
 def opened(
-    store: Store, picked: Sequence[str] = (), choice: Choice | None = None
+    store: Store, named: Sequence[str] = (), choice: Choice | None = None
 ) -> Iterator[StoreAsk]:
-    """The newest version of a store; it is closed behind the with-block."""
-    manifest, judgement, named = store.version(), store.judgement_version(), tuple(picked)
-    with ExitStack() as closes:
-        reading = closes.enter_context(closing(open_version(store, manifest, picked=named)))
-        yield StoreAsk(store, Overlays(store, reading), closes, manifest, judgement, named, choice)
+    """The newest version of a store; versions of systems among `named` are read like systems.
+
+    It is closed behind the with-block.
+    """
+    manifest, judgement = store.version(), store.judgement_version()
+    with closing(Answers(store, query_slices.of_kind)) as answers:
+        picked = tuple(run_versions.named(answers.versions(manifest), named))
+        yield StoreAsk(answers, manifest, judgement, choice, picked=picked)

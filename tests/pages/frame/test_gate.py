@@ -20,11 +20,11 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from compute.base.settings import PROJECT, Settings
+from compute.reading.ahead import OUTGROWN
 from compute.store import health, state
 from pages._frame.gate import NO_FILE
 from pages._frame.left_pages import LeftPages
 from pages._frame.watching import Look
-from pages._shared import reading
 from tests.support.processes import knocking
 from tests.support.processes.dashboards import port, start_server
 from tests.support.processes.knocking import asked, put, rerun, socket
@@ -393,11 +393,11 @@ def test_a_server_makes_way_for_a_newer_one_of_the_same_state(tmp_path: Path) ->
             before.send(rerun())
             knocking.until(before, "script_finished")
             state.open_state(Settings(home=tmp_path), NEWER).dispose()
-            _until(old, (503, {"status": "unavailable", "because": reading.OUTGROWN}))
+            _until(old, (503, {"status": "unavailable", "because": OUTGROWN}))
             # The browser hears that the service starts anew, and opens a socket elsewhere.
             before.send(rerun())
             assert knocking.closed_with(before) == 1012
-        assert asked(f"{old.address}/annotate") == (503, f"{reading.OUTGROWN}\n".encode())
+        assert asked(f"{old.address}/annotate") == (503, f"{OUTGROWN}\n".encode())
         assert asked(f"{old.address}/_stcore/health").status == 503
         with pytest.raises(InvalidStatus, match="503"), connect(_stream(old)):
             pass

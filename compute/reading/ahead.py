@@ -1,0 +1,191 @@
+"""The newest version of a store, open before anybody asks for it."""
+
+import atexit
+import logging
+import math
+import sys
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Protocol
+
+from compute.judgements import Choice
+from compute.reading import length_counts, score_arrays, top_ranks
+from compute.reading.answers import Answers, Version
+from compute.store.state import Outgrown
+
+log = logging.getLogger(__name__)
+PAUSE, PATIENCE = 0.25, 5.0
+"""Seconds between two looks for a new version, and after which nobody waits for its opening."""
+FIRST, LAST = 3.0, 20.0
+"""Seconds for the first page of a process, which is drawn alone, and for the opening of a version
+when the process ends."""
+BREATH, PART_PACE = 1.0, 0.25
+"""Seconds between two times that every page is told to look whether it is out of date, for each
+page that is open but one; and between two drawings of the parts that follow judgements, for each of
+them. So both take a part of one processor only."""
+CALM, LONGEST = 5.0, 120.0
+"""A page with a part that follows judgements is drawn anew when none has come for so many seconds,
+or when it has not been drawn for so many."""
+PART, PAGE = "part", "page"
+OUTGROWN = (
+    "a newer Beirscope has opened what is stored here: stop this server, update it and start it"
+    " again; answers that a browser keeps are saved then"
+)
+
+
+class Pages(Protocol):
+    """Open pages that are told of news."""
+
+    def number(self, kind: str) -> int:
+        """Number of open pages that have a part of this kind."""
+        ...
+
+    def wake(self, kind: str) -> None:
+        """Have these parts drawn anew."""
+        ...
+
+
+class Ahead:
+    """Opens each new version, counts its added judgements in, and tells the pages."""
+
+    def __init__(self, answers: Callable[[], Answers], pages: Pages) -> None:
+        self._answers, self._pages = answers, pages
+        self.version = 0
+        """The newest version that is open; 0 for none."""
+        self.beat = -math.inf
+        """Time of the last look."""
+        self.judgement, self.judged = 0, -math.inf
+        """The newest judgement, and the time when it was seen."""
+        self.outgrown = False
+        """Whether a newer Beirscope has moved on what is stored."""
+        self._counted = 0
+        self._woken, self._waking = 0, -math.inf
+        self._told: Version = (0, 0)
+        self._telling = -math.inf
+        self._failed = ""
+
+    def current(self) -> Version:
+        """The version that a page shows now: one just published is shown once it is open."""
+        store = self._answers().store
+        waits = time.monotonic() - self.beat < PATIENCE
+        return self.version if waits else store.version(), store.judgement_version()
+
+    def await_published(self) -> None:
+        """Wait until what this process itself has published is shown."""
+        while self.current()[0] < self._answers().store.version():
+            time.sleep(PAUSE / 5)
+
+    def is_outdated(self, shown: Version | None, begun: float, *, follows: bool) -> bool:
+        """Whether a page that shows this version since `begun` is to be drawn anew.
+
+        Judgements only wait a while where many pages are open, or where a part of the page follows
+        them.
+        """
+        current = self.current()
+        if shown is None or shown[0] != current[0]:
+            return True
+        return shown != current and not self._may_wait(current[1], begun, follows=follows)
+
+    def _may_wait(self, judgement: int, begun: float, *, follows: bool) -> bool:
+        now = time.monotonic()
+        calm = judgement == self.judgement and now > self.judged + CALM
+        return now < begun + self._breath() or (follows and not calm and now < begun + LONGEST)
+
+    def _breath(self) -> float:
+        return BREATH * max(1, self._pages.number(PAGE) - 1)
+
+    def prepare(self) -> None:
+        """Open what is stored."""
+        answers = self._answers()
+        manifest = answers.store.version()
+        answers.overlays(manifest)
+        answers.holding(manifest)
+
+    def stay(self) -> Thread:
+        """From now on open every version before somebody asks for it; the thread that does."""
+        ending = Event()
+        thread = Thread(target=self._stay, args=[ending], daemon=True)
+        thread.start()
+
+        def end() -> None:
+            # A process that ends while a thread is in a library of C++ may be aborted.
+            ending.set()
+            thread.join(LAST)
+
+        atexit.register(end)
+        return thread
+
+    def _stay(self, ending: Event) -> None:
+        begun = math.inf
+        while True:
+            try:
+                self._look_for_newer()
+                self.open_newest()
+                self.tell_judged()
+                self._tell_pages()
+                self.beat, self._failed = time.monotonic(), ""
+                begun = min(begun, self.beat)
+                if self.beat - begun > FIRST:
+                    self._count_in()
+            except Exception as error:
+                self._note(error)
+            if ending.wait(PAUSE):
+                return
+
+    def _note(self, error: Exception) -> None:
+        """Log a failure once; whoever asks for a page hears what is wrong, too."""
+        if self._failed != (failed := f"{type(error).__name__}: {error}"):
+            log.warning("the newest version was not opened ahead: %s", failed, exc_info=error)
+        self._failed = failed
+
+    def _look_for_newer(self) -> None:
+        if self.outgrown:
+            return
+        try:
+            self.outgrown = self._answers().store.outgrown()
+        except Outgrown:
+            self.outgrown = True
+        if self.outgrown:
+            sys.stderr.write(f"{OUTGROWN}\n")
+
+    def open_newest(self) -> None:
+        """Open the newest version, with what most of its readers need."""
+        answers = self._answers()
+        manifest = answers.store.version()
+        if manifest == self.version:
+            return
+        self.prepare()
+        with answers.overlays(manifest).cursor(answers.store.judgement_version()) as opened:
+            for kept in (score_arrays, top_ranks, length_counts):
+                kept.prepare(opened)
+        if self.version:
+            self._count_in(manifest)
+        self.version = manifest
+
+    def _count_in(self, manifest: int | None = None) -> None:
+        """Count the added judgements into a version, for who comes."""
+        manifest = manifest or self.version
+        if manifest == self._counted:
+            return
+        answers = self._answers()
+        judgement = answers.store.judgement_version()
+        with answers.overlays(manifest).cursor(judgement, Choice()):
+            self._counted = manifest
+
+    def tell_judged(self) -> None:
+        """Wake what follows judgements, if there is one that it was not told of."""
+        newest, now = self._answers().store.judgement_version(), time.monotonic()
+        if newest != self.judgement:
+            self.judgement, self.judged = newest, now
+        pause = PART_PACE * self._pages.number(PART)
+        if newest != self._woken and now > self._waking + pause:
+            self._woken, self._waking = newest, now
+            self._pages.wake(PART)
+
+    def _tell_pages(self) -> None:
+        """Have every page look whether it is out of date, if something is new."""
+        new, now = (self.version, self.judgement), time.monotonic()
+        if new != self._told and now > self._telling + self._breath():
+            self._told, self._telling = new, now
+            self._pages.wake(PAGE)

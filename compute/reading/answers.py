@@ -1,0 +1,157 @@
+"""Answers to questions about a store, kept by what they rest on."""
+
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.base.bounded_cache import Kept, key
+from compute.judgements import Choice
+from compute.reading import inputs
+from compute.reading.database import open_version
+from compute.reading.inputs import Inputs
+from compute.reading.overlay import Official, Overlays
+from compute.reading.questions import Holding, declared
+from compute.store import run_versions
+from compute.store.store import Part, Store
+
+Query = Callable[..., DataFrame]
+Answer = tuple[DataFrame, Inputs]
+Version = tuple[int, int]
+"""The manifest's version and the id of the last added judgement."""
+Picked = tuple[str, ...]
+"""Versions of systems (`run_versions`) that are read like systems."""
+KEPT_BYTES = 200_000_000
+"""Bound of all answers together; one answer has at most half of it."""
+FRAME_BYTES = 20_000
+"""Bytes of a frame besides its values."""
+
+
+class Scope(NamedTuple):
+    """The part of a version that is read."""
+
+    picked: Picked = ()
+    kind: Any = None
+    """The query group that is read, a NamedTuple; None for all queries."""
+
+
+_ALL = Scope()
+
+
+def _size(answer: Answer) -> int:
+    return FRAME_BYTES + int(answer[0].memory_usage(deep=True).sum())
+
+
+def _one(_: object) -> int:
+    return 1
+
+
+_KEPT = Kept[Answer](KEPT_BYTES, _size, KEPT_BYTES // 2)
+
+
+def kept_bytes() -> int:
+    """Bytes of the answers that are kept."""
+    return _KEPT.held
+
+
+class Answers:
+    """A store with its open versions, and answers found in them; for any thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        of_kind: Query,
+        computing: Callable[[Query], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        """`of_kind` gives the queries of a group; `computing` is entered around each query."""
+        self.store = store
+        self._of_kind, self._computing = of_kind, computing
+        # What the versions share, by dataset.
+        self._official: dict[str, Official] = {}
+        # Picked versions stand beside those that everybody reads, which must not make way for them.
+        self._usual, self._with_picked = Kept[Overlays](3, _one), Kept[Overlays](4, _one)
+        self._holdings, self._versions = Kept[Holding](7, _one), Kept[list[Part]](3, _one)
+
+    def overlays(self, manifest: int, picked: Picked = ()) -> Overlays:
+        """A version, open, with the earlier runs of systems that are picked."""
+
+        def opened() -> Overlays:
+            reading = open_version(self.store, manifest, picked=picked)
+            return Overlays(self.store, reading, None if picked else self._official)
+
+        kept = self._with_picked if picked else self._usual
+        return kept.of((manifest, self.store.noticed, picked), opened)
+
+    def close(self) -> None:
+        """Let the memory of open versions go."""
+        for kept in (self._usual, self._with_picked):
+            for overlays in kept.values():
+                overlays.reading.close()
+
+    def holding(self, manifest: int, picked: Picked = ()) -> Holding:
+        """Parts of a version by dataset."""
+        asked = manifest, self.store.noticed, picked
+        return self._holdings.of(
+            asked, lambda: Holding.of(self.store.parts(version=manifest, picked=picked))
+        )
+
+    def versions(self, manifest: int) -> list[Part]:
+        """Hits of superseded runs, oldest first."""
+        asked = manifest, self.store.noticed
+        return self._versions.of(asked, lambda: run_versions.stored(self.store, at=manifest))
+
+    def read(
+        self,
+        version: Version,
+        choice: Choice | None,
+        query: Query,
+        params: Mapping[str, Any],
+        scope: Scope = _ALL,
+    ) -> Answer:
+        """`query(cursor, **params)` on a version, and the inputs of its numbers.
+
+        The frame is the caller's own copy. `choice` says which added judgements count, None for
+        official ones only. An answer stays while nothing that it rests on is replaced.
+        """
+        # A part that is found damaged meanwhile is left out of what is read from then on.
+        noticed = self.store.noticed
+        kind = scope.kind if declared(query).by_kind else None
+        name = f"{query.__module__}.{query.__qualname__}"
+        of = repr(self.store.settings), scope.picked, repr(choice), kind
+        asked = *of, name, key(params)
+        rests = self._rests(version, query, params, choice, Scope(scope.picked, kind), noticed)
+
+        def make() -> Answer:
+            overlays, queries = self.overlays(version[0], scope.picked), None
+            if kind is not None:
+                group = kind._asdict()
+                queries, _ = self.read(version, None, self._of_kind, group, Scope(scope.picked))
+            with (
+                self._computing(query),
+                overlays.cursor(version[1], choice, queries) as cursor,
+            ):
+                frame = query(cursor, **params)
+            return frame, inputs.of(frame, declared(query), params)
+
+        # Whoever asks again asks for the newest: each judgement would leave a copy of all.
+        frame, found = _KEPT.of(asked, make, rests)
+        return frame.copy(), found
+
+    def _rests(
+        self,
+        version: Version,
+        query: Query,
+        params: Mapping[str, Any],
+        choice: Choice | None,
+        scope: Scope,
+        noticed: int,
+    ) -> Hashable:
+        """What an answer rests on, equal while it holds."""
+        holding = self.holding(version[0], scope.picked)
+        own = holding.under(query, params)
+        if own is None:
+            return version, noticed, scope.picked
+        kind = scope.kind
+        beside = holding.under(self._of_kind, kind._asdict()) if kind else ()
+        return own, beside, version[1] if choice else 0

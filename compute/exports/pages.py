@@ -19,6 +19,7 @@ from compute.store.store import Store
 from compute.views.about import view_provenance
 from compute.views.about.page import page as about
 from compute.views.compare.page import page as compare
+from compute.views.dataset.page import page as dataset
 from compute.views.efficiency.page import page as efficiency
 from compute.views.holes.page import page as holes
 from compute.views.leaderboard.page import page as leaderboard
@@ -33,6 +34,7 @@ from compute.views.shared.theme import Legend
 PAGES: Mapping[str, Page] = {
     "about": about,
     "compare": compare,
+    "dataset": dataset,
     "efficiency": efficiency,
     "holes": holes,
     "leaderboard": leaderboard,

@@ -1,6 +1,5 @@
-"""The pages Compare and Dataset with two datasets and two runs on each, one of a hostile name."""
+"""The page Compare with two datasets and two runs on each, one of a hostile name."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -156,16 +155,6 @@ def of_four(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return settings
 
 
-def test_dataset_says_p_alone_and_corrected_and_leads_to_compare(
-    of_four: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"dataset": "own", "show": "Systems", "measure": "RR@10"}
-    app = opened(of_four, monkeypatch, "dataset", **address)
-    differ = "Compared alone, a and b differ (p = .03); with all 6 pairs corrected p = .06."
-    assert differ in " ".join(words.value for words in app.markdown).replace("\\", "")
-    assert "The first two compared" in {button.label for button in app.button}
-
-
 def test_compare_from_an_address_through_its_pickers(
     of_four: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,69 +187,6 @@ def test_compare_from_an_address_through_its_pickers(
     assert "To score the stored runs by it: python -m compute score" in said(wrong)
 
 
-def test_what_a_test_would_have_missed_stands_on_dataset(
-    of_four: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address = {"dataset": "own", "measure": "RR@10"}
-    app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")
-    told = " ".join(words.value for words in app.markdown).replace("\\", "")
-    assert re.search(r"With 12 queries, .* under about \.\d{3}.* would be missed", told)
-
-
-@pytest.mark.parametrize(
-    ("view", "words"),
-    [
-        ("Systems", "two systems whose intervals overlap may still differ"),
-        ("Queries", "Of 3 queries all systems fail 0"),
-        ("Judgements", "5 judgements of 3 queries"),
-        ("Documents", "Type the id of a document"),
-    ],
-)
-def test_every_view_of_a_dataset_opens_from_its_address(
-    home: Settings, monkeypatch: pytest.MonkeyPatch, view: str, words: str
-) -> None:
-    app = opened(home, monkeypatch, "dataset", dataset="tiny", show=view, measure="RR@10")
-    assert words in said(app)
-
-
-def test_the_best_system_is_drawn_first_also_where_less_is_better(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for measure in ("RR@10", "Hole@10"):
-        address = {"dataset": "tiny", "measure": measure, "show": "Overview"}
-        app = opened(home, monkeypatch, "dataset", **address)
-        (chart,) = [chart for chart in app.get("plotly_chart") if chart.key == "spread"]
-        first, _ = json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
-        assert first == "sure", measure
-
-
-def test_a_document_is_searched_by_its_id(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(home, monkeypatch, "dataset", dataset="tiny", show="Documents", doc="d4")
-    assert "d4 is ranked or judged for 1 query" in said(app)
-    assert table_of(app)["Judgement"].tolist() == ["hole"]
-    app.text_input(key="doc").set_value("*d*").run()
-    assert "No system ranks *d* here" in said(app)
-
-
-def test_a_dataset_in_two_languages_shows_what_is_printed(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("scifact", "scifact-pl"):
-        app = opened(home, monkeypatch, "dataset", dataset=name, show="Two languages")
-        table: Any = table_of(app).set_index("System")
-        row = table.loc["BM25 (Elasticsearch)"]
-        assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
-        assert row["Polish − English, published"] == "−.066"
-
-
-def test_a_dataset_without_runs_says_so_in_every_view(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for view in ("Systems", "Queries", "Judgements"):
-        app = opened(Settings(home=tmp_path), monkeypatch, "dataset", dataset="fever", show=view)
-        assert "here" in said(app)
-
-
 def test_kinds_of_queries_by_labels_of_ones_own(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,13 +195,6 @@ def test_kinds_of_queries_by_labels_of_ones_own(
     query_labels.import_file(bench, tmp_path / "labels", own_datasets(bench.store)["again"])
     app = opened(home, monkeypatch, "compare", dataset="again", slice=EVIL)
     assert app.selectbox(key="slice").value == EVIL
-    app = opened(home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice=EVIL)
-    assert app.selectbox(key="slice").options[-2:] == [EVIL, "answered in the top 10 by"]
-    assert "import-labels" in said(app)
-    app = opened(
-        home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice="answered"
-    )
-    assert "it describes, and is no ground for a test" in said(app)
 
 
 def test_the_best_fusion_is_stored_by_a_button_and_then_shown(

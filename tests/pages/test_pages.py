@@ -173,21 +173,3 @@ def test_a_bug_is_logged_under_the_id_that_the_page_shows(
 def test_pages_are_short_and_neither_ask_the_database_nor_calculate() -> None:
     for page in PAGES:
         assert len((PROJECT / page).read_text("utf-8").splitlines()) < 60, page
-
-
-def test_a_dataset_imported_anew_names_the_runs_of_before_and_leads_to_jobs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    folder = write_tiny(tmp_path / "tiny")
-    tiny = imports.import_dataset(bench, "tiny", path=folder).dataset
-    (tmp_path / "some.run").write_text(RUNS["plain"], encoding="utf-8")
-    imports.import_run(bench, tmp_path / "some.run", tiny, system="plain")
-    queries = folder / "queries.jsonl"
-    queries.write_text(queries.read_text("utf-8").replace("ships", "boats"), encoding="utf-8")
-    imports.import_dataset(bench, "tiny", path=folder)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
-    app = opened("pages/dataset.py", dataset="tiny")
-    assert app.info[0].value.startswith("plain\\: made before")
-    assert "Compute it" in [button.label for button in app.button]

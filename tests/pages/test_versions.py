@@ -35,16 +35,6 @@ def _in_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
 
 
-def test_dataset_has_a_section_of_them(home: Path) -> None:
-    app = opened("pages/dataset.py", dataset="tiny", measure="RR@10")
-    assert "Versions" in [header.value for header in app.header]
-    (table,) = [one.value for one in app.dataframe if "Minus the one before" in one.value]
-    assert table[["Version", "Note", "RR@10"]].to_numpy().tolist() == [
-        ["new", "<b>d1</b>", "1.000"],
-        ["1", "", ".833"],
-    ]
-
-
 def test_compare_tests_two_versions(home: Path) -> None:
     app = opened("pages/compare.py", dataset="tiny", measure="RR@10", a="mine", b="other")
     assert app.selectbox(key="b").options == ["mine", "mine, version 1", "other"]

@@ -155,17 +155,17 @@ def _shade(level: int, highest: int, theme: str) -> str:
     return looks.colour(0.35 + 0.6 * (level / max(highest, 1)), look.sequential)
 
 
-def judged_note(grades: DataFrame) -> str:
-    """How many judgements there are, and how many queries have how many relevant documents."""
+def judged_note(grades: DataFrame) -> list[str]:
+    """Sentences about the number of judgements, and of relevant documents of the queries."""
     wide = by_query(grades)
     relevant = relevant_of(wide)
     none = int((relevant == 0).sum())
-    said = (
+    median = f"{relevant.median():,.1f}".removesuffix(".0")
+    return [
         f"{int(wide.to_numpy().sum()):,} judgements of {counted(len(wide), 'query')}; relevant"
-        f" documents per query: {relevant.min():,.0f} to {relevant.max():,.0f}, median"
-        f" {relevant.median():,.1f}".removesuffix(".0")
-    )
-    return f"{said}. " + (f"{counted(none, 'query')} without a relevant one." if none else "")
+        f" documents per query: {relevant.min():,.0f} to {relevant.max():,.0f}, median {median}.",
+        f"{counted(none, 'query')} without a relevant one." if none else "",
+    ]
 
 
 def kinds_note(rows: DataFrame) -> str:

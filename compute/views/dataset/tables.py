@@ -6,7 +6,6 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame, Series
-from pandas.io.formats.style import Styler
 
 from compute.datasets.published import sources
 from compute.evaluate.measures import better
@@ -32,6 +31,8 @@ STATISTICS = {
     "query_words": ("Words per query, mean", 2),
 }
 """Name, label and digits of what papers print about a dataset."""
+WORDS = ("Table", "System", "Remark")
+"""Columns of `published_table` without numbers."""
 
 
 @drawing
@@ -134,8 +135,8 @@ def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
     return list(wide.index[order(better(first) * wide[first], wide.index)])
 
 
-def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
-    """The systems of a dataset with every measure that they have, the best of each in bold.
+def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """The systems of a dataset with every measure that they have.
 
     `means`: system, title, measure, value, n_unanswered. Sorted by the first measure.
     """
@@ -146,18 +147,15 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
     wide.insert(0, "System", by_system["title"].first())
     table = wide.loc[in_order(means, measures)].reset_index(drop=True)
     table.columns.name = None
-
-    def bold(column: Series) -> list[str]:
-        if column.name not in shown:
-            return [""] * len(column)
-        best = ranks(column * better(str(column.name))) == 1
-        return ["font-weight: bold" if one else "" for one in best]
-
-    return table.style.format(dict.fromkeys(shown, _shown)).apply(bold)
+    return table
 
 
-def _shown(value: object) -> str:
-    return looks.plain(float(str(value)))
+def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """Whether a cell of `measure_table` is the best of its measure."""
+    mask = DataFrame(False, table.index, table.columns)
+    for measure in measures:
+        mask[measure] = ranks(table[measure] * better(measure)) == 1
+    return mask
 
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
@@ -190,7 +188,7 @@ def _gap(value: float, digits: int) -> str:
     return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else "0"
 
 
-def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
+def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
     """The papers' figures for a dataset: Table and System, a column per measure, Remark.
 
     `figures`: source, printed, measure, value, note. The main papers' newest table and the known
@@ -209,9 +207,9 @@ def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
     remarks = figures.groupby(keys, sort=False)["note"].agg(_joined)
     table = wide[shown].assign(Remark=remarks).reset_index()
     table.columns.name = None
-    heads = {"source": "Table", "printed": "System", "latency_s": "Latency (s)"}
-    numbers = [heads.get(measure, measure) for measure in shown]
-    return table.rename(columns=heads).style.format(dict.fromkeys(numbers, _shown))
+    return table.rename(
+        columns={"source": "Table", "printed": "System", "latency_s": "Latency (s)"}
+    )
 
 
 def _joined(notes: Series) -> str:

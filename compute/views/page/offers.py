@@ -138,13 +138,21 @@ def _without_lists(ask: Ask, name: str) -> str:
     return without_runs(ask, next_steps.record(known)) if len(known) else ""
 
 
+def outdated(ask: Ask, dataset: Dataset) -> list[str]:
+    """Systems whose runs on a dataset, or on its parts, are out of date."""
+    return freshness.outdated(ask.parts(), [dataset.name, *dataset.parts])
+
+
+def is_loaded(ask: Ask, dataset: Dataset) -> bool:
+    """Whether the documents of a dataset are stored, or their lengths."""
+    loaded = {part.dataset for part in ask.parts() if part.kind in ("documents", "lengths")}
+    return not dataset.parts and dataset.collection in loaded
+
+
 def without_runs(ask: Ask, dataset: Dataset) -> str:
     """Why nothing computed is shown of a dataset, and what brings a first run."""
-    parts = ask.parts()
-    outdated = freshness.outdated(parts, [dataset.name, *dataset.parts])
-    loaded = {part.dataset for part in parts if part.kind in ("documents", "lengths")}
-    is_loaded = not dataset.parts and dataset.collection in loaded
-    return next_steps.without_runs(dataset, is_loaded=is_loaded, outdated=outdated)
+    loaded, old = is_loaded(ask, dataset), outdated(ask, dataset)
+    return next_steps.without_runs(dataset, is_loaded=loaded, outdated=old)
 
 
 def measure(ask: Ask) -> Choice:

@@ -166,41 +166,23 @@ def test_wrong_names_in_the_address_are_said(
     assert said in app.warning[0].value.replace("\\", "")
 
 
-def test_every_measure_of_a_dataset_draws() -> None:
-    app = opened("dataset", dataset="tiny")
-    for measure in MEASURES:
-        app.selectbox(key="measure").set_value(measure).run()
-        assert not app.exception, measure
-
-
-@pytest.mark.parametrize(
-    ("dataset", "said"),
-    [
-        ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
-        ("bioasq", "its documents cannot be downloaded"),
-        ("nq-dpr", "has published figures only"),
-        ("bare", "yet: start systems on the page Jobs, or python -m compute run bm25 bare."),
-        ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
-    ],
-)
-def test_a_dataset_without_runs_says_what_computes_one(dataset: str, said: str) -> None:
-    app = opened("dataset", dataset=dataset)
-    assert said in app.info[0].value.replace("\\", "")
-
-
-def test_the_forums_of_the_polish_cqadupstack_are_shown_as_printed() -> None:
-    app = opened("dataset", dataset="cqadupstack-pl")
-    shown = figure(app)["layout"]["yaxis"]["ticktext"]
-    assert sum("CQADupStack-PL: " in name for name in shown) == 12
-
-
-def test_a_dataset_shows_statistics_systems_and_an_example() -> None:
-    app = opened("dataset", dataset="tiny", show="Overview")
-    statistics, systems = app.dataframe[0].value, app.dataframe[1].value
-    assert statistics.set_index("Statistic").loc["Documents", "Here"] == "6"
-    assert sorted(systems["System"]) == sorted(RUNS)
-    assert systems["Unanswered"].tolist() == [0, 1]
-    assert "Ships" in html(app)
+def test_a_way_through_the_page_dataset() -> None:
+    app: Any = opened("dataset", dataset="tiny", system=EVIL, against="surr")
+    assert "No system here is called surr. Did you mean sure?" in plain(app.warning)
+    app.selectbox(key="against").set_value("sure").run()
+    assert app.query_params["against"] == "sure"
+    # Query and Map start with the system that was clicked on another page.
+    assert app.session_state["_last_systems"] == [EVIL, "sure"]
+    views = next(one for one in app.get("button_group") if one.label == "View")
+    views.set_value("Documents").run()
+    assert app.query_params["show"] == "Documents"
+    app.text_input(key="doc").set_value("*d*").run()
+    assert "No system ranks *d* here" in plain(app.info) and "*d*" not in app.info[0].value
+    # By the browser's own Back.
+    app.query_params["show"] = "Queries"
+    app.run()
+    assert app.dataframe[0].value["Query"].tolist() == ["q3", "q1", "q2"]
+    assert not app.exception and not app.info
 
 
 def test_the_page_about_the_numbers_defines_every_measure() -> None:

@@ -296,7 +296,7 @@ def test_grades_stack_with_the_most_relevant_query_first() -> None:
     assert figure.layout.yaxis.dtick is None
     few: Any = difficulty.judged(grades.tail(2), theme="light")
     assert few.layout.yaxis.dtick == 1, "no mark at half a document"
-    note = difficulty.judged_note(grades)
+    note = " ".join(difficulty.judged_note(grades))
     assert note.startswith("12 judgements of 3 queries; relevant documents per query: 0 to 3")
     assert "1 query without a relevant one" in note
 

@@ -1,0 +1,97 @@
+"""The same dataset in two languages, on the page Dataset: BEIR and BEIR-PL beside each other."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.datasets import published
+from compute.datasets.catalogue import counterpart
+from compute.views.dataset import query_outcomes, select, select_systems
+from compute.views.dataset import systems as figures
+from compute.views.dataset.overview_page import statistics
+from compute.views.dataset.view import View
+from compute.views.page import Beside, Message, Note, Section, Step, Table, offers
+
+HEAD, ROW = 38, 35
+"""Heights of the head and of a row of a table, in pixels."""
+
+
+def languages(view: View) -> Iterator[Step]:
+    """Scores, lengths and the quality of the translation."""
+    if view.ask.kind:
+        yield Message("Two languages are compared over all queries: choose All queries above.")
+        return
+    names = [view.dataset.name, counterpart(view.dataset.name)]
+    english, polish = sorted(names, key=_is_polish)
+    scores = partial(_systems, view, english, polish)
+    yield Section(scores, ("languages",), "Systems in both languages")
+    lengths = partial(_lengths, view, english, polish)
+    quality = partial(_translation, polish)
+    yield Beside(
+        [
+            [Section(lengths, ("sizes",), "Sizes and lengths")],
+            [Section(quality, ("translation",), "How good is the translation?")],
+        ]
+    )
+
+
+def _is_polish(name: str) -> bool:
+    return name.partition("/")[0].endswith("-pl")
+
+
+def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
+    asked: dict[str, Any] = {"datasets": [english, polish]}
+    means = view.ask(select.means_of, **asked)
+    here = means[means["measure"] == view.measure]
+    printed = view.ask(select_systems.printed, measure=view.measure, **asked)
+    rows = query_outcomes.side_by_side(here, printed, english, polish)
+    if rows.empty:
+        yield Message(f"Neither language has a {view.measure} here or in print.")
+        return
+    rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
+    title = f"{view.measure} in English and in Polish"
+    height = HEAD + ROW * len(rows)
+    yield Table("languages", title, figures.language_table(rows), height=height)
+    yield Note(
+        how="a system that is known in both languages stands first, with what Polish"
+        " costs or gains it. Systems are not the same across languages even under one name: the"
+        " analyser of BM25 and the model behind a name differ."
+    )
+
+
+def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
+    tables: list[DataFrame] = []
+    for name, label in ((english, "English"), (polish, "Polish")):
+        table = statistics(view.ask, offers.record(view.ask, name)).set_index("Statistic")
+        heads = {"Published": f"{label}, published", "Here": f"{label}, here"}
+        # A dataset that no paper has lacks the difference.
+        tables.append(table.drop(columns="Difference", errors="ignore").rename(columns=heads))
+    both = pd.concat(tables, axis=1).reset_index()
+    yield Table("sizes", "Sizes and lengths in English and in Polish", both)
+    yield Note(["Words are split at white space.", "–: not printed, or not loaded here."])
+
+
+def _translation(polish: str) -> Iterator[Step]:
+    rows = published.translation()
+    own = rows["part"].str.startswith(f"{polish.partition('/')[0]} ")
+    if not own.any():
+        yield Message("The BEIR-PL paper does not print the quality of this translation.")
+    heads = {"labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
+    shown = rows.rename(columns={"part": "Part", **heads})
+    yield Table(
+        "translation",
+        "Quality of the translations (BEIR-PL, Table 2)",
+        shown,
+        formats=dict.fromkeys(heads.values(), "{:.2f}".format),
+        bold=DataFrame(dict.fromkeys(shown, own)),
+    )
+    yield Note(
+        [
+            "BEIR-PL, Table 2: how near the translation is to the original as LaBSE's vectors see"
+            " it, and the share of a sample that people judged right in meaning and right in every"
+            " word; this dataset's rows in bold."
+        ]
+    )

@@ -1,0 +1,205 @@
+"""What a dataset is, what its systems score, and what papers print, on the page Dataset."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.evaluate.measures import MEASURES, better
+from compute.views.dataset import select, systems_page, tables
+from compute.views.dataset.view import View
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, note
+from compute.views.page import (
+    Ask,
+    Beside,
+    Box,
+    Button,
+    Column,
+    Figure,
+    Heading,
+    Html,
+    Link,
+    Message,
+    Note,
+    Section,
+    Step,
+    Steps,
+    Table,
+    Text,
+    offers,
+)
+from compute.views.query.words import said
+from compute.views.shared import catalogue, next_steps, text
+from compute.views.shared import theme as looks
+from compute.views.shared.print_styles import Scores
+
+MOST_SPREAD = 20
+"""Systems whose values are drawn query by query."""
+
+
+def overview(view: View) -> Iterator[Step]:
+    """Statistics, an example, the systems with every measure, and published figures."""
+    means = view.ask(select.means_of, datasets=[view.dataset.name])
+    if means.empty:
+        yield Section(partial(_without_runs, view))
+    facts = Section(partial(_statistics, view), ("statistics",))
+    yield Beside([[facts], [Section(partial(_example, view))]], shares=(0.52, 0.48))
+    if len(means):
+        yield Section(partial(_systems, view, means), ("systems",), "Systems")
+        yield Section(partial(systems_page.further, view))
+        yield Section(partial(_spread, view), ("spread",))
+    if view.dataset.parts:
+        yield Section(partial(_parts, view), ("parts",))
+    yield Section(partial(_published, view), ("published",))
+
+
+def _without_runs(view: View) -> Iterator[Step]:
+    """The reason why nothing computed is shown, and the way to where it is computed."""
+    yield Message(offers.without_runs(view.ask, view.dataset))
+    if offers.is_loaded(view.ask, view.dataset):
+        systems = offers.outdated(view.ask, view.dataset)
+        names = {"datasets": view.dataset.name, "systems": systems}
+        yield Button("Compute it", Link("jobs", names))
+
+
+def statistics(ask: Ask, dataset: Dataset) -> DataFrame:
+    """`tables.statistics_table` of a dataset, of one with parts of all of them together."""
+    roots = list(dataset.parts) or [dataset.collection]
+    names = list(dataset.parts) or [dataset.name]
+    counted = ask(select.statistics, datasets=names, collections=roots)
+    return tables.statistics_table(ask(catalogue.facts, dataset=dataset.name), counted)
+
+
+def _statistics(view: View) -> Iterator[Step]:
+    dataset = view.dataset
+    table = statistics(view.ask, dataset)
+    yield Table("statistics", f"Statistics of {dataset.title}", table)
+    yield Note(
+        [
+            "Published by the papers." * ("Published" in table),
+            "Here: counted in what is loaded, words split at white space.",
+            offers.segmented(view.ask, *(dataset.parts or (dataset.collection,))),
+        ]
+    )
+
+
+def example(ask: Ask, dataset: Dataset) -> DataFrame:
+    """`select.example` of a dataset, of one with parts of the first."""
+    name = (*dataset.parts, dataset.name)[0]
+    collection = name if dataset.parts else dataset.collection
+    return ask(select.example, dataset=name, collection=collection)
+
+
+def _example(view: View) -> Iterator[Step]:
+    """A query with a relevant document, both as text that cannot act."""
+    for row in example(view.ask, view.dataset).to_dict("records"):
+        yield Heading("One query and a document judged for it")
+        yield Box(partial(_query_and_document, view.dataset, row), height=264)
+
+
+def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]:
+    query, words = (word if isinstance(word, str) else "" for word in (row["query"], row["text"]))
+    yield Html(text.line(query or f"Query {row['query_id']}"))
+    if words:
+        yield Html(text.document(row["title"], words, query))
+    else:
+        yield Text(next_steps.without_texts(dataset))
+    place = f"query {row['query_id']}, document {row['doc_id']}"
+    yield Note([f"An example: {place}, {said(row['relevance'])}."])
+
+
+def _systems(view: View, means: DataFrame) -> Iterator[Step]:
+    """Every system with every measure; a click on a row opens how its run was made."""
+    means, offered = means.merge(view.named, on="system"), view.ask.measures()
+    shown = [measure for measure in offered if measure in set(means["measure"])]
+    table = tables.measure_table(means, shown)
+    whole = bool(view.dataset.parts)
+    yield Table(
+        "systems",
+        f"Systems on {view.dataset.title}",
+        table,
+        scores=Scores(shown, lower=[one for one in shown if better(one) < 0]),
+        opens=None if whole else view.to_run,
+        carried=[[system] for system in tables.in_order(means, shown)],
+        formats=dict.fromkeys(shown, looks.plain),
+        bold=tables.best(table, shown),
+        columns={"System": Column(pinned=True)},
+        absent="–",
+    )
+    yield Note(
+        [
+            "Means over all evaluated queries; an unanswered query scores 0, and is left out of"
+            " Hole@k and Judged@k.",
+            "The best in bold.",
+            "Hole@10: share of the top 10 that nobody judged for the query.",
+            "A click on a row opens how that run was made." * (not whole),
+        ]
+    )
+
+
+def _spread(view: View) -> Iterator[Step]:
+    """How the measure spreads over the queries of each system."""
+    asked: dict[str, Any] = {**view.choice, "measure": view.measure}
+    every = view.ask(select.spread, **asked).merge(view.named, on="system")
+    if every.empty:
+        return
+    rows = every[:: better(view.measure)].head(MOST_SPREAD)
+    steps = view.ask(select.histogram, steps=tables.STEPS, **asked)
+    steps = steps[steps["system"].isin(rows["system"])]
+    yield Heading(f"{view.measure}, query by query")
+    yield Figure(
+        "spread",
+        f"{view.measure} of the queries of each system",
+        partial(tables.distribution, rows, steps, view.measure),
+        partial(looks.families, rows["family"]),
+    )
+    yield Note(
+        [
+            f"{rows['n_queries'].max():,} queries.",
+            "Columns: those strictly between 0 and 1; bars: 5 to 95% and the middle half of all;"
+            " ring: median.",
+            "The queries of all parts together." * bool(view.dataset.parts),
+            f"The {len(rows)} best of {len(every):,} systems." * (len(rows) < len(every)),
+        ]
+    )
+
+
+def _parts(view: View) -> Steps:
+    """A dataset of parts, part by part: computed, else as printed."""
+    ask, measure, names = view.ask, view.measure, list(view.dataset.parts)
+    means = ask(leaderboard_select.means, measure=measure)
+    means = means[means["dataset"].isin(names)]
+    holes, trained = ask(leaderboard_select.holes), ask(leaderboard_select.trained_pairs)
+    shown = cells.computed(means, holes, trained, "value")
+    if shown.empty:
+        printed = ask(select.published_figures, datasets=names)
+        shown = cells.printed(printed[printed["measure"] == measure])
+    if shown.empty:
+        return
+    yield Heading(f"{measure} of the parts")
+    board = leaderboard.board(shown, ask(catalogue.datasets), ask(catalogue.systems), measure)
+    yield Figure(
+        "parts",
+        f"{measure} of systems on the parts of {view.dataset.title}",
+        partial(heatmap, board, colour_by=BELOW_BEST, baseline=None),
+        note(board, BELOW_BEST, None),
+    )
+    yield Note(["Its value is the mean of its parts' means.", "Published." * means.empty])
+
+
+def _published(view: View) -> Iterator[Step]:
+    """Every printed figure."""
+    printed = view.ask(select.published_figures, datasets=[view.dataset.name])
+    if printed.empty:
+        return
+    yield Heading("Published figures")
+    table = tables.published_table(printed, MEASURES)
+    numbers = [str(head) for head in table if head not in tables.WORDS]
+    title = f"Published figures on {view.dataset.title}"
+    formats = dict.fromkeys(numbers, looks.plain)
+    yield Table("published", title, table, formats=formats, absent="–")

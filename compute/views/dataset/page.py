@@ -1,0 +1,85 @@
+"""The page Dataset: everything about one dataset."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from compute.datasets import Dataset
+from compute.datasets.catalogue import counterpart
+from compute.views.dataset import (
+    languages_page,
+    overview_page,
+    queries_page,
+    select,
+    systems_page,
+)
+from compute.views.dataset.view import View
+from compute.views.page import Ask, Choice, Heading, Note, Row, Step, Steps, Widget, offers
+from compute.views.shared import catalogue
+
+SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
+WITH_TEXTS = ("Queries", "Judgements", "Documents")
+_VIEWS: Mapping[str, Callable[[View], Iterator[Step]]] = {
+    SYSTEMS: systems_page.systems,
+    OVERVIEW: overview_page.overview,
+    "Queries": queries_page.by_query,
+    KINDS: queries_page.by_kind,
+    "Judgements": queries_page.judgements,
+    "Documents": queries_page.documents,
+    LANGUAGES: languages_page.languages,
+}
+_SENTENCES = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
+"""Not after an initial or an abbreviation of two letters."""
+
+
+def page(ask: Ask) -> Steps:
+    """Controls and parts, in the order of the screen."""
+    offered = ask(select.catalogue)
+    names = list(offered["dataset"])
+    view: View = yield Row(partial(_controls, ask, names))
+    yield Heading(view.dataset.title)
+    yield Note(_facts(view.dataset))
+    name = view.dataset.name
+    absent = {
+        KINDS: not offered.set_index("dataset")["computed"][name],
+        LANGUAGES: counterpart(name) not in names,
+    }
+    views = [one for one in _VIEWS if not absent.get(one)]
+    # The best systems first, if any ran on it.
+    usual = OVERVIEW if absent[KINDS] else SYSTEMS
+    shown = yield Choice("show", "View", views, usual, noun="view", side_by_side=True)
+    if shown in WITH_TEXTS:
+        yield Widget("texts", {"dataset": view.dataset})
+    yield from _VIEWS[shown](view)
+
+
+def _controls(ask: Ask, names: Sequence[str]) -> Steps:
+    name = yield Choice(
+        "dataset",
+        "Dataset",
+        names,
+        noun="dataset",
+        titles=offers.dataset_titles(ask),
+        width=280,
+        recalls=names,
+    )
+    measure = yield Choice(
+        "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=160
+    )
+    dataset = offers.record(ask, name)
+    ask = yield from offers.query_group(ask, dataset.parts or (name,), dataset.title)
+    return View(ask, dataset, measure, ask(catalogue.systems))
+
+
+def _facts(dataset: Dataset) -> list[str]:
+    """Task, size, judgements, licence and the like on one line, and what else its note says."""
+    zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
+    size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
+    # Of a user's own collection task, domain and licence all say no more than that it is one.
+    known = dataset.group != "own"
+    facts = [dataset.task, dataset.domain * known, dataset.language, size, dataset.relevance]
+    facts += [f"relevant from {dataset.level} on, as AP(rel={dataset.level})@100"] * (
+        dataset.level > 1
+    )
+    facts += [f"licence: {dataset.licence}" * known, zero_shot, dataset.homepage, dataset.note]
+    return _SENTENCES.split(" · ".join(fact for fact in facts if fact))

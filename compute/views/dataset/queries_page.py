@@ -1,0 +1,216 @@
+"""The queries of a dataset on the page Dataset: outcomes, groups, judgements and documents."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.evaluate.measures import better
+from compute.views.dataset import (
+    difficulty,
+    query_outcomes,
+    select,
+    select_slices,
+    select_systems,
+    slices,
+)
+from compute.views.dataset import systems as figures
+from compute.views.dataset.overview_page import example
+from compute.views.dataset.view import MOST_SYSTEMS, View
+from compute.views.page import (
+    Choice,
+    Figure,
+    Heading,
+    Link,
+    Message,
+    Note,
+    Section,
+    Step,
+    Steps,
+    Table,
+    Words,
+    offers,
+)
+from compute.views.shared import binned_queries, query_slices
+from compute.views.shared import theme as looks
+
+MOST_ALONE, MOST_QUERIES, MOST_PLACES = 15, 50, 200
+"""Systems ahead alone, queries, and places of a document that are shown."""
+_DESCRIBES = "Made from the scores themselves: it describes, and is no ground for a test."
+
+
+def by_query(view: View) -> Iterator[Step]:
+    """Hard and easy queries, and where one system alone is ahead."""
+    if better(view.measure) < 0:
+        yield Message("Choose a measure of which more is better: holes make no query hard or easy.")
+        return
+    found = view.ask(select_systems.queries, measure=view.measure, **view.choice)
+    rows = query_outcomes.kind(found)
+    if rows.empty:
+        yield Message(f"No query has a {view.measure} here yet.")
+        return
+    yield Figure(
+        "difficulty",
+        "Best, median and worst system of every query",
+        partial(difficulty.difficulty, rows, view.measure),
+        opens=partial(_outcome, view, rows),
+    )
+    yield Note(
+        [difficulty.kinds_note(rows)],
+        how="every query from the easiest to the hardest; the band reaches from the"
+        " worst to the best system on it. Where the band is high but the line low, few systems know"
+        " how. A click opens the query with its best and its worst system.",
+    )
+    yield Section(partial(_alone, view, rows), ("alone",))
+    yield Section(partial(_listed, view, rows), ("kinds",), "Queries", asks=("kind",))
+
+
+def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
+    """The way to a query with its best and its worst system."""
+    row = rows[(rows["dataset"] == dataset) & (rows["query_id"] == query_id)].iloc[0]
+    return view.to_query(dataset, query_id, row["winner"], row["loser"])
+
+
+def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
+    counts = query_outcomes.alone(rows)
+    if counts.empty:
+        return
+    yield Heading("Where a system wins alone")
+    shown: Series = counts.head(MOST_ALONE)
+    title = "Queries on which one system is ahead of all others"
+    yield Figure("alone", title, partial(figures.alone, shown, view.titles))
+    yield Note(
+        [f"{len(shown)} of the {len(counts)} systems that do so." * (len(shown) < len(counts))],
+        how="queries on which the system has a higher value than every other; what"
+        " only one system finds is what it would bring to a combination of several.",
+    )
+
+
+def _listed(view: View, rows: DataFrame) -> Steps:
+    kinds = query_outcomes.KINDS
+    kind = yield Choice("kind", "Which", kinds, noun="kind of queries", width=240)
+    found = query_outcomes.of_kind(rows, kind)
+    if found.empty:
+        yield Message("No query is of this kind.")
+        return
+    shown = found.head(MOST_QUERIES)
+    yield Table(
+        "kinds",
+        "Queries of this kind",
+        figures.query_table(shown, view.titles, whole=bool(view.dataset.parts)),
+        opens=partial(_outcome, view, rows),
+        carried=shown[["dataset", "query_id"]].to_numpy().tolist(),
+    )
+    yield Note(
+        [
+            f"{len(shown):,} of {counted(len(found), 'query')} of this kind.",
+            "A click on a row opens the query with its best and its worst system.",
+        ]
+    )
+
+
+def by_kind(view: View) -> Steps:
+    """The mean of every system on each kind of query, with intervals."""
+    keys, ranked = view.ask(select_slices.keys, **view.choice)["key"].tolist(), view.ranked()
+    if not keys or ranked.empty:
+        lacking = f"no {view.measure}" if ranked.empty else "no kinds of queries to tell apart"
+        yield Message(f"There is {lacking} here yet: python -m compute import-labels.")
+        return
+    titles = query_slices.TITLES
+    key = yield Choice("slice", "By", keys, noun="kind of query", width=230, titles=titles)
+    rows = view.ask(select_slices.by_slice, measure=view.measure, key=key, **view.choice)
+    shown, title = ranked[["system", "title", "family"]].head(MOST_SYSTEMS), titles.get(key, key)
+    yield Figure(
+        "by_kind",
+        f"{view.title} by {title}",
+        partial(slices.panels, shown.merge(rows, on="system"), view.measure),
+        partial(looks.families, shown["family"]),
+    )
+    yield Note(
+        [
+            _DESCRIBES * (key == query_slices.ANSWERED),
+            f"Mean {view.measure} by {title}, systems in the order of all these queries.",
+            "Every query counts the same, of whichever part." * (len(view.dataset.parts) > 1),
+            "Labels of your own: python -m compute import-labels.",
+            f"The {MOST_SYSTEMS} best of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
+        ],
+        how="a panel for each kind of query, with its mean and 95% interval"
+        " (Student's t). Intervals of two systems that overlap are no test: both answer the same"
+        " queries. Compare tests two systems, kind by kind.",
+    )
+
+
+def judgements(view: View) -> Iterator[Step]:
+    """How many documents of each grade every query has."""
+    grades = view.ask(select_systems.grades, **view.choice)
+    if grades.empty:
+        yield Message("No judgements are stored here.")
+        return
+
+    def opens(dataset: str, query_id: str) -> Link:
+        a, b = offers.first_pair(sorted(view.ranked()["system"]) or [""])
+        return view.to_query(dataset, query_id, a, b)
+
+    n_queries = len(grades.drop_duplicates(["dataset", "query_id"]))
+    yield Figure(
+        "judged",
+        f"Judged documents by query on {view.dataset.title}",
+        partial(difficulty.judged, grades),
+        opens=opens,
+    )
+    yield Note(
+        [
+            *difficulty.judged_note(grades),
+            "With many queries a column is the mean of neighbours."
+            * (n_queries > binned_queries.MOST),
+        ],
+        how="a column is a query, its height the number of its judged documents, the"
+        " stronger the colour the more relevant. Queries with few judged documents say little about"
+        " systems that find others. A click opens the query.",
+    )
+
+
+def documents(view: View) -> Steps:
+    """Search for a document: which systems rank it where, for which queries."""
+    name = (yield Words("doc", "Document id", width=340)).strip()
+    if not name:
+        found = example(view.ask, view.dataset)
+        such = f", such as {found['doc_id'].iloc[0]}" if len(found) else ""
+        yield Message(
+            f"Type the id of a document{such}: where each system ranks it is listed, and how it is"
+            " judged. Some letters of it give a list of ids."
+        )
+        return
+    rows = query_outcomes.found(view.ask(select_systems.ranked_at, doc_id=name, **view.choice))
+    if len(rows):
+        yield from _places(view, name, rows)
+        return
+    near = list(view.ask(select_systems.like, part=name, **view.choice)["doc_id"])
+    others = f" Ids with these letters: {', '.join(near)}" if near else ""
+    yield Message(f"No system ranks {name} here, and nobody judged it.{others}")
+
+
+def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
+    systems = sorted(set(view.ask(select.means_of, **view.choice)["system"]))
+
+    def opens(dataset: str, query_id: str, first: str) -> Link:
+        a, b = offers.first_pair(systems or [""])
+        return view.to_query(dataset, query_id, first or a, b if b != first else a)
+
+    shown = rows.head(MOST_PLACES)
+    yield Table(
+        "places",
+        "Where a document is ranked",
+        figures.place_table(shown, view.titles, len(systems)),
+        opens=opens,
+        carried=shown[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist(),
+    )
+    yield Note(
+        [
+            f"{name} is ranked or judged for {counted(len(rows), 'query')}.",
+            "A click on a row opens the query.",
+            "Ranks down to the depth that is kept of a run.",
+            f"The first {len(shown):,} are shown." * (len(shown) < len(rows)),
+        ]
+    )

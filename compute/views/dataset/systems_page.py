@@ -1,0 +1,216 @@
+"""The systems of a dataset on the page Dataset: means, baselines, versions, the way to others."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from pandas import DataFrame, Series
+
+from compute.base.errors import WrongInput
+from compute.evaluate.measures import better
+from compute.views.compare import power
+from compute.views.compare import select as compare_select
+from compute.views.compare import tables as compare_tables
+from compute.views.dataset import query_outcomes, select_systems, versions
+from compute.views.dataset import systems as figures
+from compute.views.dataset.select_systems import MEDIAN
+from compute.views.dataset.view import MOST_SYSTEMS, View
+from compute.views.efficiency import augmented_table
+from compute.views.leaderboard import order_confidence, select_order
+from compute.views.page import (
+    Asked,
+    Button,
+    Choice,
+    Figure,
+    Heading,
+    Into,
+    Link,
+    Message,
+    Note,
+    Remember,
+    Row,
+    Section,
+    Slot,
+    Step,
+    Steps,
+    Switch,
+    Table,
+    Text,
+)
+from compute.views.shared import catalogue, standings
+from compute.views.shared import theme as looks
+
+
+def systems(view: View) -> Iterator[Step]:
+    """Means with intervals, versions of a system, and links to other pages."""
+    yield Section(partial(_standing, view), ("standing",), asks=("against", "all"))
+    kept = ("versions_line", "versions_table")
+    yield Section(partial(_versions, view), kept, asks=("versions",))
+    yield Section(partial(further, view))
+    augmented = partial(augmented_table.section, view.ask, view.dataset.name)
+    yield Section(augmented, ("augmentation",))
+
+
+def _standing(view: View) -> Steps:
+    """Means with intervals and holes; who gains and loses against a baseline."""
+    rows = view.ranked()
+    if rows.empty:
+        yield Message(f"No system has a {view.measure} here yet.")
+        return
+    baseline, whole = yield Row(partial(_baseline, view, rows))
+    choice: dict[str, Any] = {"measure": view.measure, **view.choice}
+    moves = view.ask(select_systems.moved, baseline=baseline, **choice)
+    shown = rows.merge(moves, on="system")
+    if not whole:
+        shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
+    shown, against = shown.reset_index(drop=True), view.titles.get(baseline, baseline)
+    above = yield Slot()
+    yield Figure(
+        "standing",
+        view.title,
+        partial(figures.systems, shown, view.measure, against),
+        partial(looks.families, shown["family"]),
+        opens=partial(_compared, view, baseline if baseline != MEDIAN else shown["system"].iloc[0]),
+    )
+    # Found out once the figure is drawn: on 10,000 queries it takes a second.
+    yield Into(above, partial(_certainty, view, rows["system"].tolist()))
+    yield _how_to_read(view, baseline, len(shown), len(rows))
+
+
+def _how_to_read(view: View, baseline: str, n_shown: int, n_all: int) -> Note:
+    return Note(
+        [
+            "The median system: per query the median of all systems." * (baseline == MEDIAN),
+            f"The {MOST_SYSTEMS} best of {n_all:,}." * (n_shown < n_all),
+            *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
+        ],
+        how="first the mean over the queries with the interval that holds the true"
+        " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
+        " answer the same queries. Beside it: on how many queries it is better, the same or worse."
+        " Holes: share of the top 10 that nobody judged.",
+        of_matrix="A click on a system compares it with the baseline, query by query.",
+    )
+
+
+def _baseline(view: View, rows: DataFrame) -> Steps:
+    names = [*sorted(rows["system"]), MEDIAN]
+    usual = "bm25" if "bm25" in names else MEDIAN
+    look: dict[str, Any] = {"noun": "system", "titles": view.titles, "width": 240}
+    baseline = yield Choice("against", "Against", names, usual, **look)
+    if len(rows) <= MOST_SYSTEMS:
+        return baseline, False
+    return baseline, (yield Switch("all", f"All {len(rows):,} systems"))
+
+
+def _compared(view: View, baseline: str, system: str) -> Link:
+    """The way to a system beside the baseline; to the baseline beside the best other one."""
+    if system == baseline:
+        others = [name for name in view.ranked()["system"] if name != baseline]
+        baseline = others[0] if others else baseline
+    two = {"a": system, "b": baseline, "measure": view.measure}
+    return Link("compare", {"dataset": view.dataset.name, **two})
+
+
+def _certainty(view: View, names: list[str]) -> Steps:
+    """Whether the first of them is significantly the best, and where the whole order stands."""
+    asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
+    try:
+        order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)
+    except WrongInput:
+        # One system, or too few queries: then nothing is known, and nothing said.
+        return
+    if verdict := order_confidence.verdict(order, view.titles):
+        yield Text(verdict)
+        beside = yield Slot()
+        shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
+        yield Button("How sure the whole order is", Link("leaderboard", shown))
+        if alike := order_confidence.like_first(order):
+            pairs = view.ask(standings.among_all, systems=names, **asked)
+            yield from _detectable(view, beside, order["system"], alike, pairs)
+
+
+def _detectable(
+    view: View, beside: Any, order: Series, alike: Sequence[str], pairs: DataFrame
+) -> Iterator[Step]:
+    """The lead of the first that would have been found; and the first two where they differ when
+    compared alone, with both figures."""
+    a, b = order.iloc[:2]
+    plans = [power.of_pair(standings.pair(pairs, a, other)) for other in alike]
+    if leads := power.leads(plans):
+        yield Into(beside, Text(leads))
+    if len(order) < 3 or b not in alike:
+        return
+    two: dict[str, Any] = {"measure": view.measure, "a": a, "b": b}
+    alone = view.ask(compare_select.tested, **view.choice, **two)
+    among = standings.pair(pairs, a, b)
+    titles = str(view.titles.get(a, a)), str(view.titles.get(b, b))
+    ps = alone["p_randomisation"].iloc[0], among["p"], among["n_pairs"]
+    if differ := compare_tables.alone(titles, *ps):
+        yield Text(differ)
+        link = Link("compare", {"dataset": view.dataset.name, **two})
+        yield Button("The first two compared", link)
+
+
+def _versions(view: View) -> Steps:
+    """The versions of a system, one after the other."""
+    names = view.choice["datasets"]
+    kept = view.ask.versions(names)
+    if not kept:
+        return
+    yield Heading("Versions")
+    options = list(dict.fromkeys(part.version_of for part in kept))
+    look: dict[str, Any] = {"noun": "system with versions", "titles": view.titles, "width": 240}
+    system = yield Choice("versions", "Versions of", options, **look)
+    kept = [part for part in kept if part.version_of == system]
+    runs = [part for part in view.ask.parts() if part.kind == "hits" and part.system == system]
+    live = next((part for part in runs if part.dataset in names), None)
+    history = versions.history(kept, live)
+    ask = view.ask.with_versions([part.system for part in kept])
+    runs = history["system"].tolist()
+    rows = ask(versions.scored, measure=view.measure, systems=runs, **view.choice)
+    yield from _history(view, system, history.merge(rows, on="system"))
+
+
+def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
+    """A line over the versions of one system, and what each has more than the one before."""
+    called, whole = view.titles.get(system, system), bool(view.dataset.parts)
+    title = f"{view.measure} of the versions of {called} on {view.dataset.title}"
+    yield Figure("versions_line", title, partial(versions.line, rows, view.measure))
+    yield Table(
+        "versions_table",
+        title,
+        versions.table(rows, view.measure),
+        opens=None if whole else view.to_run,
+        carried=[[name] for name in rows["system"][::-1]],
+    )
+    yield Note(
+        [
+            "Above: the mean with its 95% interval; below: the share of the top 10 without"
+            " judgement.",
+            "Earlier versions count nowhere else, unless a picker of systems names them.",
+            "A click on a row opens how that run was made." * (not whole),
+        ],
+        how="the difference to the version before is tested query by query, each pair alone; of"
+        " many versions one in twenty differs by chance. A version with more holes than the one"
+        " before may be underrated by them.",
+    )
+    if len(rows) > 1:
+        b, a = rows["system"].iloc[-2:]
+        names = {"dataset": view.dataset.name, "measure": view.measure, "a": a, "b": b}
+        yield Button("The last two compared, query by query", Link("compare", names))
+
+
+def further(view: View) -> Steps:
+    """Links to the dataset's queries and to two systems: the clicked one, and those that lead."""
+    names = view.ask(catalogue.leading, added=False, dataset=view.dataset.name)["system"].tolist()
+    cell = yield Asked("system")
+    two = sorted(names, key=lambda name: name != cell)[:2]
+    clicked = two if cell in names else []
+    if clicked:
+        yield Remember(clicked)
+    target = {"dataset": view.dataset.name, "measure": view.measure}
+    compared = Link("compare", target | dict(zip("ab", two, strict=False)))
+    links = [Button("Two of its systems compared", compared)] * (len(two) > 1)
+    lists = Link("query", {**target, "systems": clicked})
+    links += [Button("The lists, query by query", lists)] * (not view.dataset.parts)
+    yield Row(links)

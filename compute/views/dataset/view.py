@@ -1,0 +1,58 @@
+"""What the controls of the page Dataset say, and the systems that it shows."""
+
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.views.page import Ask, Link
+from compute.views.shared import standings
+
+MOST_SYSTEMS = 40
+"""Systems that are shown unless all are asked for."""
+
+
+class View(NamedTuple):
+    """Choices of the controls, and titles."""
+
+    ask: Ask
+    dataset: Dataset
+    measure: str
+    named: DataFrame
+    """system, title, family."""
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """Parameter of queries: the dataset, or its parts."""
+        return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
+
+    @property
+    def title(self) -> str:
+        """Title of the figure of the systems."""
+        return f"{self.measure} of systems on {self.dataset.title}"
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """Title of each system by its name."""
+        return dict(zip(self.named["system"], self.named["title"], strict=True))
+
+    @property
+    def to_run(self) -> Link:
+        """A link to the run of the system that a row carries."""
+        names = {"show": "Runs", "dataset": self.dataset.name}
+        return Link("data", names, carried=("system",))
+
+    def to_query(self, dataset: str, query_id: str, a: str, b: str) -> Link:
+        """A link to a query with the ranked lists of two systems."""
+        shown = {"systems": [a, b], "measure": self.measure}
+        return Link("query", {"dataset": dataset, "query": query_id, **shown})
+
+    def standing(self) -> DataFrame:
+        """The mean of every system on every part."""
+        return self.ask(standings.standing, measure=self.measure, **self.choice)
+
+    def ranked(self) -> DataFrame:
+        """The systems with mean, interval and holes, the best first."""
+        ranked = standings.ranked(self.standing(), self.measure)
+        rows = ranked.merge(self.named, on="system", how="left").fillna({"family": "imported"})
+        return rows.assign(title=rows["title"].fillna(rows["system"]))

@@ -1,0 +1,237 @@
+"""The page Dataset asked on a store: its views, what is said where something is absent, clicks."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from compute.base.settings import Settings
+from compute.evaluate.measures import MEASURES
+from compute.intake import imports, query_labels
+from compute.recompute.run import Bench
+from compute.store.own_datasets import own_datasets
+from compute.store.run_versions import Version
+from compute.store.store import Store
+from compute.views.dataset.page import page
+from compute.views.page import Ask, Button, Figure, Html, Link, Message, Note, Text
+from compute.views.page import find as found_part
+from compute.views.page import parts as every_part
+from compute.views.page.store_ask import opened
+from tests.support.tiny import write_tiny
+
+EVIL = "<b>*mine*&$x$"
+SURE = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+RUNS = {"sure": SURE, EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"}
+FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
+"""By system the queries, of twelve, on which it ranks the relevant document first: a and b differ
+on six, always for a, which is p = 2 / 2^6 alone."""
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Tiny with two runs, one of which has a version, and labels; the same in "Polish", where no
+    paper has either; one whose queries changed after its run; one of four systems."""
+    folder = tmp_path_factory.mktemp("dataset")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    for name in ("tiny", "tiny-pl", "anew"):
+        row = imports.import_dataset(bench, name, path=write_tiny(folder / name)).dataset
+        for system, lines in RUNS.items():
+            (folder / "some.run").write_text(lines, "utf-8")
+            imports.import_run(bench, folder / "some.run", row, system=system)
+    tiny = own_datasets(bench.store)["tiny"]
+    (folder / "some.run").write_text(SURE.replace("3.0", "1.0"), "utf-8")
+    imports.import_run(
+        bench, folder / "some.run", tiny, system="sure", version=Version("new", EVIL)
+    )
+    (folder / "labels").write_text(f"q1\t{EVIL}\t{EVIL}\nq2\t{EVIL}\tland\n", "utf-8")
+    query_labels.import_file(bench, folder / "labels", tiny)
+    queries = folder / "anew" / "queries.jsonl"
+    queries.write_text(queries.read_text("utf-8").replace("ships", "boats"), "utf-8")
+    imports.import_dataset(bench, "anew", path=folder / "anew")
+    imports.import_dataset(bench, "bare", path=folder / "tiny")
+    (folder / "qrels").write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(12)), "utf-8")
+    own = imports.import_dataset(bench, "own", qrels=folder / "qrels").dataset
+    for system, hit in FOUND.items():
+        lines = (f"q{q} Q0 {f'd{q}' if q in hit else 'x'} 1 1 t\n" for q in range(12))
+        (folder / "some.run").write_text("".join(lines), "utf-8")
+        imports.import_run(bench, folder / "some.run", own, system=system)
+    with opened(bench.store) as ask:
+        yield ask
+
+
+def parts(ask: Ask, **chosen: Any) -> list[Any]:
+    return every_part(page, ask, **chosen)
+
+
+def find(ask: Ask, key: str, **chosen: Any) -> Any:
+    return found_part(page, ask, key, **chosen).part
+
+
+def said(shown: list[Any]) -> str:
+    """All sentences of a page."""
+    notes = [f"{one.shown} {one.behind()}" for one in shown if isinstance(one, Note)]
+    return " ".join([*notes, *(one.text for one in shown if isinstance(one, Message | Text))])
+
+
+def links(shown: list[Any]) -> dict[str, Link]:
+    return {one.label: one.opens for one in shown if isinstance(one, Button)}
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        ("Systems", "two systems whose intervals overlap may still differ"),
+        ("Queries", "Of 3 queries all systems fail 0"),
+        ("Judgements", "5 judgements of 3 queries"),
+        ("Documents", "Type the id of a document, such as d"),
+        ("Kinds of queries", "Labels of your own: python -m compute import-labels."),
+    ],
+)
+def test_every_view_opens_from_its_address(ask: Ask, view: str, words: str) -> None:
+    assert words in said(parts(ask, dataset="tiny", show=view, measure="RR@10"))
+
+
+def test_a_dataset_shows_statistics_systems_and_an_example(ask: Ask) -> None:
+    address = {"dataset": "tiny", "show": "Overview"}
+    statistics = find(ask, "statistics", **address).rows.set_index("Statistic")
+    assert statistics.loc["Documents", "Here"] == "6"
+    systems = find(ask, "systems", **address)
+    assert sorted(systems.rows["System"]) == sorted(RUNS)
+    assert systems.rows["Unanswered"].tolist() == [0, 1]
+    ((first,), _) = systems.carried
+    assert systems.opens.of([first]) == {"system": "sure", "show": "Runs", "dataset": "tiny"}
+    html = [one.text for one in parts(ask, **address) if isinstance(one, Html)]
+    assert html[0].startswith("<div dir=") and "Ships" in html[1]
+
+
+def test_the_best_system_is_drawn_first_also_where_less_is_better(ask: Ask) -> None:
+    for measure in ("RR@10", "Hole@10"):
+        address = {"dataset": "tiny-pl", "measure": measure, "show": "Overview"}
+        part = find(ask, "spread", **address)
+        assert part.drawn(theme="light").layout.yaxis.ticktext[0] == "sure", measure
+
+
+def test_every_measure_draws(ask: Ask) -> None:
+    for measure in MEASURES:
+        figures = [one for one in parts(ask, dataset="own", measure=measure) if _drawn(one)]
+        assert [one.key for one in figures] == ["standing"], measure
+
+
+def _drawn(part: Any) -> bool:
+    return isinstance(part, Figure) and bool(part.drawn(theme="light").data)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
+        ("bioasq", "its documents cannot be downloaded"),
+        ("nq-dpr", "has published figures only"),
+        ("bare", "yet: start systems on the page Jobs, or python -m compute run bm25 bare."),
+        ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
+    ],
+)
+def test_a_dataset_without_runs_says_what_computes_one(ask: Ask, dataset: str, words: str) -> None:
+    assert words in said(parts(ask, dataset=dataset))
+    for view in ("Systems", "Queries"):
+        assert "has a nDCG@10 here yet." in said(parts(ask, dataset=dataset, show=view))
+
+
+def test_runs_of_a_dataset_imported_anew_are_named_and_lead_to_jobs(ask: Ask) -> None:
+    shown = parts(ask, dataset="anew")
+    assert f"{EVIL}, sure: made before what is stored of anew was replaced" in said(shown)
+    assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [EVIL, "sure"]}
+
+
+def test_the_forums_of_the_polish_cqadupstack_are_shown_as_printed(ask: Ask) -> None:
+    part = find(ask, "parts", dataset="cqadupstack-pl")
+    shown = part.drawn(theme="light").layout.yaxis.ticktext
+    assert sum("CQADupStack-PL: " in name for name in shown) == 12
+
+
+def test_the_verdict_and_the_first_two_stand_above_the_figure(ask: Ask) -> None:
+    shown = parts(ask, dataset="own", measure="RR@10", show="Systems")
+    differ = "Compared alone, a and b differ (p = .03); with all 6 pairs corrected p = .06."
+    texts = [one.text for one in shown if isinstance(one, Text)]
+    assert differ == texts[-1]
+    assert re.search(r"With 12 queries, .* under about \.\d{3}.* would be missed", texts[1])
+    two = {"dataset": "own", "measure": "RR@10", "a": "a", "b": "b"}
+    assert links(shown)["The first two compared"] == Link("compare", two)
+    keys = [getattr(one, "key", "") for one in shown]
+    assert shown.index(Text(differ)) < keys.index("standing")
+
+
+def test_a_click_compares_a_system_with_the_baseline_and_the_baseline_with_the_best(
+    ask: Ask,
+) -> None:
+    part = find(ask, "standing", dataset="own", measure="RR@10", against="a")
+    assert [part.opens(name).names["b"] for name in "ab"] == ["b", "a"]
+
+
+def test_the_clicked_system_is_one_of_the_two_compared_and_query_starts_with_it(
+    ask: Ask,
+) -> None:
+    shown = links(parts(ask, dataset="own", system="d"))
+    assert shown["Two of its systems compared"].names["a"] == "d"
+    assert shown["The lists, query by query"].names["systems"] == ["d", "a"]
+    assert not links(parts(ask, dataset="own"))["The lists, query by query"].names["systems"]
+
+
+def test_a_system_has_its_versions_which_are_read_for_them_alone(ask: Ask) -> None:
+    rows = find(ask, "versions_table", dataset="tiny", measure="RR@10", against=EVIL).rows
+    assert rows[["Version", "Note", "RR@10"]].to_numpy().tolist() == [
+        ["new", EVIL, ".833"],
+        ["1", "", "1.000"],
+    ]
+    systems = find(ask, "systems", dataset="tiny", show="Overview").rows["System"]
+    assert sorted(systems) == sorted(RUNS)
+
+
+def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> None:
+    address = {"dataset": "tiny-pl", "measure": "RR@10", "show": "Queries"}
+    part = find(ask, "kinds", kind="one system alone", **address)
+    assert part.carried[0] == ["tiny-pl", "q3"]
+    assert part.opens("tiny-pl", "q3").names["systems"] == ["sure", EVIL]
+    assert "No query is of this kind." in said(parts(ask, kind="all fail", **address))
+    assert "holes make no query hard" in said(parts(ask, **address | {"measure": "Hole@10"}))
+
+
+def test_a_document_is_searched_by_its_id(ask: Ask) -> None:
+    address = {"dataset": "tiny", "show": "Documents"}
+    assert "d4 is ranked or judged for 1 query" in said(parts(ask, doc="d4", **address))
+    assert find(ask, "places", doc="d4", **address).rows["Judgement"].tolist() == ["hole"]
+    assert "No system ranks *d* here" in said(parts(ask, doc="*d*", **address))
+    assert "Ids with these letters: d1, d2" in said(parts(ask, doc="d", **address))
+
+
+def test_a_dataset_in_two_languages_shows_what_is_printed(ask: Ask) -> None:
+    for name in ("scifact", "scifact-pl"):
+        rows = find(ask, "languages", dataset=name, show="Two languages").rows.set_index("System")
+        row = rows.loc["BM25 (Elasticsearch)"]
+        assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
+        assert row["Polish − English, published"] == "−.066"
+        part = find(ask, "translation", dataset=name, show="Two languages")
+        bold = part.rows[part.bold["LaBSE"]]["Part"].tolist()
+        assert bold == ["scifact-pl queries"]
+
+
+def test_two_own_collections_in_two_languages_have_no_printed_sizes(ask: Ask) -> None:
+    for name in ("tiny", "tiny-pl"):
+        sizes = find(ask, "sizes", dataset=name, show="Two languages").rows
+        assert list(sizes) == ["Statistic", "English, here", "Polish, here"]
+
+
+def test_kinds_of_queries_by_labels_of_ones_own(ask: Ask) -> None:
+    address = {"dataset": "tiny", "show": "Kinds of queries"}
+    part = find(ask, "by_kind", slice=EVIL, **address)
+    assert part.title.endswith(f"by {EVIL}")
+    assert EVIL not in part.drawn(theme="light").to_json().split('"customdata"')[0]
+    assert "it describes, and is no ground" in said(parts(ask, slice="answered", **address))
+
+
+def test_the_facts_of_a_dataset_stand_on_one_line_and_its_note_behind(ask: Ask) -> None:
+    note = next(one for one in parts(ask, dataset="msmarco-pl/test") if isinstance(one, Note))
+    assert "relevant from 2 on, as AP(rel=2)@100" in note.shown
+    assert note.behind().startswith("It prints the 6,980 queries of dev")

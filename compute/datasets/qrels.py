@@ -131,7 +131,9 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
     how = how or shapes.How()
     if held := shapes.held(path, how):
         table, told = held.as_judged(how)
-        return Qrels(_once(table, _PAIR, path), None, held.texts, told)
+        judgements = _once(table, _PAIR, path)
+        asked = judgements["query_id"].unique() if held.by_text else ()
+        return Qrels(judgements, None, {one: one for one in asked} | {**held.texts}, told)
     found = form(path, how)
     if found.fault:
         raise WrongInput(f"{path}: {found.fault}; {found.remedy}")

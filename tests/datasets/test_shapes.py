@@ -165,6 +165,7 @@ def test_one_file_gives_its_run_and_its_judgements(tmp_path: Path) -> None:
     file = written(tmp_path, RUNS["the answer of _rank_eval"])
     assert read_qrels(file).values.tolist() == [["q1", "d1", 1]]
     assert read(written(tmp_path, JUDGED["a golden set"])).texts == {"q1": "a", "q2": "b"}
+    assert read(written(tmp_path, JUDGED["Quepid's"])).texts == {"q1": "q1", "q2": "q2"}
 
 
 @pytest.mark.parametrize(

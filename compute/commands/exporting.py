@@ -1,26 +1,19 @@
 """The command that writes figures, tables, views and runs to files, without a browser window."""
 
 import contextlib
-import json
-import os
-import subprocess
-import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
-from compute.base.files import written_aside
 from compute.base.permissions import usual
-from compute.base.settings import PROJECT
 from compute.base.words import near
 from compute.commands.choices import ADDED, EXPORTS, RUN_FORMATS
 from compute.commands.common import scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
-from compute.exports import named, pages, runs, site
+from compute.exports import all_figures, named, pages, runs, site
 from compute.exports.formats import ONE, Paper, check
 from compute.judgements import Choice
 from compute.store.store import Store
@@ -48,29 +41,20 @@ def export(arguments: Namespace) -> int:
     check(arguments.what, file.suffix.removeprefix("."))
     page, key, given = _wanted(arguments)
     _score(given)
-    paper = Paper(arguments.width, arguments.font, not arguments.untitled)
-    if page in pages.PAGES:
-        store, form = Store(settings.load()), file.suffix.removeprefix(".")
-        content = (
-            pages.archive(store, page, given)
-            if arguments.what == "view"
-            else pages.write(store, page, key, given, form, paper)
-        )
-        _put(file.absolute(), content)
-        done = 0
+    store = open_whole().store
+    if arguments.what == "view":
+        content = pages.archive(store, page, given)
     else:
-        asked = {"kind": arguments.what, "page": page, "key": key, "given": given}
-        done = _on_page(asked | {"paper": paper, "out": str(file.absolute())}, "render")
-    if done == 0:
-        usual(file)
-        printable.say(f"wrote {file.absolute()}")
-    return done
+        form = file.suffix.removeprefix(".")
+        content = pages.write(store, page, key, given, form, _paper(arguments))
+    all_figures.put(file.absolute(), content)
+    usual(file)
+    printable.say(f"wrote {file.absolute()}")
+    return 0
 
 
-def _put(file: Path, content: bytes) -> None:
-    """Write a file whole, or not at all."""
-    with written_aside(file) as opened:
-        opened.write(content)
+def _paper(arguments: Namespace) -> Paper:
+    return Paper(arguments.width, arguments.font, not arguments.untitled)
 
 
 def _one_each(arguments: Namespace) -> None:
@@ -121,18 +105,12 @@ def _all(arguments: Namespace) -> int:
     folder: Path = arguments.all.absolute()
     _make_empty(folder)
     datasets = [arguments.dataset] if arguments.dataset else stored
-    views = named.views(datasets, arguments.measure)
-    asked = {
-        "views": [_counting(view, arguments) for view in views],
-        "form": arguments.format,
-        "paper": [arguments.width, arguments.font, not arguments.untitled],
-        "folder": str(folder),
-    }
-    done = _on_page(asked, "render_all")
+    views = [_counting(view, arguments) for view in named.views(datasets, arguments.measure)]
+    store = open_whole().store
+    failed = all_figures.write(store, views, folder, arguments.format, _paper(arguments))
     usual(folder, *folder.iterdir())
-    if (folder / "captions.tex").exists():
-        printable.say(f"wrote {folder}")
-    return done
+    printable.say(f"wrote {folder}")
+    return int(failed > 0)
 
 
 def _counted(arguments: Namespace) -> dict[str, list[str]]:
@@ -205,22 +183,6 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     if arguments.dataset:
         in_address |= named.of_dataset(arguments.name, found, arguments.dataset)
     return found.page, found.key, fixed | in_address | options
-
-
-def _on_page(asked: Mapping[str, object], module: str) -> int:
-    """Have a process of the pages' own draw it: nothing here knows of them."""
-    open_whole()
-    done = subprocess.run(
-        [sys.executable, "-m", f"pages._frame.{module}"],
-        cwd=PROJECT,
-        # Who may run this reads the home folder anyway: there is nobody to sign in.
-        env=os.environ | {"BEIRSCOPE_SIGN_IN": "false"},
-        input=json.dumps(asked).encode(),
-        check=False,
-    )
-    if done.returncode < 0:  # by a signal: it could say nothing itself
-        done.check_returncode()
-    return done.returncode
 
 
 def _run(arguments: Namespace) -> int:

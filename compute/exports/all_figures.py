@@ -1,0 +1,94 @@
+"""All figures of stored results as a folder of files, with their captions."""
+
+import itertools
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from compute.base import printable
+from compute.base.errors import BeirscopeError, Missing
+from compute.base.files import written_aside
+from compute.exports import captions, figures, file_names, named, pages
+from compute.exports.captions import Written
+from compute.exports.figures import Figure
+from compute.exports.file_names import LONGEST
+from compute.exports.formats import TWO, Paper
+from compute.store.store import Store
+from compute.views import page as records
+
+CAPTIONS = "captions.tex"
+
+
+Files = dict[tuple[str, ...], Written]
+"""Written figures by the words of their names: equal ones mean one figure on two pages."""
+
+
+def write(
+    store: Store, views: Sequence[named.Address], folder: Path, form: str, paper: Paper
+) -> int:
+    """Write the figures of all views, then the captions of those that are written.
+
+    Returns the number of those that could not be: of each it says why, and writes the others.
+    Raises Missing where nothing is.
+    """
+    done: Files = {}
+    failed = 0
+    for name, given in views:
+        try:
+            with pages.asked(store, name, given) as view:
+                failed += _write_view(view, done, folder, form, paper)
+        except Missing:
+            continue  # it has nothing of this dataset
+        # Whatever is wrong with one view, the others are wanted.
+        except Exception as error:
+            said = ", ".join(f"{key}={value}" for key, kept in given.items() for value in kept)
+            failed += _failed(f"the page {name} ({said})", error)
+    if not done:
+        raise Missing("no figure can be drawn of what is stored: python -m compute demo first")
+    put(folder / CAPTIONS, captions.document(done.values(), form).encode())
+    return failed
+
+
+def _write_view(view: pages.Asked, done: Files, folder: Path, form: str, paper: Paper) -> int:
+    """Write the figures of a view that are not `done`; returns the number of failures."""
+    failed = 0
+    for found in view.every():
+        words = tuple(file_names.said(view.name, found.part.key, found.values))
+        if not isinstance(found.part, records.Figure) or words in done:
+            continue
+        try:
+            one = pages.exported(view.name, found)
+            assert isinstance(one, Figure)
+            one = one._replace(name=_unused(one.name, {file.one.name for file in done.values()}))
+            done[words] = _write(one, view, folder, form, paper)
+        # Whatever is wrong with one figure, the others are wanted.
+        except Exception as error:
+            failed += _failed(f"{view.name}: {found.part.title}", error)
+    return failed
+
+
+def _failed(what: str, error: Exception) -> int:
+    why = str(error) if isinstance(error, BeirscopeError) else type(error).__name__
+    printable.warn(f"not written: {what}: {why}")
+    return 1
+
+
+def _unused(name: str, used: Collection[str]) -> str:
+    """The name, or where a figure of something else has it, the name with a number."""
+    numbered = (f"{name[: LONGEST - 4]}-{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in used)
+
+
+def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper) -> Written:
+    """Write a figure; two columns wide, and that is said, where one is too narrow for it."""
+    fits = named.fits(one.key, paper.width)
+    paper = paper if fits else paper._replace(width=TWO)
+    file = one.name + file_names.ending(form, paper.width)
+    put(folder / file, figures.write(one, form, paper))
+    printable.say(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}")
+    return Written(one, file, paper.width, view.ask.manifest, view.judgements)
+
+
+def put(file: Path, content: bytes) -> None:
+    """Write a file whole, or not at all."""
+    with written_aside(file) as opened:
+        opened.write(content)

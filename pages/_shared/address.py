@@ -1,6 +1,5 @@
 """What the address names, where no picker holds it; names that there are not."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,8 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 import streamlit.components.v2 as components
 
-from compute.evaluate.measures import is_measure
-from pages._shared import escaping, export, navigation, pickers, reading
+from pages._shared import escaping, export, navigation, pickers
 
 _IN_PLACE = components.component(
     "named_in_place",
@@ -62,15 +60,6 @@ def say_missing(sentences: Sequence[str]) -> None:
     st.session_state.setdefault("_missing", []).extend(sentences)
     for words in sentences:
         st.warning(escaping.text(words))
-
-
-def measures() -> list[str]:
-    """The measures that a picker offers; says so where the address names none of them."""
-    offered = reading.measures()
-    further = [name for name in st.query_params.get_all("measure") if is_measure(name)]
-    score = f"python -m compute score --measure {shlex.quote(further[0])}" if further else ""
-    known("measure", offered, "measure", f"To score the stored runs by it: {score}" * bool(score))
-    return offered
 
 
 def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:

@@ -1,16 +1,14 @@
 """Pickers of systems: those that a page shows, and Query's up to four, whose names stand in the
 address in either manner."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from compute.views.page import Few, offers
-from compute.views.shared import catalogue
 from pages._shared import address, escaping, export, pickers
-from pages._shared.reading import read
 from pages._shared.served import Served
 
 
@@ -19,35 +17,8 @@ def titles() -> dict[str, str]:
     return offers.system_titles(Served())
 
 
-def with_versions(known: Sequence[str], datasets: Collection[str]) -> list[str]:
-    """The systems, after each its versions on these datasets."""
-    return offers.with_versions(Served(), known, datasets)
-
-
-def told(known: Sequence[str]) -> str | None:
-    """Lines of `offers.told` in Markdown, for the tooltip of a picker."""
-    return _lines(offers.told(known))
-
-
 def _lines(lines: Sequence[str]) -> str | None:
     return "\n".join(f"- {escaping.text(line)}" for line in lines) or None
-
-
-def picked(
-    known: Sequence[str], what: str, above: Any, datasets: Collection[str] = ()
-) -> list[str]:
-    """The systems that a page shows, in the order of `known`: those picked, or all.
-
-    `above` takes what is wrong in the address; `what` says what they are, as in "run on scifact".
-    Their versions on `datasets` can be picked, too, and are not shown unless they are.
-    """
-    with above:
-        address.known("systems", known, what)
-    offered = with_versions(known, datasets)
-    chosen = pickers.pick_many(
-        "Systems", offered, "systems", width=330, titles=titles(), told=told(known)
-    )
-    return [name for name in known if name in chosen] or list(known)
 
 
 def few(few: Few, above: Any) -> list[str]:
@@ -94,12 +65,6 @@ def _choose(few: Few) -> None:
         for key in (few.key, *few.replaces):
             st.query_params.pop(key, None)
         st.query_params[few.key] = list(st.session_state[shown]) or [""]
-
-
-def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """The two systems that a page shows unless told, whichever judgements it counts."""
-    leading = read(catalogue.leading, added=False, dataset=dataset)
-    return offers.first_pair(known, leading["system"].tolist())
 
 
 def remember(systems: Sequence[str]) -> None:

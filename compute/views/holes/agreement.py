@@ -7,11 +7,9 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.words import counted
-from compute.views.page import Note, Table
+from compute.views.page import Note
 from compute.views.shared import theme as looks
 
-SHORT = 400
-"""Pixels of a table of which ten rows are in sight."""
 Row = Mapping[Hashable, Any]
 WEIGHTS = {
     "none": "any two grades count as apart",
@@ -19,11 +17,6 @@ WEIGHTS = {
     "quadratic": "two grades apart count four times as much as one",
 }
 """The weights of `agreement.kappas`, and what they do."""
-
-
-def short(key: str, title: str, rows: DataFrame) -> Table:
-    """A table of text, of which ten rows are in sight."""
-    return Table(key, title, rows, height=min(38 + 35 * len(rows), SHORT))
 
 
 def kappa_table(kappas: DataFrame) -> DataFrame:

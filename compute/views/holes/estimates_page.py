@@ -16,7 +16,6 @@ from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import sampled, select, three_ways
-from compute.views.holes.agreement import short
 from compute.views.holes.view import titled
 from compute.views.page import (
     Ask,
@@ -31,6 +30,7 @@ from compute.views.page import (
     Section,
     Step,
     Steps,
+    Table,
     Text,
 )
 
@@ -181,5 +181,5 @@ def _errors(
         return
     yield Text("Where it errs", bold=True)
     table = three_ways.error_table(rows)
-    yield short("machine-errors", f"Errors of a machine on {dataset}", table)
+    yield Table("machine-errors", f"Errors of a machine on {dataset}", table, height="auto")
     yield three_ways.error_note(kappas)

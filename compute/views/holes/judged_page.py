@@ -67,7 +67,7 @@ def _people(ask: Ask, dataset: str) -> Steps:
     yield Heading("How far people agree", anchor=_ANCHOR)
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
     kappas = agreement.kappa_table(ask(select.kappas, weights=weights, **asked))
-    yield agreement.short("kappas", f"Agreement of people on {dataset}", kappas)
+    yield Table("kappas", f"Agreement of people on {dataset}", kappas, height="auto")
     (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
     yield agreement.alpha_note(row, weights)
     pairs = ask(select.disagreements, **asked)
@@ -77,7 +77,7 @@ def _people(ask: Ask, dataset: str) -> Steps:
     n_open = int(pairs["settled"].isna().sum())
     yield Text(f"Disagreements: {len(pairs):,}, not settled yet: {n_open:,}", bold=True)
     table = agreement.disagreement_table(pairs.head(MOST))
-    yield agreement.short("disagreements", f"Disagreements on {dataset}", table)
+    yield Table("disagreements", f"Disagreements on {dataset}", table, height="auto")
     rows = pairs.head(MOST).to_dict("records")
     row = rows[(yield Widget("settle", {"rows": rows})) or 0]
     yield _pair(ask, dataset, row["query_id"], row["doc_id"])
@@ -90,10 +90,12 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
         return
     yield Heading("How far machines agree with people", anchor="machines")
     title, table = f"Agreement of machines with people on {dataset}", agreement.machine_table(found)
-    yield agreement.short("machines", title, table)
+    yield Table("machines", title, table, height="auto")
     yield agreement.MACHINES
     table = agreement.confusion_table(ask(select.confusions, dataset=dataset, added=False))
-    yield agreement.short("confusions", f"Grades of machines and of people on {dataset}", table)
+    yield Table(
+        "confusions", f"Grades of machines and of people on {dataset}", table, height="auto"
+    )
     yield Note(["Pairs that both graded, by people's grade (rows) and the machine's (columns)."])
 
 
@@ -147,7 +149,7 @@ def _sets(view: View) -> Steps:
         return
     yield Heading("Does the order depend on who judged?", anchor="sets")
     table = judgement_sets.listed(found)
-    yield agreement.short("sets", f"Judgement sets of {view.dataset}", table)
+    yield Table("sets", f"Judgement sets of {view.dataset}", table, height="auto")
     yield judgement_sets.LISTED
     two = _Two(view, asked, (yield Row(partial(_picked, found["set"].tolist()))))
     grades = view.ask(select_sets.grades, beside=two.sets, **asked)

@@ -239,8 +239,9 @@ class Table:
     """Whether a cell is bold on the page: the same rows and columns."""
     columns: Mapping[str, Column] = field(default_factory=dict)
     """Those that are not shown as any other."""
-    height: int | None = None
-    """Pixels; as high as its rows, until there are many, by default."""
+    height: int | str | None = None
+    """Pixels, `auto` for ten rows in sight; as high as its rows, until there are many, by
+    default."""
     width: int | None = None
     absent: str = ""
     """What stands for an absent value."""

@@ -12,7 +12,7 @@ from compute.evaluate.measures import FORMULAS, MEASURES
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages._shared import system_pickers
+from compute.views.page import offers
 from tests.support.pages import noted
 from tests.support.tiny import HOSTILE, write_tiny
 
@@ -234,12 +234,11 @@ def test_a_query_beyond_those_that_are_offered_is_found_again(
 
 
 def test_pickers_say_how_systems_of_like_names_differ() -> None:
-    told = (system_pickers.told(["bm25", "bm25-multifield", "minilm", "mine"]) or "").splitlines()
-    assert [line.replace("\\", "") for line in told] == [
-        "- BM25 (Pyserini): Lucene k1=0.9 b=0.4; title and text joined with one space; English"
+    assert offers.told(["bm25", "bm25-multifield", "minilm", "mine"]) == [
+        "BM25 (Pyserini): Lucene k1=0.9 b=0.4; title and text joined with one space; English"
         " analyser (Porter stemming, Lucene stop words); printed in BM25 Query Augmentation Table"
         " 1, Pyserini 2CR",
-        "- BM25 (Anserini): Lucene k1=0.9 b=0.4; title and text as separate fields, weights 1.0"
+        "BM25 (Anserini): Lucene k1=0.9 b=0.4; title and text as separate fields, weights 1.0"
         " and 1.0; printed in BEIR v4 Table 2",
     ]
-    assert system_pickers.told(["minilm"]) is None
+    assert offers.told(["minilm"]) == []

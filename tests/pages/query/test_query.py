@@ -132,7 +132,7 @@ def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> Non
     assert app.query_params["document"] == "d1"
 
 
-@pytest.mark.parametrize("where", ["query", "dataset", "about"])
+@pytest.mark.parametrize("where", ["query", "map", "dataset", "about"])
 def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
     app = opened(where, dataset="tiny", query="q3", a=EVIL, document="d4")
     for words in (HOSTILE, EVIL, "<script", "<img"):
@@ -147,8 +147,9 @@ def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
 
 
 def test_a_hostile_document_is_shown_word_for_word() -> None:
-    app = opened("query", dataset="tiny", query="q1", document="d4", a=EVIL)
-    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in html(app)
+    for page in ("query", "map"):
+        app = opened(page, dataset="tiny", query="q1", document="d4", a=EVIL)
+        assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in html(app)
 
 
 @pytest.mark.parametrize(

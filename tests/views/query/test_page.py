@@ -13,6 +13,8 @@ from compute.evaluate.measures import MEASURES
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from compute.views.dataset.page import page as dataset_page
+from compute.views.efficiency import augmented_table
 from compute.views.page import (
     Ask,
     Button,
@@ -174,6 +176,13 @@ def test_a_system_that_rewrote_the_query_says_how(ask: Ask) -> None:
     assert drawn(ask, "augmented-sure", query="q1", systems="sure").data
     with pytest.raises(Missing, match="no 'augmented-sure'"):
         find(page, ask, "augmented-sure", dataset="tiny", query="q1", systems=EVIL)
+
+
+def test_other_pages_have_it_beside_the_papers_table(ask: Ask) -> None:
+    on_dataset = parts(dataset_page, ask, dataset="tiny", show="Systems")
+    for found in (on_dataset, parts(augmented_table.section, ask)):
+        (*_, table) = (part for part in found if isinstance(part, Table))
+        assert table.rows["Words added"].iloc[0] == ".5"
 
 
 @pytest.mark.parametrize(

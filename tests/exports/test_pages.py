@@ -203,7 +203,7 @@ def test_all_figures_are_written_with_their_captions_but_one_that_fails(
 def test_no_figure_at_all_is_said(tmp_path: Path) -> None:
     with pytest.raises(Missing, match="no figure can be drawn"):
         store = Store(Settings(home=tmp_path / "home", threads=1))
-        all_figures.write(store, [("query", {})], tmp_path, "svg", Paper())
+        all_figures.write(store, [("query", {"dataset": ["no"]})], tmp_path, "svg", Paper())
 
 
 OTHER = [

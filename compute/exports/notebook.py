@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import plotly.graph_objects as go
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Series
 
@@ -19,24 +21,38 @@ from compute.base.errors import Missing
 from compute.base.words import near
 from compute.corpora import similarity_matrix
 from compute.corpora.overlap import FLOORS, UNITS
-from compute.reading.database import Reading, open_version
+from compute.exports import pages
 from compute.store.store import Store
 from compute.views.compare import select as compare_select
 from compute.views.data import select as data_select
 from compute.views.holes import select as holes_select
 from compute.views.overlap import select as overlap_select
+from compute.views.page import Figure, find
+from compute.views.page.store_ask import StoreAsk, opened
 
 
 class Results:
     """One version of what is stored: later publications change nothing that it answers."""
 
-    def __init__(self, opened: Reading) -> None:
-        self._opened = opened
+    def __init__(self, ask: StoreAsk) -> None:
+        self._ask = ask
 
     @property
     def cursor(self) -> DuckDBPyConnection:
         """A new connection for SQL of one's own; `from readme` in a snapshot names its tables."""
-        return self._opened.cursor()
+        return self._ask.overlays.reading.cursor()
+
+    def part(self, page: str, key: str, **chosen: Any) -> go.Figure | DataFrame:
+        """A figure or the rows of a table of a page, as the dashboard draws it.
+
+        `page` and `chosen` are those of the page's address, such as `compare` and `a="bm25"`; `key`
+        is what an exported file is called by. Raises WrongInput for a page or control that there is
+        not, Missing for a value or part that there is not.
+        """
+        found = find(pages.page_of(page), self._ask, key, **chosen).part
+        if isinstance(found, Figure):
+            return found.drawn(theme="light")
+        return found.rows if found.file is None else found.file
 
     def scores(
         self, dataset: str | None = None, system: str | None = None, measure: str | None = None
@@ -133,8 +149,5 @@ def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Ite
         if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
             raise Missing(f"{home} is no home folder: name one, or none for that of the settings")
         now = replace(now, home=Path(home))
-    opened = open_version(Store(now), picked=versions)
-    try:
-        yield Results(opened)
-    finally:
-        opened.close()
+    with opened(Store(now), versions) as ask:
+        yield Results(ask)

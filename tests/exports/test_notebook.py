@@ -54,7 +54,7 @@ def test_a_measure_that_nothing_has_is_refused(opened: Results) -> None:
 
 
 def test_the_paper_has_its_examples() -> None:
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +76,9 @@ def test_the_examples_give_the_numbers_that_ship(made: dict[str, Any], opened: R
     assert made["widest"] > 0
     assert made["alike"].shape[0] == made["alike"].shape[1] > 2
     assert len(made["figure"].data[0].y) == 300
+    (bars, *_) = made["drawn"].data
+    assert sum(bars.y) / len(bars.y) == pytest.approx(gap, abs=1e-9)
+    assert len(made["order"].data) > 1
     assert opened.cursor.sql("select count(*) from datasets").fetchall()[0][0] > 18
 
 
@@ -89,6 +92,8 @@ REFUSED = {
     "no run of 'x' on scifact is .* there are": lambda home: home.holes("scifact", systems=["x"]),
     "no run of 'bm26' on scifact": lambda home: home.compare("scifact", "bm25", "bm26"),
     "no run on 'nowhere' is stored": lambda home: home.holes("nowhere"),
+    "the page has no 'x' for these choices": lambda home: home.part("holes", "x"),
+    "No system on .* is called bm26": lambda home: home.part("compare", "scatter", a="bm26"),
     "no overlap of 'letters' from 0 .* unigrams": lambda home: home.overlap("letters"),
 }
 

@@ -204,8 +204,3 @@ class Growth:
             middle = (low + high) // 2
             low, high = (low, middle) if are_enough(middle) else (middle, high)
         return high
-
-
-def batch_size(done: int) -> int:
-    """How many pairs to draw together after so many: later batches learn less from each pair."""
-    return max(SMALLEST_BATCH, done // 2)

@@ -65,11 +65,6 @@ def to(page: str, **address: str | Sequence[str]) -> None:
     st.session_state["_way"] = f"{path}?{urlencode(named, doseq=True)}"
 
 
-def to_query(dataset: str, query_id: str, a: str, b: str, measure: str) -> None:
-    """Go to a query with the ranked lists of two systems."""
-    to("query", dataset=dataset, query=query_id, systems=[a, b], measure=measure)
-
-
 def to_run(dataset: str, system: str) -> None:
     """Go to all that is known of a run: how it was made, and the run as a file."""
     to("data", show="Runs", dataset=dataset, system=system)

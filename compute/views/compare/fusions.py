@@ -34,7 +34,6 @@ ELSEWHERE = (
     "Chosen on other queries: ten-fold cross-validation over all weights and k, ten times; the"
     " interval is that of the whole procedure when queries are drawn again."
 )
-_METHODS = {INTERPOLATE: "Interpolation", RRF: "RRF"}
 _SCORES, _HOLES = [0.36, 1], [0, 0.22]
 """Where the panels of the figure stand, from below."""
 

@@ -70,7 +70,7 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
     unknown value or a part that is not shown for these values, WrongInput for a key without a
     control.
     """
-    walk, others, messages = Walk(chosen, key), [], []
+    walk, messages = Walk(chosen, key), []
     steps = walk.run(lambda: page(ask), [])
     for part in steps:
         if isinstance(part, Message):
@@ -80,9 +80,9 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
                 found = Found(part, dict(walk.shown), dict(walk.titles))
                 walk.check(steps)
                 return found
-            others.append(part.key)
+            walk.held.append(part.key)
     walk.check(steps)
-    there = f"; it has {', '.join(others)}" if others else ""
+    there = f"; it has {', '.join(walk.held)}" if walk.held else ""
     raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
 
 
@@ -116,6 +116,8 @@ class Walk:
         self.asked: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
+        self.held: list[str] = []
+        """Keys of other figures and tables, by a search; those of sections without the key, too."""
         self._passed_over: list[str] = []
 
     @property
@@ -177,6 +179,7 @@ class Walk:
     def _section(self, step: Section, shown: list[Any], above: list[Any] | None) -> Iterator:
         if self._key and self._key not in step.holds:
             self._passed_over += step.asks
+            self.held += step.holds
             return None
         if step.heading:
             yield from self._step(Heading(step.heading), shown, above)

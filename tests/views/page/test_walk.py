@@ -230,6 +230,8 @@ def test_a_part_that_is_not_shown_is_told_with_the_pages_own_reason() -> None:
 
     with pytest.raises(Missing, match=r"the page has no 'cells' .*Nothing is stored yet"):
         find(empty, Nothing(), "cells")
+    with pytest.raises(Missing, match=r"the page has no 'cells' for these choices; it has .*rows"):
+        find(partial(page, []), Nothing(), "cells")
 
 
 def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> None:

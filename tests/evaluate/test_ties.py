@@ -229,7 +229,7 @@ def test_before_and_after_give_equal_scores_one_rank_and_turn_no_order() -> None
     before = DataFrame({"system": ["a", "b"], "title": ["a", "b"], "hole": 0.1})
     before, after = before.assign(value=[0.3, 0.2]), before.assign(value=[0.3, NEARLY])
     ranked: Any = holes_figures.before_and_after(before, after, "nDCG@10")
-    assert ranked.data["after  "].tolist() == [1, 1]
+    assert ranked.rows["after  "].tolist() == [1, 1]
     assert "same before and after" in holes_figures.order_note(before, after)
 
 

@@ -1,156 +1,181 @@
-"""What pages of a site ask of a home: of the wanted datasets, with texts as far as they may be."""
+"""What a site asks of a home: of the datasets that are wanted, with texts as far as they may be."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 from pandas import DataFrame
 
-from compute.base import bounded_cache
-from compute.exports.site.shown import Shown
+from compute.base.errors import Missing
+from compute.base.words import near
+from compute.datasets import DATASETS, Dataset
 from compute.judgements import Choice
-from compute.reading import inputs
+from compute.reading.inputs import Inputs
 from compute.reading.questions import declared, named
 from compute.store import provenance
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.page import store_ask
 from compute.views.page.store_ask import StoreAsk
-from compute.views.shared.query_slices import Kind
+from compute.views.shared import catalogue
 
-_MOST, _LARGEST = 300_000_000, 30_000_000
-"""Bytes of answers that are kept."""
-_TEXTS = {"text": "", "query": "query_id", "title": "doc_id"}
-"""Columns of texts, and the column beside which one is a text."""
-_SYSTEMS = ("system", "a", "b", "other", "baseline")
-"""Columns of names of systems."""
-Answer = tuple[DataFrame, inputs.Inputs]
+_TEXTS = {"text": "text", "query": "query_id", "title": "doc_id"}
+"""Columns of texts, and the columns beside which they are texts."""
 
-
-def _size(answer: Answer) -> int:
-    return int(answer[0].memory_usage(deep=True).sum())
+MOST_PRINTED_LETTERS = 2_000
+"""Of a document's text."""
+_LONG = re.compile(rf"^(.{{{MOST_PRINTED_LETTERS}}}).+$", re.DOTALL)
 
 
-@dataclass
-class SiteAsk:
-    """`Ask` of a site. Systems have the names that they have on it, without folders."""
+@dataclass(frozen=True)
+class Wanted:
+    """What is asked for; nothing named means all."""
 
-    own: StoreAsk
-    shown: Shown
-    behind: list[inputs.Inputs] = field(default_factory=list)
-    """What each answer rests on that was given since it was last emptied."""
-    _answers: bounded_cache.Kept[Answer] = field(
-        default_factory=lambda: bounded_cache.Kept(_MOST, _size, _LARGEST)
-    )
+    title: str = "Retrieval results"
+    by: str = ""
+    """Who publishes it."""
+    datasets: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+    texts: bool = False
+    choice: Choice | None = None
+    """The added judgements that count."""
+
+
+@dataclass(frozen=True)
+class SiteAsk(StoreAsk):
+    """`Ask` of a site."""
+
+    wanted: Wanted = Wanted()
+    behind: list[Inputs] = field(default_factory=list)
+    """Inputs of the answers that were given since somebody emptied it."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
     ) -> DataFrame:
-        """Answer of a query declared by `@question`; each is found once."""
-        asked = query, self.kind, self.own.picked, added, bounded_cache.key(parameters)
-        frame, behind = self._answers.of(asked, lambda: self._answer(query, added, parameters))
-        self.behind.append(behind)
-        return frame.copy(deep=False)
+        """Answer of a query declared by `@question`."""
+        found = super().__call__(query, added=added, **parameters)
+        return self._shown(query, found, parameters)
 
-    def _answer(
-        self, query: Callable[..., DataFrame], added: bool | None, parameters: Mapping[str, Any]
-    ) -> Answer:
-        real = {key: self._real(value) for key, value in parameters.items()}
-        frame, question = self.own(query, added=added, **real), declared(query)
-        behind = inputs.of(frame, question, real)
+    def _shown(
+        self, query: Callable[..., DataFrame], frame: DataFrame, parameters: Mapping[str, Any]
+    ) -> DataFrame:
+        question = declared(query)
         if question.shows in ("runs", "datasets"):
             for name in {"dataset", "other"} & set(frame):
                 frame = frame[~frame[name].isin(self._unwanted)]
-        about = named(real, [*question.datasets, *question.collections])
+        about = named(parameters, [*question.datasets, *question.collections])
         if not about or not self._with_texts.issuperset(about):
-            told = [name for name, beside in _TEXTS.items() if {name, beside or name} <= set(frame)]
+            told = [name for name, beside in _TEXTS.items() if {name, beside} <= set(frame)]
             frame = frame.assign(**dict.fromkeys(told))
-        return self._renamed(frame), behind
+        elif {"doc_id", "text"} <= set(frame):
+            frame = frame.assign(text=frame["text"].str.replace(_LONG, r"\1…", regex=True))
+        if {"system", "title"} <= set(frame):
+            frame = frame.assign(title=frame["title"].map(provenance.portable))
+        return frame
 
-    def _renamed(self, frame: DataFrame) -> DataFrame:
-        names = {name: frame[name].replace(self._called) for name in {*_SYSTEMS} & {*frame}}
-        if "system" in names and "title" in frame:
-            names["title"] = frame["title"].map(provenance.portable)
-        return frame.assign(**names)
+    def rows(self, sql: str, **parameters: Any) -> DataFrame:
+        """The answer to a SELECT of the site's own."""
+        with self.overlays.cursor(self.judgement, self.choice) as cursor:
+            return cursor.execute(sql, parameters).df()
 
-    def _real(self, value: Any) -> Any:
-        """A parameter with the names that systems have in the store."""
-        if isinstance(value, list | tuple):
-            return [self._real(one) for one in value]
-        return self._names.get(value, value) if isinstance(value, str) else value
+    def parts(self) -> Sequence[Part]:
+        """Live parts of what the site is of."""
+        return self._parts
+
+    def measures(self) -> list[str]:
+        """Measures that a control offers."""
+        return self._measures
 
     @cached_property
-    def _called(self) -> dict[str, str]:
-        return {name: called for name, called in self.shown.called.items() if name != called}
+    def _parts(self) -> list[Part]:
+        return [part for part in super().parts() if part.dataset not in self._unwanted]
 
     @cached_property
-    def _names(self) -> dict[str, str]:
-        return {called: name for name, called in self._called.items()}
+    def _measures(self) -> list[str]:
+        return super().measures()
+
+    @cached_property
+    def _known(self) -> dict[str, Dataset]:
+        return dict(DATASETS) | own_datasets(self.store)
+
+    @cached_property
+    def _scored(self) -> set[tuple[str, str]]:
+        """Dataset and measure of stored means."""
+        return set(self.rows("select distinct dataset, measure from means").itertuples(index=False))
+
+    @cached_property
+    def datasets(self) -> list[Dataset]:
+        """The datasets with scores, in their order. Raises Missing for a wanted one without."""
+        scored = {dataset for dataset, _ in self._scored}
+        for name in self.wanted.datasets:
+            if name not in scored:
+                told = near(name, scored) or "python -m compute show scores lists what there is"
+                raise Missing(f"no scores on {name!r}: {told}".rstrip())
+        wanted = scored.intersection(self.wanted.datasets or scored)
+        return [row for name, row in self._known.items() if name in wanted]
+
+    @cached_property
+    def scored_by(self) -> list[str]:
+        """The measures of stored runs that are wanted. Raises Missing for one that none has, and no
+        printed table."""
+        stored = cells.in_order(self(leaderboard_select.measures)["measure"])
+        printed = set(self(leaderboard_select.published_tables)["measure"])
+        for name in self.wanted.measures:
+            if name not in printed.union(stored):
+                raise Missing(
+                    f"no run has {name}: {near(name, stored)}there are {', '.join(stored)}"
+                )
+        return [name for name in stored if name in (self.wanted.measures or stored)]
+
+    def is_wanted(self, key: str, value: str, others: Mapping[str, str]) -> bool:
+        """Whether the site has a view of a control's value, beside those of other controls."""
+        names = {row.name for row in self.datasets}
+        if key == "dataset":
+            return not names or value in names or value not in self._known
+        dataset = others.get("dataset")
+        has = key != "measure" or dataset not in names or (dataset, value) in self._scored
+        return has and (key != "measure" or value in (self.wanted.measures or (value,)))
+
+    @cached_property
+    def called(self) -> dict[str, str]:
+        """Names of systems on the site where they are others, without folders of this machine."""
+        return provenance.without_folders(self(catalogue.systems)["system"])
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Title of each system."""
+        rows = self(catalogue.systems)
+        return dict(zip(rows["system"], rows["title"], strict=True))
+
+    def with_texts(self, dataset: Dataset) -> bool:
+        """Whether texts of the dataset stand on the site: asked for, not forbidden, and stored."""
+        there = ("documents", dataset.collection, "") in self.overlays.reading.parts
+        return self.wanted.texts and dataset.may_hand_on_texts and there
 
     @cached_property
     def _with_texts(self) -> set[str]:
-        rows = [row for row in self.shown.datasets if self.shown.with_texts(row)]
-        return {name for row in rows for name in (row.name, row.collection)}
+        rows = list(filter(self.with_texts, self.datasets))
+        return {name for row in rows for name in (row.name, row.collection, *row.parts)}
 
     @cached_property
     def _unwanted(self) -> set[str]:
         """What is stored of datasets that the site is not of."""
-        if not self.shown.wanted.datasets:
+        if not self.wanted.datasets:
             return set()
-        rows = self.shown.datasets
-        wanted = {name for row in rows for name in (row.name, row.collection, *row.parts)}
-        return {part.dataset for part in self.own.parts()} - wanted
+        names = {name for row in self.datasets for name in (row.name, row.collection, *row.parts)}
+        return {part.dataset for part in super().parts()} - names
 
-    def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
-        """The same, while the store is open."""
-        return partial(self, query, **parameters)
 
-    @property
-    def choice(self) -> Choice | None:
-        """Added judgements that count; None for official ones only."""
-        return self.own.choice
-
-    @property
-    def counting(self) -> Choice:
-        """Added judgements that count wherever added ones do."""
-        return self.own.counting
-
-    @property
-    def store(self) -> Store:
-        """The store itself, for judging tasks."""
-        return self.own.store
-
-    @property
-    def kind(self) -> Kind | None:
-        """Query group that is read; None for all queries."""
-        return self.own.kind
-
-    def only(self, kind: Kind) -> "SiteAsk":
-        """The same site, read for one query group."""
-        return replace(self, own=self.own.only(kind))
-
-    def whole(self) -> "SiteAsk":
-        """The same site, read for all queries."""
-        return replace(self, own=self.own.whole())
-
-    def with_versions(self, names: Sequence[str]) -> "SiteAsk":
-        """The same site, where these versions of systems are read like systems."""
-        return replace(self, own=self.own.with_versions(names))
-
-    def parts(self) -> Sequence[Part]:
-        """Live parts of what the site is of."""
-        return self._portable(self.own.parts())
-
-    def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Part]:
-        """Hits of superseded runs, oldest first, on all datasets or on these."""
-        return self._portable(self.own.versions(datasets))
-
-    def _portable(self, parts: Sequence[Part]) -> list[Part]:
-        return [
-            replace(part, system=self._called.get(part.system, part.system))
-            for part in parts
-            if part.dataset not in self._unwanted
-        ]
-
-    def measures(self) -> list[str]:
-        """Measures that a control offers."""
-        return self.own.measures()
+@contextmanager
+def opened(store: Store, wanted: Wanted) -> Iterator[SiteAsk]:
+    """The home as it is now, by the judgements that are wanted."""
+    with store_ask.opened(store, (), wanted.choice) as own:
+        about: dict[str, Any] = {one.name: getattr(own, one.name) for one in fields(own)}
+        behind: list[Inputs] = []
+        about["heard"] = lambda _, inputs: behind.append(inputs)
+        yield SiteAsk(**about, wanted=wanted, behind=behind)

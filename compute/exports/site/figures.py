@@ -1,7 +1,7 @@
 """Figures as a site keeps them: Plotly's JSON in light and dark, and the same as ranked lists."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,19 +10,6 @@ from compute.views.shared import drawing
 from compute.views.shared.theme import palette, template
 
 THEMES = ("light", "dark")
-
-
-def drawn(figure: go.Figure, title: str, notes: Sequence[str] = ()) -> dict[str, Any]:
-    """A figure of `compute.views`, which is light, in both themes, without the template that all
-    share."""
-    told = drawing.lists(figure)
-    lists = [
-        {"title": one.title, "rows": [list(row) for row in one.rows]}
-        for one in (told.lists if told else ())
-    ]
-    found = {"light": _spec(figure), "dark": _spec(drawing.redrawn(figure, "dark"))}
-    of = {"of": told.of, "name": told.name} if told else {}
-    return {"title": title, "notes": [note for note in notes if note], "lists": lists} | of | found
 
 
 def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
@@ -83,12 +70,3 @@ def looks() -> dict[str, Any]:
         }
         for theme in THEMES
     }
-
-
-def _spec(figure: go.Figure) -> dict[str, Any]:
-    spec: dict[str, Any] = json.loads(figure.to_json() or "{}")
-    spec["layout"].pop("template", None)
-    for trace in spec["data"]:
-        # For clicks on the dashboard; names of systems there may hold folders of this machine.
-        trace.pop("customdata", None)
-    return spec

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from html import escape, unescape
+from html import escape as escape_html
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -15,7 +15,9 @@ from pandas import DataFrame
 
 from compute.exports import tables
 from compute.exports.site import figures
-from compute.exports.site.views import SHOWN, View, Views
+from compute.exports.site.composing import TOOLS
+from compute.exports.site.views import ONE, SHOWN, View, Views
+from compute.store import provenance
 from compute.views import page as records
 from compute.views.about import contract
 from compute.views.page import Ask, Page, Step
@@ -30,16 +32,23 @@ MOST_SIDE_BY_SIDE = 8
 MOST_IN_SIGHT = 20
 """Rows of a table that do not scroll."""
 _LESS = "\\u003c"
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _AS_ANY: Mapping[str, records.Column] = MappingProxyType({})
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
+
+
+def escape(words: str) -> str:
+    """Text without markup, and without folders of this machine."""
+    return escape_html(provenance.portable(words) if "/" in words else words)
 
 
 class Drawn(Walk):
     """One view of a page as HTML."""
 
-    def __init__(self, views: Views, view: View) -> None:
+    def __init__(self, views: Views, view: View, called: Mapping[str, str] = _NO_NAMES) -> None:
+        """`called`: names of systems on the site where they are others."""
         super().__init__(view.values)
-        self._views, self._view = views, view
+        self._views, self._view, self._called = views, view, called
         self.files: dict[str, bytes] = {}
         """What the view lets one download, by its path in the site."""
 
@@ -64,12 +73,11 @@ class Drawn(Walk):
         return value
 
     def _columns(self, beside: records.Beside, shown: list[Any], above: list[Any] | None) -> Any:
-        n = len(beside.columns)
-        sizes = [f"{width}px" for width in beside.widths]
-        sizes = sizes or [f"{share:.0%}" for share in beside.shares or [1 / n] * n]
+        shares = beside.shares or [1] * len(beside.columns)
+        sizes = [f"0 1 {width}px" for width in beside.widths] or [f"{one} 1 0" for one in shares]
         shown.append('<div class="beside">')
         for column, size in zip(beside.columns, sizes, strict=True):
-            shown.append(f'<div style="flex:1 1 {size};max-width:{size}">')
+            shown.append(f'<div style="flex:{size}">')
             yield from self.run(column, shown, above)
             shown.append("</div>")
         shown.append("</div>")
@@ -86,7 +94,7 @@ class Drawn(Walk):
             if view and choice.key in self._view.values:
                 here = ' aria-current="true"' * (option == value)
                 words = escape(choice.titles.get(option, option))
-                links.append(f'<li><a href="{self._way(view)}"{here}>{words}</a></li>')
+                links.append(f'<li><a href="{escape(self._way(view))}"{here}>{words}</a></li>')
         if len(links) < 2:
             return f'<p class="choice">{label}: <b>{escape(now)}</b></p>'
         listed = f"<ul>{''.join(links)}</ul>"
@@ -95,36 +103,35 @@ class Drawn(Walk):
         head = f"<summary>{label}: <b>{escape(now)}</b></summary>"
         return f'<nav class="choice" aria-label="{label}"><details>{head}{listed}</details></nav>'
 
-    def _way(self, view: View, names: Mapping[str, Any] | None = None) -> str:
-        """The address of a view from this one; what no view is of stands behind it, for a tool."""
-        rest = {key: one for key, one in (names or {}).items() if key not in view.values and one}
-        more = f"#{urlencode(rest, doseq=True)}" if rest and SHOWN[view.page].tool else ""
-        return escape("../" * self._view.path.count("/") + view.path + more)
+    def _way(self, view: View, names: Mapping[str, Any] = _NO_NAMES) -> str:
+        """The address of a view from this one; other values stand behind it, for a tool."""
+        rest = {key: one for key, one in names.items() if one and view.values.get(key) != one}
+        # What a mark carries comes last: the addresses of a figure begin alike.
+        more = urlencode([*rest.items()][::-1], doseq=True) if SHOWN[view.page].tool else ""
+        return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
-    def opens(self, opens: records.Opens | None, carried: Sequence[str] = ()) -> str:
+    def opens(self, opens: records.Opens | None, *carried: str) -> str:
         """The address of what a click opens; empty where the site has no such view."""
-        if opens is None:
-            return ""
-        one = opens if isinstance(opens, records.Link) else opens(*carried)
+        one = opens if opens is None or isinstance(opens, records.Link) else opens(*carried)
         if one is None:
             return ""
         names = one.of(carried if one is opens else ())
+        names = {key: self._called.get(str(name), name) for key, name in names.items()}
         page = one.page or self._view.page
         over = SHOWN[page].over if page in SHOWN else {}
-        must = [key for key in names if key in over and isinstance(names[key], str)]
+        must = [key for key in names if over.get(key, ONE) != ONE]
         if not one.page and len(must) < len(names):
             return ""
-        kept = self._view.values if not one.page else {}
-        view = self._views.near(page, {**kept, **names}, must)
+        view = self._views.near(page, {**({} if one.page else self._view.values), **names}, must)
         return self._way(view, names) if view else ""
 
     def _heading(self, heading: records.Heading) -> str:
         place = f' id="{escape(heading.anchor)}"' if heading.anchor else ""
         return f"<h2{place}>{escape(heading.text)}</h2>"
 
-    def _text(self, text: records.Text) -> str:
-        words = escape(text.text)
-        return f"<p><b>{words}</b></p>" if text.bold else f"<p>{words}</p>"
+    def _text(self, part: records.Text) -> str:
+        words = escape(part.text)
+        return f"<p><b>{words}</b></p>" if part.bold else f"<p>{words}</p>"
 
     def _message(self, message: records.Message) -> str:
         return f'<p class="said">{escape(message.text)}</p>'
@@ -140,17 +147,10 @@ class Drawn(Walk):
         return f'<div class="text">{RendererHTML().render(tokens, _MARKDOWN.options, {})}</div>'
 
     def _note(self, note: records.Note) -> str:
-        if not note.shown:
-            return ""
-        shown, wide, narrow = escape(note.shown), note.behind(), note.narrow().behind()
-        if not wide:
-            return f'<p class="note">{shown}</p>'
-        behind = escape(wide)
-        if narrow != wide:
-            behind = (
-                f'<span class="wide">{behind}</span><span class="narrow">{escape(narrow)}</span>'
-            )
-        return f'<details class="note"><summary>{shown}</summary>{behind}</details>'
+        narrow = note.narrow()
+        if narrow == note:
+            return _folded(note)
+        return f'<div class="wide">{_folded(note)}</div><div class="narrow">{_folded(narrow)}</div>'
 
     def _legends(self, legends: records.Legends) -> str:
         name = "wide" if legends.of_matrix else "legend"
@@ -166,12 +166,15 @@ class Drawn(Walk):
     def _passage(self, part: records.Passage) -> str:
         return text.document(part.title, part.text, part.query)
 
+    def _passage(self, passage: records.Passage) -> str:
+        return text.document(passage.title, passage.text, passage.query)
+
     def _static(self, static: records.Static) -> str:
         return _table(tables.Table("", "", static.rows))
 
     def _button(self, button: records.Button) -> str:
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
-        return f'<p><a href="{way}">{escape(button.label)}</a></p>' if way else ""
+        return f'<p><a href="{escape(way)}">{escape(button.label)}</a></p>' if way else ""
 
     def _download(self, download: records.Download) -> str:
         path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
@@ -180,10 +183,13 @@ class Drawn(Walk):
         return f'<p><a href="{name}" download>{escape(download.label)}</a></p>'
 
     def _widget(self, widget: records.Widget) -> str:
-        return ""
+        if widget.name not in TOOLS:
+            return ""
+        given = escape(json.dumps(dict(widget.values), ensure_ascii=False))
+        return f'<div data-tool="{widget.name}" data-given="{given}"></div>'
 
     def _figure(self, shown: records.Figure) -> str:
-        given = figures.spec(shown.drawn(theme="light"), partial(self._clicked, shown.opens))
+        given = figures.spec(shown.drawn(theme="light"), partial(self.opens, shown.opens))
         # A script of data runs nothing, and ends where the first such tag does.
         data = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         said = shown.legend if isinstance(shown.legend, str) else ""
@@ -194,25 +200,31 @@ class Drawn(Walk):
             * bool(said)
         )
 
-    def _clicked(self, opens: records.Opens | None, *carried: str) -> str:
-        return unescape(self.opens(opens, carried))
-
     def _rows(self, shown: records.Table) -> str:
         # Pictures of numbers: a figure beside it shows them.
         kept = [not (name in shown.columns and shown.columns[name].picture) for name in shown.rows]
         rows = shown.rows.loc[:, kept].head(MOST_ROWS)
         formats = {name: of.format.__mod__ for name, of in shown.columns.items() if of.format}
-        printed = {**(shown.printed or {}), **formats, **shown.formats}
+        own = (shown.printed or {}) if shown.file is None else {}  # of the columns of a file
+        printed = {**own, **formats, **shown.formats}
         table = tables.Table(shown.key, shown.title, rows, printed=printed)
         over: list[Any] = list(rows) if shown.by_cell else list(rows)[:1]
         ways = [
-            [self.opens(shown.opens, (*one, name)[: len(one) + shown.by_cell]) for name in over]
+            [self.opens(shown.opens, *(*one, name)[: len(one) + shown.by_cell]) for name in over]
             for one in shown.carried[:MOST_ROWS]
         ]
         bold = None if shown.bold is None else shown.bold.loc[:, kept]
         drawn = _table(table, shown.columns, ways, bold)
         more = f'<p class="note">The first {MOST_ROWS:,} of {len(shown.rows):,} rows.</p>'
         return drawn + more * (len(rows) < len(shown.rows))
+
+
+def _folded(note: records.Note) -> str:
+    """A note, with what is behind its mark."""
+    shown, behind = escape(note.shown), escape(note.behind())
+    if not behind:
+        return f'<p class="note">{shown}</p>' * bool(shown)
+    return f'<details class="note"><summary>{shown}</summary>{behind}</details>'
 
 
 def _opened(step: Step) -> str:
@@ -258,7 +270,7 @@ def _table(
 
 
 def _cell(words: str, way: str, strong: bool) -> str:
-    told = f'<a href="{way}">{escape(words)}</a>' if way else escape(words)
+    told = f'<a href="{escape(way)}">{escape(words)}</a>' if way else escape(words)
     return f"<b>{told}</b>" if strong else told
 
 
@@ -280,6 +292,7 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Code: Drawn._code,
     records.Prose: Drawn._prose,
     records.Html: Drawn._html,
+    records.Passage: Drawn._passage,
     records.Passage: Drawn._passage,
     records.Note: Drawn._note,
     records.Legends: Drawn._legends,

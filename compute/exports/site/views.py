@@ -2,32 +2,53 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple
 
 from compute.exports.file_names import slug
+from compute.exports.pages import TITLES
+from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.page import Ask, Choice, Page
 from compute.views.page.walk import control
 
-EVERY, ONE = slice(None), slice(1)
-"""How many options of a control there is a view for: all, or only the one it opens with."""
+MADE = "made"
+"""The page of how the numbers of a dataset were made, which only a site has."""
+EVERY, ONE, ALONE = "every", "one", "alone"
+"""Options of a control that have a view: all; that which it opens with; all, but others than that
+only where all controls but that of datasets show what they open with."""
 
 
 @dataclass(frozen=True)
 class Shown:
     """A page of the site."""
 
-    title: str
-    over: Mapping[str, slice] = field(default_factory=dict)
-    """Controls that the site goes over, by their keys, in their order."""
+    over: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    """Controls that the site goes over, by their keys, and which of their options: EVERY, ONE,
+    ALONE, or these."""
     tool: str = ""
     """What the browser shows below it of any values, by its name in the script."""
 
 
+_OF_DATASETS = {"dataset": EVERY, "measure": ONE}
 SHOWN: Mapping[str, Shown] = {
-    "overlap": Shown("Overlap", {"view": EVERY, "numbers": EVERY, "unit": EVERY}),
-    "lengths": Shown("Lengths", {"dataset": EVERY}),
-    "efficiency": Shown("Efficiency", {"dataset": EVERY, "measure": ONE}),
-    "about": Shown("About the numbers"),
+    "leaderboard": Shown(
+        {
+            "numbers": (COMPUTED, PUBLISHED),
+            "table": EVERY,
+            "measure": EVERY,
+            "view": EVERY,
+        }
+    ),
+    "dataset": Shown({"dataset": EVERY, "measure": EVERY, "show": ALONE}),
+    "compare": Shown({"dataset": EVERY, "measure": EVERY}, "pairs"),
+    "query": Shown(_OF_DATASETS, "lists"),
+    "map": Shown(_OF_DATASETS),
+    "overlap": Shown({"view": EVERY, "numbers": EVERY, "unit": EVERY}),
+    "lengths": Shown({"dataset": EVERY}),
+    "holes": Shown(_OF_DATASETS),
+    "efficiency": Shown(_OF_DATASETS),
+    "about": Shown(),
+    MADE: Shown({"dataset": EVERY}),
 }
 """Pages of the site, by the names that links between pages have for them."""
 
@@ -42,37 +63,48 @@ class View(NamedTuple):
     words: Sequence[str]
     """Titles of the values."""
 
+    @property
+    def title(self) -> str:
+        """Title of its page."""
+        return {MADE: "How these numbers were made", **TITLES}.get(
+            self.page, self.page.capitalize()
+        )
+
 
 class Views:
     """All views of a site, each page's in their order, and what leads to which."""
 
     def __init__(self, ask: Ask, pages: Mapping[str, Page], wanted: Callable[..., bool]) -> None:
-        """`wanted` says of a control's key and the values so far whether a value has a view."""
-        self._wanted, self.every = wanted, list[View]()
+        """`wanted` says of a control's key, a value and those so far whether it has a view."""
+        self._ask, self._wanted, self.every = ask, wanted, list[View]()
         self._near: dict[Any, View | None] = {}
         paths: set[str] = set()
         for name, page in pages.items():
-            for values, words in self._values(ask, page, SHOWN[name].over, {}):
-                over = [one for key, one in values.items() if SHOWN[name].over[key] == EVERY]
-                path = _free("/".join([name, *map(slug, over)]), paths)
+            over = SHOWN[name].over
+            for values, words in self._values(page, over, {}, usual=True):
+                parts = [slug(one) for key, one in values.items() if over[key] != ONE]
+                path = _free("/".join([name, *parts]) if self.every else "index", paths)
                 self.every.append(View(name, values, path, words))
 
     def _values(
-        self, ask: Ask, page: Page, over: Mapping[str, slice], so_far: Mapping[str, str]
+        self, page: Page, over: Mapping[str, Any], so_far: Mapping[str, str], *, usual: bool
     ) -> Iterator[tuple[dict[str, str], list[str]]]:
+        """Values of the controls, and their titles; `usual`: so far it is what the page opens with,
+        on any dataset."""
         if not over:
             yield dict(so_far), []
             return
-        (key, many), rest = next(iter(over.items())), dict([*over.items()][1:])
-        found = control(page, ask, key, **so_far)
-        if not isinstance(found, Choice):
-            yield from self._values(ask, page, rest, so_far)
+        (key, how), *rest = over.items()
+        found = control(page, self._ask, key, **so_far)
+        if not isinstance(found, Choice) or found.disabled:
+            yield from self._values(page, dict(rest), so_far, usual=usual)
             return
-        usual = found.value(None)
-        options = [usual, *(one for one in found.options if one != usual)]
+        options = list(dict.fromkeys([found.value(None), *found.options]))
+        options = options if isinstance(how, str) else list(how)
         options = [one for one in options if self._wanted(key, one, so_far)]
-        for option in options[many]:
-            for values, words in self._values(ask, page, rest, {**so_far, key: option}):
+        for option in options[:1] if how == ONE or (how == ALONE and not usual) else options:
+            own, so = {**so_far, key: option}, usual and (key == "dataset" or option == options[0])
+            for values, words in self._values(page, dict(rest), own, usual=so):
                 yield values, [found.titles.get(option, option), *words]
 
     def first(self, page: str) -> View | None:
@@ -82,7 +114,7 @@ class Views:
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
         """The view of a page that has most of these values, and all of those that it must."""
         over = SHOWN[page].over if page in SHOWN else {}
-        asked = tuple((key, names[key], key in must) for key in over if key in names)
+        asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:
             every = [one for one in self.every if one.page == page]
             every = [one for one in every if all(one.values.get(k) == v for k, v, m in asked if m)]
@@ -93,8 +125,7 @@ class Views:
 
 def _free(name: str, taken: set[str]) -> str:
     """A path that no other view has."""
-    path, n = f"{name}.html", 1
-    while path in taken:
-        path, n = f"{name}-{n + 1}.html", n + 1
+    numbered = (f"{name}{f'-{n}' * (n > 1)}.html" for n in count(1))
+    path = next(one for one in numbered if one not in taken)
     taken.add(path)
     return path

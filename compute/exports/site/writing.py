@@ -8,10 +8,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from pandas import DataFrame
 from plotly.offline import get_plotlyjs
 
 from compute.base import json_files
@@ -21,23 +23,25 @@ from compute.base.printable import printable
 from compute.base.settings import PROJECT
 from compute.datasets import published
 from compute.exports import tables
-from compute.exports.pages import PAGES as PAGES_OF
-from compute.exports.site import boards, figures, lists, results
-from compute.exports.site.asking import SiteAsk
+from compute.exports.file_names import slug
+from compute.exports.pages import PAGES
+from compute.exports.site import composing, figures, pieces
+from compute.exports.site.asking import SiteAsk, Wanted, opened
 from compute.exports.site.rendering import Drawn
-from compute.exports.site.shown import Shown, Wanted, opened
-from compute.exports.site.views import SHOWN, Views
-from compute.judgements import RULES
+from compute.exports.site.views import MADE, SHOWN, View, Views
 from compute.reading.inputs import Inputs
 from compute.store.store import Store
-from compute.views.about import tables as about_tables
-from compute.views.about import view_provenance
 from compute.views.data import select as data_select
 from compute.views.shared import next_steps
 
-PAGES = {"index": "Leaderboard", "dataset": "Dataset", "compare": "Compare", "query": "Query"}
 MANIFEST, MADE_WITH = "manifest.json", "Beirscope"
 _STATIC = Path(__file__).parent / "static"
+_FILES = {
+    "scores.csv": "All scores (CSV)",
+    MANIFEST: "What this site is made of",
+    "CITATION.txt": "How to cite it",
+}
+"""What every page links to at its foot."""
 
 
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
@@ -51,23 +55,18 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
         f"{wanted.title}{wanted.by}".encode()
     except UnicodeEncodeError as error:
         raise WrongInput("--title or --by is not UTF-8: write it in UTF-8") from error
-    with opened(store, wanted) as shown:
-        if not shown.datasets and wanted.datasets:
-            raise WrongInput("none of these datasets has scores: name others")
-        with _in_place(target) as aside:
-            made = _made(shown)
-            _static(aside, wanted.title, made, _views(shown, aside, made))
-            _data(shown, aside / "data", made)
-            rows = data_select.scores_shown(shown.cursor)
-            wanted_rows = rows["dataset"].isin([row.name for row in shown.datasets])
-            rows = rows[wanted_rows & rows["measure"].isin(shown.measures)]
-            rows = rows.assign(system=rows["system"].map(shown.called))
-            (aside / "scores.csv").write_bytes(tables.csv(tables.Table("scores", "", rows)))
-            (aside / "CITATION.txt").write_text(made["citation"], "utf-8")
-            files = sorted(str(file.relative_to(aside)) for file in _files(aside))
-            made["files"] = [*files, MANIFEST]
-            (aside / MANIFEST).write_text(f"{json.dumps(made, indent=1)}\n", "utf-8")
-            usual(aside, *aside.rglob("*"))
+    with opened(store, wanted) as site, _in_place(target) as aside:
+        made = _made(site)
+        _views(site, aside, made)
+        for name in ("site.js", "site.css"):
+            shutil.copyfile(_STATIC / name, aside / name)
+        (aside / "plotly.js").write_text(get_plotlyjs(), "utf-8")
+        (aside / "scores.csv").write_bytes(tables.csv(tables.Table("scores", "", _scores(site))))
+        (aside / "CITATION.txt").write_text(made["citation"], "utf-8")
+        files = sorted(str(file.relative_to(aside)) for file in _files(aside))
+        made["files"] = [*files, MANIFEST]
+        (aside / MANIFEST).write_text(f"{json.dumps(made, indent=1)}\n", "utf-8")
+        usual(aside, *aside.rglob("*"))
     return made
 
 
@@ -131,55 +130,34 @@ def _files(folder: Path) -> Iterator[Path]:
     return (file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
 
 
-def _static(folder: Path, title: str, made: Mapping[str, Any], views: Views) -> None:
-    """The pages, our script and style, and Plotly's."""
-    page = Template((_STATIC / "page.html").read_text("utf-8"))
-    for name, heading in PAGES.items():
-        links = _links(views, name, "")
-        words = {"site": html.escape(title), "heading": heading, "page": name, "links": links}
-        (folder / f"{name}.html").write_text(page.substitute(words), "utf-8")
-    for name in ("site.js", "page.js", "site.css"):
-        shutil.copyfile(_STATIC / name, folder / name)
-    (folder / "plotly.js").write_text(get_plotlyjs(), "utf-8")
-
-
-def _links(views: Views, page: str, root: str) -> str:
-    """Links to the pages, in a view of one of them."""
-    firsts = {name: views.first(name) for name in SHOWN}
-    ways = [(name, f"{name}.html", words) for name, words in PAGES.items()]
-    ways += [(name, one.path, SHOWN[name].title) for name, one in firsts.items() if one]
-    return "".join(
-        f'<li><a href="{root}{path}"{" aria-current=page" * (name == page)}>{words}</a></li>'
-        for name, path, words in ways
-    )
-
-
-def _views(shown: Shown, folder: Path, made: Mapping[str, Any]) -> Views:
-    """Write every view of pages that are records."""
-    template = Template((_STATIC / "view.html").read_text("utf-8"))
-    ask = SiteAsk(shown.own, shown)
-    views = Views(ask, {name: PAGES_OF[name] for name in SHOWN}, shown.is_wanted)
+def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
+    """Write every view of every page, and the data of what the browser shows besides."""
+    pages = {name: PAGES[name] for name in SHOWN if name in PAGES}
+    pages |= {MADE: partial(composing.made, site)} if site.datasets else {}
+    views = Views(site, pages, site.is_wanted)
+    tools = _data(site, folder / "data", views)
+    template = Template((_STATIC / "page.html").read_text("utf-8"))
     for view in views.every:
-        drawn, root = Drawn(views, view), "../" * view.path.count("/")
-        title = SHOWN[view.page].title
+        drawn, root = Drawn(views, view, site.called), "../" * view.path.count("/")
+        page = partial(composing.view, site, view, pages[view.page], tools)
+        links = ((one, views.first(one)) for one in pages if one != MADE)
         words = {
             "root": root,
-            "site": html.escape(shown.wanted.title),
-            "name": html.escape(" · ".join([title, *view.words])),
-            "heading": title,
-            "links": _links(views, view.page, root),
-            "body": drawn.html(PAGES_OF[view.page], ask),
+            "site": html.escape(site.wanted.title),
+            "name": html.escape(" · ".join([view.title, *view.words])),
+            "heading": html.escape(view.title),
+            "links": "".join(_link(root, one, name == view.page) for name, one in links if one),
+            "body": drawn.html(page, site),
             "foot": _foot(made, root),
         }
         _write(folder / view.path, template.substitute(words).encode())
         for path, content in drawn.files.items():
             _write(folder / path, content)
-    return views
 
 
-def _write(file: Path, content: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(content)
+def _link(root: str, view: View, here: bool) -> str:
+    current = " aria-current=page" * here
+    return f'<li><a href="{root}{view.path}"{current}>{html.escape(view.title)}</a></li>'
 
 
 def _foot(made: Mapping[str, Any], root: str) -> str:
@@ -188,133 +166,84 @@ def _foot(made: Mapping[str, Any], root: str) -> str:
         f"{by}Made with {MADE_WITH} {made['version']} on {made['made'][:10]} from version"
         f" {made['version_of_results']} of its results; {made['judgements']} judgements."
     )
-    files = {
-        "scores.csv": "All scores (CSV)",
-        MANIFEST: "What this site is made of",
-        "CITATION.txt": "How to cite it",
-    }
-    links = " · ".join(f'<a href="{root}{name}">{what}</a>' for name, what in files.items())
+    links = " · ".join(f'<a href="{root}{name}">{what}</a>' for name, what in _FILES.items())
     return f"<p>{html.escape(words)}</p><p>{links}</p>"
 
 
-def _data(shown: Shown, folder: Path, made: Mapping[str, Any]) -> None:
-    """All pieces of data; `site` is read by every page, and says which others there are."""
-    folder.mkdir()
+def _scores(site: SiteAsk) -> DataFrame:
+    """Every computed mean that is wanted."""
+    rows = site(data_select.scores_shown)
+    rows = rows[rows["dataset"].isin([row.name for row in site.datasets])]
+    rows = rows[rows["measure"].isin(site.scored_by)]
+    return rows.assign(system=rows["system"].replace(site.called))
+
+
+def _data(site: SiteAsk, folder: Path, views: Views) -> dict[Any, dict[str, Any]]:
+    """Write all pieces of data; returns what each tool is given, by its name and what it is of."""
     _put(folder, "looks", figures.looks())
-    listed = [
-        _put(folder, f"board-{place}", content) | of._asdict()
-        for place, (of, content) in enumerate(boards.boards(shown))
-    ]
-    systems = dict(zip(shown.systems["called"], shown.systems["title"], strict=True))
-    every = (_dataset(shown, folder, place) for place in range(len(shown.datasets)))
-    sets = [one for one in every if one["measures"]]
-    named = {name for one in sets for name in one["systems"]}
-    site = {
-        "made": {name: made[name] for name in made if name != "files"},
-        "looks": figures.looks(),
-        "boards": listed,
-        "datasets": sets,
-        # Names from outside are no keys: a script takes `__proto__` for something else.
-        "systems": [[name, title] for name, title in systems.items() if name in named],
-    }
-    _put(folder, "site", site)
+    tools: dict[Any, dict[str, Any]] = {}
+    for place, row in enumerate(site.datasets):
+        own, scores = f"{place}-{slug(row.name)}", []
+        names = [row.name, *row.parts]
+        ways = [views.near("query", {"dataset": one}, ["dataset"]) for one in names]
+        queries = {one: view.path for one, view in zip(names, ways, strict=True) if view}
+        for measure in site.scored_by:
+            if found := pieces.by_query(site, row, measure):
+                piece = _put(folder, f"scores-{own}-{slug(measure)}", found)
+                scores.append([measure, piece])
+                given = {"piece": piece, "dataset": row.name, "queries": queries}
+                tools["pairs", row.name, measure] = given
+        if of := pieces.queries(site, row):
+            given = {"piece": _put(folder, f"queries-{own}", of), "lists": f"lists-{own}"}
+            for at, piece in enumerate(pieces.lists(site, row, of)):
+                _put(folder, f"lists-{own}-{at}", piece)
+            tools["lists", row.name] = given | {"scores": scores, "texts": site.with_texts(row)}
+    return tools
 
 
-def _dataset(shown: Shown, folder: Path, place: int) -> dict[str, Any]:
-    """Write the pieces of a dataset; what of it pages choose from."""
-    row, measures, systems = shown.datasets[place], [], dict[str, None]()
-    for at, measure in enumerate(shown.measures):
-        standing = results.standing(shown, row, measure)
-        scores = results.by_query(shown, row, measure)
-        if standing is None or scores is None:
-            continue
-        measures.append({"measure": measure, "piece": f"{place}-{at}"})
-        systems |= dict.fromkeys(one["system"] for one in standing["rows"])
-        _put(folder, f"dataset-{place}-{at}", standing)
-        _put(folder, f"scores-{place}-{at}", scores)
-    queries = lists.queries(shown, row)
-    if queries is not None:
-        _put(folder, f"queries-{place}", queries)
-        for at, piece in enumerate(lists.pieces(shown, row, queries)):
-            _put(folder, f"lists-{place}-{at}", piece)
-    _put(folder, f"made-{place}", _behind(shown, place))
-    facts = ("name", "title", "task", "domain", "licence", "homepage", "language", "split", "note")
-    return {name: getattr(row, name) for name in facts} | {
-        "place": place,
-        "measures": measures,
-        "systems": list(systems),
-        "lists": queries is not None,
-        "texts": shown.with_texts(row),
-    }
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
 
 
-def _behind(shown: Shown, place: int) -> dict[str, Any]:
-    """How the numbers of a dataset were made, as the pages tell it."""
-    row = shown.datasets[place]
-    pairs = {
-        (part, system)
-        for part in row.parts or (row.name,)
-        for kind, dataset, system in shown.opened.parts
-        if kind == "scores" and dataset == part
-    }
-    behind = Inputs(frozenset(pairs), frozenset(row.parts or (row.name,)))
-    record = _record(shown, behind)
-    return {
-        "runs": _columns(about_tables.runs_table(record["runs"])),
-        "collections": _columns(about_tables.collections_table(record["collections"])),
-        "shell": view_provenance.as_shell(record),
-        "record": record,
-    }
+def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
+    """Write a piece as a script: a browser opens no local file of another kind."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    _write(folder / f"{name}.js", f"beirscope.put({json.dumps(name)},{text});\n".encode())
+    return name
 
 
-def _record(shown: Shown, behind: Inputs) -> dict[str, Any]:
-    version = shown.opened.version, shown.store.judgement_version()
-    return view_provenance.record(shown.store, behind, version=version, choice=shown.wanted.choice)
-
-
-def _columns(table: Any) -> dict[str, Any]:
-    text = table.astype(object).where(table.notna(), "")
-    return {"columns": list(table), "rows": [[str(one) for one in row] for row in text.to_numpy()]}
-
-
-def _made(shown: Shown) -> dict[str, Any]:
+def _made(site: SiteAsk) -> dict[str, Any]:
     """Who made the site of what, when, with which version."""
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     printed = published.results()[["source", "paper"]].drop_duplicates("source")
+    scored = frozenset(site.scored_by)
     made = {
         "made_with": MADE_WITH,
         "version": version,
-        "title": shown.wanted.title,
-        "by": shown.wanted.by,
+        "title": site.wanted.title,
+        "by": site.wanted.by,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "version_of_results": shown.opened.version,
-        "judgements": _judgements(shown),
-        "measures": _record(shown, Inputs(measures=frozenset(shown.measures)))["measures"],
-        "datasets": [row.name for row in shown.datasets],
-        "left_out": list(_without_texts(shown)),
+        "version_of_results": site.manifest,
+        "judgements": composing.judgements(site),
+        "measures": composing.recorded(site, Inputs(measures=scored))["measures"],
+        "datasets": [row.name for row in site.datasets],
+        "left_out": list(_without_texts(site)),
         "in_print": dict(zip(printed["source"], printed["paper"], strict=True)),
     }
     return made | {"citation": _citation(made)}
 
 
-def _without_texts(shown: Shown) -> Iterator[str]:
+def _without_texts(site: SiteAsk) -> Iterator[str]:
     """A sentence for each dataset whose texts were asked for and are not on the site."""
-    for row in shown.datasets if shown.wanted.texts else ():
+    for row in site.datasets if site.wanted.texts else ():
         if not row.may_hand_on_texts:
             yield (
                 f"{row.name}: its texts are not on the site, its licence ({row.licence}) is not"
                 " known to let them be handed on"
             )
-        elif not shown.with_texts(row) and not row.parts:
+        elif not site.with_texts(row) and not row.parts:
             yield f"{row.name}: {next_steps.without_texts(row)}"
-
-
-def _judgements(shown: Shown) -> str:
-    choice = shown.wanted.choice
-    if choice is None:
-        return "official"
-    several = RULES[choice.rule].text
-    return f"official + added by {', '.join(choice.sources)}; of several for a pair {several}"
 
 
 def _citation(made: Mapping[str, Any]) -> str:
@@ -332,10 +261,3 @@ def _citation(made: Mapping[str, Any]) -> str:
             "",
         )
     )
-
-
-def _put(folder: Path, name: str, content: Mapping[str, Any]) -> dict[str, str]:
-    """Write a piece as a script: a browser opens no local file of another kind."""
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    (folder / f"{name}.js").write_text(f"beirscope.put({json.dumps(name)},{text});\n", "utf-8")
-    return {"piece": name}

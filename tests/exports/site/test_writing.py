@@ -1,5 +1,6 @@
 """The static site: its numbers are those of the home, its texts as asked, its folder whole."""
 
+import html
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from compute.base.settings import Settings
 from compute.commands.common import scored_by
 from compute.datasets import DATASETS
 from compute.exports import notebook
+from compute.exports.file_names import slug
 from compute.exports.site import Wanted, write
 from compute.exports.site.writing import _replace
 from compute.intake import imports
@@ -21,7 +23,7 @@ from compute.judgements import Choice
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.shared.standings import among_all
-from compute.views.shared.theme import signed
+from compute.views.shared.theme import plain, signed
 from tests.support import hostile
 from tests.support.tiny import write_tiny
 
@@ -77,28 +79,19 @@ def _scores(store: Store, capsys: pytest.CaptureFixture[str], measure: str) -> p
 def test_every_mean_is_that_of_show_scores(
     site: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    listed = piece(site, "site")
-    (tiny,) = listed["datasets"]
-    boards = {one["measure"]: one["piece"] for one in listed["boards"] if not one["source"]}
     table = pd.read_csv(site / "scores.csv")
-    for one in tiny["measures"]:
-        printed = _scores(store, capsys, one["measure"]).set_index("system")["value"]
-        rows = piece(site, f"dataset-{one['piece']}")["rows"]
-        assert {row["system"]: row["value"] for row in rows} == {
-            system: f"{value:.4f}" for system, value in printed.items()
-        }
-        matrix = piece(site, boards[one["measure"]])["matrix"]
-        assert matrix["datasets"] == ["tiny"]
-        assert {row["system"]: row["cells"][0]["value"] for row in matrix["rows"]} == {
-            system: f"{value:.4f}" for system, value in printed.items()
-        }
-        own = table[table["measure"] == one["measure"]].set_index("system")["value"]
+    for measure in ("nDCG@10", "RR@10", "Hole@10"):
+        printed = _scores(store, capsys, measure).set_index("system")["value"]
+        own = table[table["measure"] == measure].set_index("system")["value"]
         assert own.to_dict() == pytest.approx(printed.to_dict(), abs=1e-9)
+        board = (site / "dataset" / "tiny" / slug(measure) / "systems.html").read_text("utf-8")
+        for value in printed:
+            assert plain(value, 4) in board or plain(value) in board
 
 
 def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> None:
     """RR@10: mine has 1, 1 and 1/2; other 1/2, 1/2 and 1. Differences +1/2, +1/2, −1/2."""
-    found = piece(site, "scores-0-1")
+    found = piece(site, "scores-0-tiny-rr10")
     assert found["systems"] == ["mine", "other", "third"]
     assert found["queries"] == ["q1", "q2", "q3"]
     assert found["values"][:2] == [[1_000_000, 1_000_000, 500_000], [500_000, 500_000, 1_000_000]]
@@ -118,15 +111,15 @@ def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> 
 
 def test_a_measure_that_leaves_queries_out_is_tested_on_what_both_have(site: Path) -> None:
     """Third answers no q3, so it has no Hole@10 there."""
-    found = piece(site, "scores-0-2")
+    found = piece(site, "scores-0-tiny-hole10")
     assert found["values"][2][2] is None
     assert {tuple(row[:2]): row[7] for row in found["pairs"]} == {(0, 1): 3, (0, 2): 2, (1, 2): 2}
 
 
 def test_lists_have_ids_ranks_and_grades_and_no_texts_unless_asked(site: Path) -> None:
-    of = piece(site, "queries-0")
+    of = piece(site, "queries-0-tiny")
     assert of["queries"] == ["q1", "q2", "q3"] and of["relevant"] == [2, 2, 1]
-    one = piece(site, "lists-0-0")["queries"][0]
+    one = piece(site, "lists-0-tiny-0")["queries"][0]
     mine = one["lists"][str(of["systems"].index("mine"))]
     assert [one["docs"][place] for place in mine] == ["d1", "d2", "d5"]
     assert [one["grades"][place] for place in mine] == [2, None, 1]
@@ -136,8 +129,8 @@ def test_lists_have_ids_ranks_and_grades_and_no_texts_unless_asked(site: Path) -
 
 def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Path) -> None:
     write(store, tmp_path / "site", Wanted(measures=("RR@10",), texts=True))
-    assert "ships in the harbour" in piece(tmp_path / "site", "queries-0")["texts"]
-    texts = piece(tmp_path / "site", "lists-0-0")["texts"]
+    assert "ships in the harbour" in piece(tmp_path / "site", "queries-0-tiny")["texts"]
+    texts = piece(tmp_path / "site", "lists-0-tiny-0")["texts"]
     assert ["d1", "Harbour", "Ships leave the old harbour at dawn."] in texts
     allowed = {name for name, row in DATASETS.items() if row.may_hand_on_texts}
     assert {"scifact", "arguana", "pydocs-numpy"} <= allowed
@@ -145,27 +138,28 @@ def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Pat
 
 
 def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
-    made = piece(site, "made-0")
-    assert "import-run mine.run --dataset tiny" in made["shell"]
-    assert {run["system"] for run in made["record"]["runs"]} == set(RUNS)
+    made = html.unescape((site / "made" / "tiny.html").read_text("utf-8"))
+    assert "import-run mine.run --dataset tiny" in made
+    assert all(f'"system": "{name}"' in made for name in RUNS)
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
     assert manifest["by"] == "Ada" and manifest["judgements"] == "official"
     assert sorted(manifest["files"]) == sorted(
         str(file.relative_to(site)) for file in site.rglob("*") if file.is_file()
     )
     assert "Ada: Ours <b>." in (site / "CITATION.txt").read_text("utf-8")
-    assert "<title>Compare · Ours &lt;b&gt;</title>" in (site / "compare.html").read_text("utf-8")
+    page = (site / "compare" / "tiny" / "ndcg10.html").read_text("utf-8")
+    assert "<title>Compare · tiny · nDCG@10 · Ours &lt;b&gt;</title>" in page
 
 
 def test_added_judgements_count_where_they_are_chosen(tmp_path: Path) -> None:
     now = hostile.make(tmp_path)
     site = tmp_path / "site"
     official = Wanted(datasets=("hostile",), measures=("Judged@10",))
-    write(Store(now), site, replace(official, choice=Choice(rule="highest")))
-    means = [row["value"] for row in piece(site, "dataset-0-0")["rows"]]
-    assert "added" in piece(site, "site")["made"]["judgements"]
+    made = write(Store(now), site, replace(official, choice=Choice(rule="highest")))
+    means = piece(site, "scores-0-hostile-judged10")["values"]
+    assert "added" in made["judgements"]
     write(Store(now), site, official)
-    assert means != [row["value"] for row in piece(site, "dataset-0-0")["rows"]]
+    assert means != piece(site, "scores-0-hostile-judged10")["values"]
 
 
 def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -> None:
@@ -209,9 +203,13 @@ def test_a_dataset_without_the_wanted_measures_is_no_choice(tmp_path: Path) -> N
         imports.import_run(bench, tmp_path / "one.run", dataset, system="one")
     scored_by(bench, "Bpref", "other")
     write(bench.store, tmp_path / "site", Wanted(measures=("Bpref",)))
-    listed = piece(tmp_path / "site", "site")
-    assert [one["name"] for one in listed["datasets"]] == ["other"]
-    assert listed["systems"] == [["one", "one"]]
+    pages = [file.name for file in (tmp_path / "site" / "query").glob("*.html")]
+    assert pages == ["other.html"]
+    boards = (tmp_path / "site" / "dataset").rglob("*.html")
+    assert {str(file.relative_to(tmp_path / "site")) for file in boards} >= {
+        "dataset/other/bpref/systems.html"
+    }
+    assert not (tmp_path / "site" / "dataset" / "tiny").exists()
 
 
 def test_what_is_not_there_is_said(

@@ -1,0 +1,103 @@
+"""A view of a site: the records of its page, a tool for other values, and how it was made."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from compute.datasets import published
+from compute.exports.site.asking import SiteAsk
+from compute.exports.site.views import MADE, SHOWN, View
+from compute.judgements import RULES
+from compute.reading.inputs import Inputs
+from compute.views.about import tables, view_provenance
+from compute.views.page import (
+    Ask,
+    Button,
+    Choice,
+    Code,
+    Expander,
+    Heading,
+    Link,
+    Page,
+    Step,
+    Steps,
+    Table,
+    Text,
+    Widget,
+)
+
+TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
+"""Headings of what the browser shows of any values."""
+MOST_SIDE_BY_SIDE = 4
+"""Tables in print and datasets that are named; more are folded."""
+
+
+def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: Ask) -> Steps:
+    """The parts of a view. `tools`: what a tool is given, by its name and dataset, and measure."""
+    site.behind.clear()
+    yield from page(ask)
+    tool = SHOWN[shown.page].tool
+    of = shown.values.get("dataset"), shown.values.get("measure")
+    given = tools.get((tool, *of)) or tools.get((tool, *of[:1]))
+    if given:
+        yield Heading(TOOLS[tool], anchor=tool)
+        yield Widget(tool, given)
+    if shown.page != MADE:
+        yield from _made_of(site)
+
+
+def _made_of(site: SiteAsk) -> Steps:
+    """Judgements, tables in print, and links to what is known of each dataset."""
+    behind = Inputs()
+    for one in site.behind:
+        behind |= one
+    if not (behind.runs or behind.sources or behind.datasets):
+        return
+    yield Heading("How these numbers were made")
+    papers = dict(published.results()[["source", "paper"]].drop_duplicates("source").to_numpy())
+    typed = [f"{one} ({papers.get(one, 'in print')})" for one in sorted(behind.sources)]
+    yield from _few([Text(f"Typed from {one}.") for one in typed], f"{len(typed)} tables in print")
+    names = behind.datasets | {dataset for dataset, _ in behind.runs}
+    rows = [row for row in site.datasets if names.intersection((row.name, *row.parts))]
+    if rows:
+        yield Text(f"Judgements: {judgements(site)}.")
+        links = [Button(row.title, Link(MADE, {"dataset": row.name})) for row in rows]
+        yield from _few(links, f"{len(rows)} datasets")
+
+
+def _few(steps: Sequence[Step], title: str) -> Sequence[Step]:
+    """Steps side by side, folded where they are many."""
+    return steps if len(steps) <= MOST_SIDE_BY_SIDE else [Expander(title, steps)]
+
+
+def judgements(site: SiteAsk) -> str:
+    """The judgements that count, in words."""
+    choice = site.choice
+    if choice is None:
+        return "official"
+    several = RULES[choice.rule].text
+    return f"official + added by {', '.join(choice.sources)}; of several for a pair {several}"
+
+
+def made(site: SiteAsk, ask: Ask) -> Steps:
+    """Page of how the numbers of each dataset were made, with the commands that make them again."""
+    rows = {row.name: row for row in site.datasets}
+    titles = {name: row.title for name, row in rows.items()}
+    row = rows[(yield Choice("dataset", "Dataset", list(rows), titles=titles))]
+    own = row.parts or (row.name,)
+    stored = site.overlays.reading.parts
+    runs = (of for kind, *of in stored if kind == "scores" and of[0] in own)
+    record = recorded(
+        site, Inputs(frozenset((one, system) for one, system in runs), frozenset(own))
+    )
+    yield Table("runs", f"Runs on {row.title}", tables.runs_table(record["runs"]))
+    found = tables.collections_table(record["collections"])
+    yield Table("collections", f"Where {row.title} comes from", found)
+    yield Heading("Commands that make it again")
+    yield Code(view_provenance.as_shell(record))
+    yield Expander("All that is known, as JSON", [Code(view_provenance.as_json(record))])
+
+
+def recorded(site: SiteAsk, behind: Inputs) -> dict[str, Any]:
+    """What numbers rest on, as JSON values without paths of this machine."""
+    version = site.manifest, site.judgement
+    return view_provenance.record(site.store, behind, version=version, choice=site.choice)

@@ -94,7 +94,7 @@ class Drawn(Walk):
             if view and choice.key in self._view.values:
                 here = ' aria-current="true"' * (option == value)
                 words = escape(choice.titles.get(option, option))
-                links.append(f'<li><a href="{escape(self._way(view))}"{here}>{words}</a></li>')
+                links.append(f'<li><a href="{escape_html(self._way(view))}"{here}>{words}</a></li>')
         if len(links) < 2:
             return f'<p class="choice">{label}: <b>{escape(now)}</b></p>'
         listed = f"<ul>{''.join(links)}</ul>"
@@ -174,7 +174,7 @@ class Drawn(Walk):
 
     def _button(self, button: records.Button) -> str:
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
-        return f'<p><a href="{escape(way)}">{escape(button.label)}</a></p>' if way else ""
+        return f'<p><a href="{escape_html(way)}">{escape(button.label)}</a></p>' if way else ""
 
     def _download(self, download: records.Download) -> str:
         path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
@@ -270,7 +270,7 @@ def _table(
 
 
 def _cell(words: str, way: str, strong: bool) -> str:
-    told = f'<a href="{escape(way)}">{escape(words)}</a>' if way else escape(words)
+    told = f'<a href="{escape_html(way)}">{escape(words)}</a>' if way else escape(words)
     return f"<b>{told}</b>" if strong else told
 
 

@@ -1,7 +1,7 @@
 """The queries of a dataset on the page Dataset: outcomes, groups, judgements and documents."""
 
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 from pandas import DataFrame, Series
 
@@ -148,9 +148,11 @@ def judgements(view: View) -> Iterator[Step]:
         yield Message("No judgements are stored here.")
         return
 
+    # For all marks once, when somebody clicks.
+    pair = cache(lambda: offers.first_pair(sorted(view.ranked()["system"]) or [""]))
+
     def opens(dataset: str, query_id: str) -> Link:
-        a, b = offers.first_pair(sorted(view.ranked()["system"]) or [""])
-        return view.to_query(dataset, query_id, a, b)
+        return view.to_query(dataset, query_id, *pair())
 
     n_queries = len(grades.drop_duplicates(["dataset", "query_id"]))
     yield Figure(

@@ -22,6 +22,7 @@ from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.page import store_ask
 from compute.views.page.store_ask import StoreAsk
+from compute.views.query import select as query_select
 from compute.views.shared import catalogue
 
 _TEXTS = {"text": "text", "query": "query_id", "title": "doc_id"}
@@ -70,6 +71,8 @@ class SiteAsk(StoreAsk):
                 frame = frame[~frame[name].isin(self._unwanted)]
         about = named(parameters, [*question.datasets, *question.collections])
         if not about or not self._with_texts.issuperset(about):
+            if query is query_select.documents:
+                frame = frame.iloc[:0]  # as of documents whose text nobody has
             told = [name for name, beside in _TEXTS.items() if {name, beside} <= set(frame)]
             frame = frame.assign(**dict.fromkeys(told))
         elif {"doc_id", "text"} <= set(frame):

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from html import escape as escape_html
+from html import escape
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +17,6 @@ from compute.exports import tables
 from compute.exports.site import figures
 from compute.exports.site.composing import TOOLS
 from compute.exports.site.views import ONE, SHOWN, View, Views
-from compute.store import provenance
 from compute.views import page as records
 from compute.views.about import contract
 from compute.views.page import Ask, Page, Step
@@ -37,9 +36,9 @@ _AS_ANY: Mapping[str, records.Column] = MappingProxyType({})
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def escape(words: str) -> str:
-    """Text without markup, and without folders of this machine."""
-    return escape_html(provenance.portable(words) if "/" in words else words)
+def _in_data(words: str) -> str:
+    """Text as the data of figures has it, in which nothing ends a script."""
+    return json.dumps(words, ensure_ascii=False)[1:-1].replace("<", _LESS)
 
 
 class Drawn(Walk):
@@ -57,7 +56,11 @@ class Drawn(Walk):
         shown: list[Any] = []
         for _ in self.run(lambda: page(ask), shown):
             pass
-        return "\n".join(filter(None, map(self._drawn, flat(shown))))
+        text = "\n".join(filter(None, map(self._drawn, flat(shown))))
+        for name, called in self._called.items():
+            for form in (escape, _in_data):
+                text = text.replace(form(name), form(called))
+        return text
 
     def _drawn(self, part: Any) -> str:
         return part if isinstance(part, str) else _PARTS[type(part)](self, part)
@@ -94,7 +97,7 @@ class Drawn(Walk):
             if view and choice.key in self._view.values:
                 here = ' aria-current="true"' * (option == value)
                 words = escape(choice.titles.get(option, option))
-                links.append(f'<li><a href="{escape_html(self._way(view))}"{here}>{words}</a></li>')
+                links.append(f'<li><a href="{escape(self._way(view))}"{here}>{words}</a></li>')
         if len(links) < 2:
             return f'<p class="choice">{label}: <b>{escape(now)}</b></p>'
         listed = f"<ul>{''.join(links)}</ul>"
@@ -174,7 +177,7 @@ class Drawn(Walk):
 
     def _button(self, button: records.Button) -> str:
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
-        return f'<p><a href="{escape_html(way)}">{escape(button.label)}</a></p>' if way else ""
+        return f'<p><a href="{escape(way)}">{escape(button.label)}</a></p>' if way else ""
 
     def _download(self, download: records.Download) -> str:
         path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
@@ -270,7 +273,7 @@ def _table(
 
 
 def _cell(words: str, way: str, strong: bool) -> str:
-    told = f'<a href="{escape_html(way)}">{escape(words)}</a>' if way else escape(words)
+    told = f'<a href="{escape(way)}">{escape(words)}</a>' if way else escape(words)
     return f"<b>{told}</b>" if strong else told
 
 

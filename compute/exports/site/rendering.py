@@ -266,7 +266,7 @@ def _table(
     caption = f"<caption>{title}</caption>"
     tall = " tall" * (len(rows) > MOST_IN_SIGHT)
     return (
-        f'<div class="aside{tall}" tabindex="0" role="region" aria-label="{title or "Table"}">'
+        f'<div class="aside{tall}" tabindex="0" role="group" aria-label="{title or "Table"}">'
         f"<table{' data-sortable' * bool(title)}>{caption * bool(title)}"
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     )

@@ -63,7 +63,7 @@ const beirscope = (() => {
       el("thead", {}, el("tr", {}, heads.map(one => el("th", { scope: "col", class: one.class }, one.name)))),
       el("tbody", {}, rows.map(row => el("tr", {}, row.map((_, at) => cell(row, at))))));
     sortable(made);
-    return el("div", { class: tall ? "aside tall" : "aside", tabindex: 0, role: "region", "aria-label": caption }, made);
+    return el("div", { class: tall ? "aside tall" : "aside", tabindex: 0, role: "group", "aria-label": caption }, made);
   }
   const later = (words, make) => {
     const made = el("details", {}, el("summary", {}, words));

@@ -121,6 +121,7 @@ def test_every_view_has_the_parts_of_its_page(tmp_path: Path) -> None:
     assert not (tmp_path / "site" / "efficiency" / "nfcorpus.html").exists()
 
 
+@pytest.mark.long
 def test_no_text_of_a_hostile_home_is_markup(tmp_path: Path) -> None:
     store = Store(hostile.make(tmp_path))
     wanted = Wanted(title=hostile.TITLE, by=hostile.PERSON_NAME, measures=("nDCG@10",))

@@ -1,8 +1,10 @@
 """Figures as a site keeps them: Plotly's JSON in light and dark, and the same as ranked lists."""
 
 import json
+import os
 from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
@@ -15,11 +17,15 @@ THEMES = ("light", "dark")
 def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
     """A light figure of `compute.views`, what a dark one has otherwise, and the same as lists.
 
-    `way` is the address that a click on a mark opens, for what it carries: the mark carries that.
+    `way` is the address that a click on a mark opens, for what it carries. All begin with `to`; a
+    mark carries the rest.
     """
-    told, light = drawing.lists(figure), _marked(figure, way)
-    dark = _marked(drawing.redrawn(figure, "dark"), way)
-    found: dict[str, Any] = {"light": light, "dark": changes(light, dark)}
+    ways, told = Ways(cache(way), []), drawing.lists(figure)
+    light, dark = (_marked(one, ways) for one in (figure, drawing.redrawn(figure, "dark")))
+    start = os.path.commonprefix([one for (one,) in ways.made])  # noqa: RUF071 - of letters
+    for one in ways.made:
+        one[0] = one[0].removeprefix(start)
+    found: dict[str, Any] = {"to": start, "light": light, "dark": changes(light, dark)}
     if told:
         found |= {"of": told.of, "name": told.name}
         found["lists"] = [[one.title, list(map(list, one.rows))] for one in told.lists]
@@ -39,24 +45,37 @@ def changes(one: Any, other: Any) -> Any:
     return {key: changes(*pair) for key, pair in pairs.items() if pair[0] != pair[1]}
 
 
-def _marked(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
+class Ways(NamedTuple):
+    """Addresses that marks of a figure carry."""
+
+    of: Callable[..., str]
+    """The address for what a mark carries; empty for none."""
+    made: list[list[str]]
+    """Those of all marks that have one, each in a list of its own."""
+
+    def marks(self, carried: Any) -> list[Any]:
+        """What marks carry instead; rows of a matrix are nested."""
+        if isinstance(carried, list) and carried and isinstance(carried[0], list):
+            return [self.marks(one) for one in carried]
+        names = carried if isinstance(carried, list) else [carried]
+        address = self.of(*names) if all(isinstance(one, str) for one in names) else ""
+        mark = [address] * bool(address)
+        self.made.extend([mark] * bool(mark))
+        return mark
+
+
+def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
     """A figure without the template that all share; its marks carry addresses, if any."""
     spec: dict[str, Any] = json.loads(figure.to_json() or "{}")
     spec["layout"].pop("template", None)
     for trace in spec["data"]:
-        data = trace.get("customdata")
+        data, before = trace.get("customdata"), len(ways.made)
+        # Numbers that a hover tells are no address.
         if isinstance(data, list) and "customdata" not in str(trace.get("hovertemplate")):
-            ways = [_ways(one, way) for one in data]
-            trace["customdata"] = ways if any(map(any, ways)) else None
+            trace["customdata"] = [ways.marks(one) for one in data]
+            if len(ways.made) == before:
+                del trace["customdata"]
     return spec
-
-
-def _ways(carried: Any, way: Callable[..., str]) -> Any:
-    if not isinstance(carried, list):
-        return [way(carried)] if isinstance(carried, str) else [""]
-    if carried and isinstance(carried[0], list):
-        return [_ways(one, way) for one in carried]
-    return [way(*carried)] if all(isinstance(one, str) for one in carried) else [""]
 
 
 def looks() -> dict[str, Any]:

@@ -78,13 +78,13 @@ const beirscope = (() => {
     for (const [key, change] of Object.entries(more)) made[key] = merged(made[key], change);
     return made;
   };
-  async function draw(place, spec) {
+  async function draw(place, spec, to) {
     const [looks] = await Promise.all([piece("looks"), plotly()]);
     const look = looks[dark.matches ? "dark" : "light"], { data, layout } = spec(look);
     await Plotly.react(place, data, { ...layout, template: look.template }, { displayModeBar: false, responsive: true });
     place.removeAllListeners?.("plotly_click");
     place.on("plotly_click", ({ points: [point] }) => {
-      const way = [point?.customdata].flat(3)[0];
+      const rest = [point?.customdata].flat(3)[0], way = to === undefined || rest === undefined ? "" : to + rest;
       if (/^[^:]*\.html(#|$)/.test(way)) location.href = way;
     });
   }
@@ -92,10 +92,10 @@ const beirscope = (() => {
   const sight = new IntersectionObserver(seen => seen.forEach(one => {
     if (one.isIntersecting) { sight.unobserve(one.target); one.target.draw(); }
   }), { rootMargin: "400px" });
-  function watched(place, spec) {
+  function watched(place, spec, to) {
     let begun = false;
-    place.draw = () => { begun = true; return draw(place, spec); };
-    drawn.push(() => begun && place.isConnected && draw(place, spec));
+    place.draw = () => { begun = true; return draw(place, spec, to); };
+    drawn.push(() => begun && place.isConnected && draw(place, spec, to));
     sight.observe(place);
   }
   function lines([title, rows]) {
@@ -110,7 +110,7 @@ const beirscope = (() => {
     place.style.minHeight = `${height}px`;
     holder.removeAttribute("aria-label");
     holder.append(el("figcaption", {}, title), el("div", { class: one.lists ? "wide" : null }, place));
-    watched(place, () => structuredClone(dark.matches ? merged(one.light, one.dark) : one.light));
+    watched(place, () => structuredClone(dark.matches ? merged(one.light, one.dark) : one.light), one.to);
     if (!one.lists) return;
     const several = one.lists.length > 1, list = el("div", {}, lines(one.lists[0]));
     const options = one.lists.map(([words], at) => el("option", { value: at }, words));

@@ -118,7 +118,7 @@ def drawn_on(
     size, done, batches = world.size, 0, []
     while done < min(until, int((~world.official).sum())):
         most = next((n for n in SIZES if n > done), until)
-        n = min(done + sampling.batch_size(done), most, until)
+        n = min(done + max(sampling.SMALLEST_BATCH, done // 2), most, until)
         n = most if most - n < sampling.SMALLEST_BATCH / 2 else n
         order = sampling.order(size, known, seed * 100_003 + done)
         batches.append(order.first(n - done, sampling.weight(world.size, done, n)))

@@ -82,7 +82,7 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
                 return found
             walk.held.append(part.key)
     walk.check(steps)
-    there = f"; it has {', '.join(walk.held)}" if walk.held else ""
+    there = f"; it can have {', '.join(walk.held)}" if walk.held else ""
     raise Missing(" ".join([f"the page has no {key!r} for these choices{there}.", *messages]))
 
 

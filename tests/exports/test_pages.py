@@ -100,7 +100,8 @@ def test_a_view_is_saved_with_every_control_in_its_address(home: Path, tmp_path:
         where = packed.read("address.txt").decode()
         names = packed.namelist()
         assert "tables/board.tex" in names and any(one.startswith("data/order") for one in names)
-        assert HOSTILE in packed.read("provenance.json").decode()
+        made = packed.read("provenance.json").decode()
+    assert HOSTILE in made and '"view": "/leaderboard?' in made
     for part in ("numbers=Computed", "measure=nDCG%4010", "baseline=plain"):
         assert part in where
 

@@ -36,7 +36,8 @@ def record(
     if shown.samples:
         more["samples"] = [dict(one) for one in sorted(shown.samples)]
     return {
-        "view": provenance.portable(address),
+        # With its slash the name of a page would be taken for a path of this machine.
+        "view": address and "/" + provenance.portable(address.removeprefix("/")),
         "version_of_results": version[0],
         "judgements": _judgements(choice, version[1]),
         "measures": {name: label(name) for name in in_order(shown.measures) if is_measure(name)},

@@ -6,6 +6,12 @@ PY := $(VENV)/bin/python
 TESTERS ?= 3
 READY := $(VENV)/installed
 LOOK := .look
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+# A line that counts what pip fetches, which itself would write three for each package.
+COUNTED = while read -r word rest; do case $$word in \
+	Collecting|Processing) printf '\r  %d packages fetched' $$((n += 1));; \
+	Installing) printf '\n  unpacking them\n';; esac; done
 
 .PHONY: run look test test-all suite lint smoke soak fuzz pins clean
 
@@ -61,9 +67,10 @@ $(LOOK)/installed: requirements.txt pyproject.toml
 		|| { echo "Beirscope needs Python 3.11 or newer: make look PYTHON=python3.11"; exit 1; }
 	@test -x $(LOOK)/bin/python || $(PYTHON) -m venv $(LOOK)
 	@echo "Installing what looking needs into $(LOOK) (under 1 GB)"
-	@$(LOOK)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
+	@$(LOOK)/bin/python -m pip install --no-compile --disable-pip-version-check \
 		--constraint requirements.txt $$($(PYTHON) -c 'import tomllib; \
-		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])')
+		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])') \
+		| $(COUNTED)
 	@touch $@
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
@@ -74,7 +81,7 @@ $(READY): requirements.txt
 	@echo "Installing the pinned packages into $(VENV) (two minutes; 3 GB with a CPU torch, else 7 GB)"
 	@if [ -n "$(TORCH_INDEX)" ]; then \
 		$(PY) -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.txt)"; fi
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(PY) -m pip install --disable-pip-version-check -r requirements.txt | $(COUNTED)
 	@touch $@
 
 # Compiles the short list of pyproject.toml into requirements.txt.

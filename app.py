@@ -40,8 +40,7 @@ try:
     if sign_in.enter():
         with metrics.drawing(page.title), turns.turn():
             navigation.restore()
-            reading.begin()
-            export.begin(page.title)
+            reading.begin(page.title)
             added_switch.begin(page.title)
             navigation.follow()
             progress(page.title)

@@ -11,7 +11,7 @@ from compute.exports.file_names import slug
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
-from pages._shared import drawing, export, pickers, reading, sign_in
+from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -28,8 +28,6 @@ _LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
 
 def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
-    st.session_state["_choice"] = st.session_state["_added"] = None
-    st.session_state["_named"], st.session_state["_missing"] = {}, []
     pickers.begin()
     if title in UNSWITCHED or (title in _PARTS and not _PARTS[title]()):
         return
@@ -52,14 +50,15 @@ def begin(title: str) -> None:
         if shown == ADDED or title in BOTH:
             with st.popover("What counts", type="tertiary"):
                 chosen = _choose(there)
-            st.session_state["_choice"] = chosen if shown == ADDED else None
-            st.session_state["_added"] = chosen
-            st.session_state["_counting"] = st.empty(), _said(chosen)
+            run = page_run.current()
+            run.choice = chosen if shown == ADDED else None
+            run.added = chosen
+            run.told = st.empty(), _said(chosen)
             _tell()
 
 
 def _tell(dataset: str = "") -> None:
-    place, said = st.session_state["_counting"]
+    place, said = page_run.current().told or (st.empty(), "")
     with place:
         first, stop, rest = said.partition(";" if ";" in said else ".")
         drawing.caption(f"{first}, none of {dataset}{stop}{rest}" if dataset else said)
@@ -67,10 +66,10 @@ def _tell(dataset: str = "") -> None:
 
 def finish() -> None:
     """Say where the dataset of the page that was drawn has none of the added judgements."""
-    if not st.session_state["_added"]:
+    run = page_run.current()
+    if not run.added:
         return
-    name = st.session_state.get("_picked", {}).get("dataset")
-    titles = st.session_state.get("_titles", {}).get("dataset", {})
+    name, titles = run.picked.get("dataset"), run.titles.get("dataset", {})
     if not isinstance(name, str) or not titles:
         return
     parts = DATASETS[name].parts if name in DATASETS else ()
@@ -99,7 +98,7 @@ def download(dataset: str) -> None:
             **save,
         )
         if rows["source"].isin(HUMAN).any():
-            choice = st.session_state.get("_added") or Choice()
+            choice = page_run.current().added or Choice()
             asked = rows["query_id"].unique().tolist()
             official = reading.read(
                 annotate_select.judged_of, dataset=dataset, query_ids=asked, added=False

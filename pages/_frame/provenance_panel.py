@@ -11,7 +11,7 @@ from compute.base.words import counted
 from compute.store import provenance
 from compute.views.about import tables as figures
 from compute.views.about import view_provenance
-from pages._shared import drawing, navigation, reading, sign_in
+from pages._shared import drawing, navigation, page_run, reading, sign_in
 
 WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
 """Pages without scores; annotators must not see what systems there are."""
@@ -39,8 +39,8 @@ def later() -> Callable[[], dict[str, Any]]:
         view_provenance.record,
         reading.store(),
         reading.rests_on(),
-        version=st.session_state["_version"],
-        choice=st.session_state.get("_choice"),
+        version=reading.version(),
+        choice=page_run.current().choice,
         queries=reading.kind_title(),
         address=_address(),
     )

@@ -56,8 +56,7 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
 
 
 def say_missing(sentences: Sequence[str]) -> None:
-    """Say what the address names that there is not, and note it: such an export is refused."""
-    st.session_state.setdefault("_missing", []).extend(sentences)
+    """Warn of each name in the address that nothing has."""
     for words in sentences:
         st.warning(escaping.text(words))
 

@@ -15,7 +15,7 @@ from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
 from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import Legend
-from pages._shared import colours, export
+from pages._shared import colours, export, page_run
 from pages._shared.escaping import text
 from pages._shared.reading import read
 
@@ -140,7 +140,7 @@ def _split(part: str, titles: Sequence[str]) -> list[str]:
 
 def _dotted() -> list[str]:
     """The titles of systems and datasets in which a sentence seems to end, the longest first."""
-    version = st.session_state.get("_version")
+    version = page_run.current().version
     known, found = st.session_state.get("_dotted", ("", []))
     # Once for all captions of a page.
     if known != version:

@@ -27,38 +27,29 @@ from compute.exports.tables import Table
 from compute.views.shared.drawing import behind, numbers
 from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import Legend
-from pages._shared import sign_in
+from pages._shared import page_run, sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
 """Of formats that are not called by their extension in capitals."""
 
 
-def begin(page: str) -> None:
-    """Forget what the run before drew and picked; `page` is the title of what is drawn now."""
-    st.session_state["_page"] = page
-    st.session_state["_drawn"] = {}
-    st.session_state["_picked"] = {}
-    st.session_state["_titles"] = {}
-
-
 def picked(key: str, value: Picked) -> Picked:
     """Note what a picker shows, for the address, which leaves out what it starts with."""
-    st.session_state.setdefault("_picked", {})[key] = value
+    page_run.current().picked[key] = value
     return value
 
 
 def titled(key: str, titles: Mapping[str, str]) -> None:
     """Note what the names that a picker offers are called."""
-    st.session_state.setdefault("_titles", {})[key] = titles
+    page_run.current().titles[key] = titles
 
 
 def address(title: str) -> str:
     """The address of the page of this title with the value of every picker."""
-    noted: dict[str, Any] = st.session_state.get("_picked", {})
     words = {
         key: str(value).lower() if isinstance(value, bool) else value
-        for key, value in noted.items()
+        for key, value in page_run.current().picked.items()
     }
     given = {key: st.query_params.get_all(key) for key in st.query_params}
     query = urlencode({key: value for key, value in (words | given).items() if value}, doseq=True)
@@ -68,7 +59,7 @@ def address(title: str) -> str:
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     """The button under a page that saves all of it; `provenance` is asked for by the click."""
-    drawn: dict[str, Shown] = st.session_state.get("_drawn", {})
+    drawn = page_run.current().drawn
     if not drawn:
         return
     where = address(title)
@@ -78,7 +69,7 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
-    st.session_state["_save"] = made
+    page_run.current().save = made
     sign_in.download_button(
         "Save this view",
         made,
@@ -92,13 +83,13 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
 
 
 def _note(shown: Shown) -> None:
-    st.session_state.setdefault("_drawn", {})[shown.key] = shown
+    page_run.current().drawn[shown.key] = shown
 
 
 def figure(shown: go.Figure, key: str, title: str, legend: Legend | None = None) -> None:
     """Note a figure, and draw the menu under it."""
-    picked, titles = st.session_state.get("_picked", {}), st.session_state.get("_titles", {})
-    of = file_names.heading(key, picked, titles)
+    run = page_run.current()
+    of = file_names.heading(key, run.picked, run.titles)
     noted = Figure(key, title, shown, file_stem(key), of, legend)
     _note(noted)
     _menu(key, partial(_figure_buttons, noted), partial(_numbers, noted))
@@ -156,8 +147,8 @@ def _numbers(shown: Figure) -> None:
 
 def file_stem(key: str) -> str:
     """The name of a file, by what the page shows."""
-    page = st.session_state.get("_page", "").lower()
-    return file_names.of_figure(page, key, st.session_state.get("_picked", {}))
+    run = page_run.current()
+    return file_names.of_figure(run.page.lower(), key, run.picked)
 
 
 def _button(

@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from compute.views.page.controls import LARGEST, LEAST
-from pages._shared import escaping, export
+from pages._shared import escaping, export, page_run
 
 UNTITLED: Mapping[str, str] = MappingProxyType({})
 
@@ -54,7 +54,7 @@ def pick(
         help=told,
     )
     if disabled:
-        st.session_state["_named"].pop(key)
+        page_run.current().named.pop(key)
     return export.picked(key, picked)
 
 
@@ -173,8 +173,7 @@ def put(**named: str | Sequence[str]) -> None:
     The pickers that they belong to follow, and so do those below that nobody has chosen: what the
     page itself made the address name of them goes.
     """
-    state = st.session_state
-    order, own = [*state.get("_named", ())], state.get("_own", {})
+    order, own = [*page_run.current().named], st.session_state.get("_own", {})
     first = min((order.index(key) for key in named if key in order), default=len(order))
     for key in named:
         own.pop(key, None)
@@ -187,7 +186,7 @@ def put(**named: str | Sequence[str]) -> None:
 
 def note(key: str, names: list[str]) -> None:
     """Note what of the content of the page the address is to name; see `address.complete`."""
-    st.session_state.setdefault("_named", {})[key] = names
+    page_run.current().named[key] = names
 
 
 def unnamed() -> dict[str, list[str]]:
@@ -195,11 +194,10 @@ def unnamed() -> dict[str, list[str]]:
 
     What it named wrongly when the page was opened stays, and is said (`address.known`).
     """
-    state = st.session_state
     return {
         key: names
-        for key, names in state.get("_named", {}).items()
-        if names != st.query_params.get_all(key) and not state.get(f"_wrong_{key}")
+        for key, names in page_run.current().named.items()
+        if names != st.query_params.get_all(key) and not st.session_state.get(f"_wrong_{key}")
     }
 
 

@@ -15,13 +15,14 @@ from compute.base.settings import Settings
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
 from compute.reading.ahead import Ahead
-from compute.reading.answers import Answers, Picked, Query, Scope
+from compute.reading.answers import Answers, Picked, Query, Scope, Version
 from compute.reading.inputs import Inputs, of_sample
 from compute.store import damage, run_versions
 from compute.store.store import Part, Store
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
-from pages._shared import colours, following, metrics, page_files, sign_in
+from pages._shared import colours, following, metrics, page_files, page_run, sign_in
+from pages._shared.page_run import PageRun
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
@@ -61,20 +62,28 @@ def store() -> Store:
     return _here().store
 
 
-def begin() -> None:
-    """Fix the version that this run of the page reads, and the colours it is shown in."""
-    st.session_state["_version"] = AHEAD.current()
-    st.session_state["_noticed"] = _here().store.noticed
-    st.session_state["_rests_on"] = Inputs()
-    st.session_state["_kind"] = None
-    st.session_state["_begun"] = time.monotonic()
+def begin(title: str) -> None:
+    """Fix the version that this run of a page reads, and the colours it is shown in."""
+    page_run.begin(
+        PageRun(
+            version=AHEAD.current(),
+            noticed=_here().store.noticed,
+            begun=time.monotonic(),
+            page=title,
+        )
+    )
     following.begin()
     colours.follow_browser()
 
 
+def version() -> Version:
+    """The version that this run of a page reads."""
+    return page_run.current().version or AHEAD.current()
+
+
 def _picked() -> Picked:
     """The versions that the address names, whatever for, alone or between commas, or `picking`."""
-    picking = st.session_state.get("_picking", ())
+    picking = page_run.current().picking
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
         return picking
@@ -83,7 +92,7 @@ def _picked() -> Picked:
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:
     """The hits of the earlier runs of systems, on all or on some datasets, the oldest first."""
-    manifest, _ = st.session_state.get("_version") or AHEAD.current()
+    manifest, _ = version()
     found = _here().versions(manifest)
     return [part for part in found if datasets is None or part.dataset in datasets]
 
@@ -93,23 +102,23 @@ def only(kind: Kind) -> None:
     judgements tell: added ones move no query to another kind."""
     # The panel names what the kind rests on, such as a file of labels.
     read(query_slices.of_kind, added=False, **kind._asdict())
-    st.session_state["_kind"] = kind
+    page_run.current().kind = kind
 
 
 @contextmanager
 def whole() -> Iterator[None]:
     """Read all queries in the with-block, whichever kind the page is of."""
     before = kind()
-    st.session_state["_kind"] = None
+    page_run.current().kind = None
     try:
         yield
     finally:
-        st.session_state["_kind"] = before
+        page_run.current().kind = before
 
 
 def kind() -> Kind | None:
     """The kind of queries that this run of the page reads alone, if it does."""
-    return st.session_state.get("_kind")
+    return page_run.current().kind
 
 
 def kind_title() -> str:
@@ -119,17 +128,17 @@ def kind_title() -> str:
 
 def follow() -> None:
     """Read what is published now: for a fragment that stays while the run's version may go."""
-    _, judgement = st.session_state["_version"]
-    st.session_state["_version"] = store().version(), judgement
+    run = page_run.current()
+    _, judgement = version()
+    run.version = store().version(), judgement
 
 
 def is_outdated() -> bool:
     """Whether something was published, or found damaged, since this run of the page began."""
-    shown, begun = st.session_state.get("_version"), st.session_state.get("_begun", 0.0)
-    if AHEAD.is_outdated(shown, begun, follows=following.follows()):
+    run = page_run.current()
+    if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True
-    noticed = _here().store.noticed
-    return st.session_state.get("_noticed", noticed) != noticed
+    return run.noticed not in (None, _here().store.noticed)
 
 
 @contextmanager
@@ -138,13 +147,14 @@ def newest_judgements() -> Iterator[None]:
 
     The rest of the page keeps what it was drawn with until it is drawn anew, too.
     """
-    begun = st.session_state["_version"]
+    run = page_run.current()
+    begun = version()
     following.follow()
-    st.session_state["_version"] = begun[0], store().judgement_version()
+    run.version = begun[0], store().judgement_version()
     try:
         yield
     finally:
-        st.session_state["_version"] = begun
+        run.version = begun
 
 
 def damaged_meanwhile() -> list[Part]:
@@ -152,9 +162,9 @@ def damaged_meanwhile() -> list[Part]:
     # What reports a bug must not raise itself.
     with suppress(Exception):
         stored = _here().store
-        noticed = st.session_state.get("_noticed", stored.noticed)
         found = damage.verify(stored)
-        return [part for part in found if part.damage] if stored.noticed != noticed else []
+        if page_run.current().noticed not in (None, stored.noticed):
+            return [part for part in found if part.damage]
     return []
 
 
@@ -166,24 +176,25 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     alone, if it has one (`only`), but within `whole`, and for questions that are declared so.
     """
     _through_app()
-    version = st.session_state.get("_version") or AHEAD.current()
-    choice = st.session_state.get("_choice")
+    run, read_version = page_run.current(), version()
+    choice = run.choice
     if added is not None:
-        choice = (st.session_state.get("_added") or Choice()) if added else None
-    frame, found = _here().read(version, choice, query, params, _scope())
+        choice = (run.added or Choice()) if added else None
+    frame, found = _here().read(read_version, choice, query, params, _scope())
     metrics.answered(query)
-    st.session_state["_rests_on"] = rests_on() | found
+    run.rests_on |= found
     return frame
 
 
 @contextmanager
 def picking(named: Iterable[str]) -> Iterator[None]:
     """Read these versions of systems, too, as if the address named them."""
-    st.session_state["_picking"] = tuple(named)
+    run = page_run.current()
+    run.picking = tuple(named)
     try:
         yield
     finally:
-        del st.session_state["_picking"]
+        run.picking = ()
 
 
 def _scope() -> Scope:
@@ -194,15 +205,15 @@ def _scope() -> Scope:
 def cursor() -> Iterator[Any]:
     """A cursor on the version of this run, for answers that are too large to be kept."""
     _through_app()
-    manifest, judgement = st.session_state.get("_version") or AHEAD.current()
-    choice = st.session_state.get("_choice")
+    manifest, judgement = version()
+    choice = page_run.current().choice
     with _here().overlays(manifest, _picked()).cursor(judgement, choice) as opened:
         yield opened
 
 
 def parts() -> Sequence[Part]:
     """The live parts of this run's version; reading them anew takes a tenth of a second."""
-    manifest, _ = st.session_state.get("_version") or AHEAD.current()
+    manifest, _ = version()
     return _here().holding(manifest, _picked()).parts
 
 
@@ -213,7 +224,7 @@ def measures() -> list[str]:
 
 def rests_on() -> Inputs:
     """What the numbers that this run of the page has read come from."""
-    return st.session_state.get("_rests_on", Inputs())
+    return page_run.current().rests_on
 
 
 def add_sample(about: Mapping[str, str | int], measure: str) -> None:
@@ -222,14 +233,14 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
     before = rests_on()
     others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
     others_only = replace(before, samples=others)
-    st.session_state["_rests_on"] = others_only | of_sample(about, measure)
+    page_run.current().rests_on = others_only | of_sample(about, measure)
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
     """`read`, for what is made after this run of the page, such as a file; on the same version."""
-    version, choice = st.session_state["_version"], st.session_state.get("_choice")
+    begun, choice = version(), page_run.current().choice
     here, scope = _here(), _scope()
-    return lambda: here.read(version, choice, query, params, scope)[0]
+    return lambda: here.read(begun, choice, query, params, scope)[0]
 
 
 def _through_app() -> None:
@@ -238,7 +249,7 @@ def _through_app() -> None:
     The first address that a fresh server is asked for, other than its root, it opens by that
     list, past app.py and its checks, unless some run has called `st.navigation`.
     """
-    if "_version" in st.session_state or "_alone" in st.session_state:
+    if page_run.current().version or "_alone" in st.session_state:
         # Fragments and callbacks run past app.py too, long after somebody was let in.
         sign_in.require(sign_in.VIEWER)
         return

@@ -20,6 +20,7 @@ from pages._shared import (
     escaping,
     failures,
     navigation,
+    page_run,
     pickers,
     reading,
     sign_in,
@@ -36,7 +37,7 @@ def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _N
     # A page that asks nothing first would go on past app.py on a fresh server.
     reading.store()
     st.title(title, anchor=False)
-    st.session_state["_widgets"] = widgets
+    page_run.current().widgets = widgets
     section(partial(steps, Served()))
 
 
@@ -251,7 +252,7 @@ def _pick(pick: records.Pick, above: Any) -> str:
 
 
 def _widget(widget: records.Widget, above: Any) -> Any:
-    return st.session_state["_widgets"][widget.name](**widget.values)
+    return page_run.current().widgets[widget.name](**widget.values)
 
 
 def _heading(heading: records.Heading) -> None:

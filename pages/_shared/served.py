@@ -5,13 +5,12 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-import streamlit as st
 from pandas import DataFrame
 
 from compute.judgements import Choice
 from compute.store.store import Part, Store
 from compute.views.shared.query_slices import Kind
-from pages._shared import reading
+from pages._shared import page_run, reading
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,11 @@ class Served:
 
     @property
     def choice(self) -> Choice | None:
-        return st.session_state.get("_choice")
+        return page_run.current().choice
 
     @property
     def counting(self) -> Choice:
-        return st.session_state.get("_added") or Choice()
+        return page_run.current().added or Choice()
 
     @property
     def store(self) -> Store:

@@ -52,7 +52,7 @@ def _shown(app: AppTest) -> dict[str, Any]:
     headings = [one.value for kind in (app.title, app.header, app.subheader) for one in kind]
     found: list[tuple[str, Any]] = [(kind, one) for kind in WIDGETS for one in app.get(kind)]
     widgets = {(kind, one.label, str(one.key)): one.value for kind, one in found}
-    drawn = app.session_state["_drawn"]
+    drawn = app.session_state["_run"].drawn
     figures = {
         key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.frame.to_json()
         for key, one in drawn.items()

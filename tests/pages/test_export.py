@@ -25,7 +25,7 @@ def _label(block: Any) -> str:
 def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_asked(
     leaderboard: AppTest,
 ) -> None:
-    shown = leaderboard.session_state["_drawn"]
+    shown = leaderboard.session_state["_run"].drawn
     assert {"board", "order"} <= set(shown)
     assert isinstance(shown["order"], Figure)
     menus = [found for found in leaderboard.get("popover") if _label(found) == "Export"]
@@ -36,7 +36,7 @@ def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_a
 
 
 def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) -> None:
-    with zipfile.ZipFile(io.BytesIO(leaderboard.session_state["_save"]())) as packed:
+    with zipfile.ZipFile(io.BytesIO(leaderboard.session_state["_run"].save())) as packed:
         where = packed.read("address.txt").decode()
         names = packed.namelist()
         assert "tables/board.tex" in names and any(one.startswith("data/order") for one in names)

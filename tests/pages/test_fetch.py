@@ -70,14 +70,12 @@ def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
 
 def _parts_that_go_on() -> None:
     # Run as a script of its own.
-    import streamlit as st
-
     from compute.jobs.queue import NAMES
     from pages._data import fetch
     from pages._jobs import sections as jobs_sections
-    from pages._shared import reading
+    from pages._shared import page_run, reading
 
-    st.session_state["_version"] = 0, 0
+    page_run.current().version = 0, 0
     fetch._progress(reading.opened(), [])
     jobs_sections._list(reading.opened(), [], NAMES)
 

@@ -98,11 +98,13 @@ def test_a_measure_that_nothing_was_scored_by_is_answered_with_the_command() -> 
 
 def test_a_view_by_such_a_measure_is_saved_as_files(tmp_path: Path) -> None:
     app = opened("compare", dataset="tiny", a="a", b="b", measure=BIASED)
-    with zipfile.ZipFile(io.BytesIO(app.session_state["_save"]())) as saved:
+    with zipfile.ZipFile(io.BytesIO(app.session_state["_run"].save())) as saved:
         assert saved.testzip() is None
         for name in saved.namelist():
             assert not set(name) & set("()=,@ "), name
-    shown = opened("dataset", dataset="tiny", show="Overview").session_state["_drawn"]["systems"]
+    shown = (
+        opened("dataset", dataset="tiny", show="Overview").session_state["_run"].drawn["systems"]
+    )
     assert BIASED in tables.csv(shown).decode().splitlines()[0]
     assert r"Bpref" in tables.tex(shown).decode()
 

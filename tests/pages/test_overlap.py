@@ -288,6 +288,6 @@ def test_an_address_of_counted_words_shows_what_was_counted(fresh: Path) -> None
 
 
 def test_the_printed_matrix_is_named_as_what_the_view_rests_on(fresh: Path) -> None:
-    rests = opened().session_state["_rests_on"]
+    rests = opened().session_state["_run"].rests_on
     assert rests.sources == {"Pyserini's documentation"}
     assert not rests.datasets

@@ -115,7 +115,7 @@ def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
 def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
     app = opened(file, dataset="tiny", numbers="Computed", measure="nDCG@10", query_id="q3")
     assert not app.error
-    drawn = app.session_state["_drawn"].values() if "_drawn" in app.session_state else ()
+    drawn = app.session_state["_run"].drawn.values() if "_run" in app.session_state else ()
     bare = [one.key for one in drawn if isinstance(one, Figure) and not numbers(one.figure)]
     assert bare == [], "a figure's numbers stand in a table that keys reach"
     for element in (*app.markdown, *noted(app)):

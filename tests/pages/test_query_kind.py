@@ -42,7 +42,7 @@ def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def drawn(app: AppTest, key: str) -> Any:
-    return app.session_state["_drawn"][key]
+    return app.session_state["_run"].drawn[key]
 
 
 @pytest.mark.parametrize("page", ["dataset", "compare", "holes", "lengths"])
@@ -85,7 +85,7 @@ def test_files_and_headings_say_the_kind() -> None:
     shown = drawn(app, "intervals")
     assert f"queries with {EVIL}: sea" in shown.heading
     assert shown.name == "tiny-intervals-ndcg10-b-mine-x-sea"
-    assert "queries" in app.session_state["_picked"], "export --address may name it"
+    assert "queries" in app.session_state["_run"].picked, "export --address may name it"
 
 
 def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:

@@ -55,6 +55,6 @@ def test_estimates_name_their_sample_and_lead_to_more(
     task = made_up.make(store, frame)
     made_up.judge(store, task, frame, grades, 150)
     app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET, half="0.05")
-    (sample,) = app.session_state["_rests_on"].samples
+    (sample,) = app.session_state["_run"].rests_on.samples
     assert dict(sample)["task"] == task.id
     assert "For half-widths of a system's interval of at most" in captions(app)

@@ -19,7 +19,7 @@ def test_a_page_without_a_browser_has_what_the_dashboard_draws(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     app = pages.opened(f"pages/{name}.py")
-    drawn = app.session_state["_drawn"]
+    drawn = app.session_state["_run"].drawn
     with opened(Store(Settings(home=tmp_path, threads=1))) as ask:
         found = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
     assert [one.key for one in found] == [key for key in drawn if not key.startswith("_")]

@@ -1,0 +1,67 @@
+"""One run of a page: the version that it reads, and what it shows and says; one typed record.
+
+It stays while fragments and callbacks of the page run, until the page runs again. What outlives a
+page, such as the picker chosen last, has keys of its own in Streamlit's session.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from compute.exports.page_archive import Shown
+from compute.judgements import Choice
+from compute.reading.answers import Picked, Version
+from compute.reading.inputs import Inputs
+from compute.views.shared.query_slices import Kind
+
+_KEY = "_run"
+
+
+@dataclass
+class PageRun:
+    """The record; a fresh one reads whatever is stored now."""
+
+    version: Version | None = None
+    """None until app.py has let the page run."""
+    noticed: int | None = None
+    """The store's count of damaged parts when the run began."""
+    begun: float = 0.0
+    """Seconds of the monotonic clock."""
+    page: str = ""
+    """The title of the page."""
+    rests_on: Inputs = field(default_factory=Inputs)
+    """The sources of the numbers read so far."""
+    kind: Kind | None = None
+    """The query group that is read; None for all queries."""
+    picking: Picked = ()
+    """Versions of systems that are read besides those in the address."""
+    choice: Choice | None = None
+    """The added judgements that count in scores; None for official judgements only."""
+    added: Choice | None = None
+    """The added judgements that the switch offers, whether or not it counts them."""
+    told: tuple[Any, str] | None = None
+    """The place of the sentence beside that switch, and the sentence."""
+    named: dict[str, list[str]] = field(default_factory=dict)
+    """What the address is to name."""
+    picked: dict[str, Any] = field(default_factory=dict)
+    """The value of each control."""
+    titles: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    """The titles of the options of each control."""
+    drawn: dict[str, Shown] = field(default_factory=dict)
+    """Figures and tables, by their keys."""
+    save: Callable[..., bytes] | None = None
+    """Makes the archive of the view."""
+    widgets: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Draws the forms of the page, by their names."""
+
+
+def begin(run: PageRun) -> None:
+    """Forget the run before."""
+    st.session_state[_KEY] = run
+
+
+def current() -> PageRun:
+    """The run of the page that the browser shows."""
+    return st.session_state.setdefault(_KEY, PageRun())

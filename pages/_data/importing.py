@@ -6,7 +6,6 @@ from typing import Any
 
 import streamlit as st
 from pandas import DataFrame
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted
@@ -28,6 +27,7 @@ from pages._shared import (
 )
 from pages._shared.pickers import pick
 from pages._shared.reading import read
+from pages._shared.streamlit_internals import UploadedFile
 
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"

@@ -11,16 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import auth_util, file_util
-from streamlit.web.server.starlette import starlette_websocket as signing
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
@@ -28,9 +24,9 @@ from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from compute.reading.ahead import OUTGROWN
-from pages._frame import left_pages
-from pages._shared import page_files, reading, sign_in, uploaded
+from pages._shared import page_files, reading, sign_in, streamlit_internals, uploaded
 from pages._shared.navigation import FIRST
+from pages._shared.streamlit_internals import STATIC
 
 MESSAGE = 32 * 1024
 """Bytes of one message of who has not signed in; an address and a click take one or two thousand.
@@ -45,11 +41,8 @@ SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
 """What the entrance sends; the rest asks for uploads, for files, or to clear what all share."""
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
-_FILES = [f"/{file.name}" for file in Path(file_util.get_static_dir()).iterdir() if file.is_file()]
-_FRONT_END = {
-    f"/{file.relative_to(file_util.get_static_dir()).as_posix()}"
-    for file in Path(file_util.get_static_dir(), "static").rglob("*")
-}
+_FILES = [f"/{file.name}" for file in STATIC.iterdir() if file.is_file()]
+_FRONT_END = {f"/{file.relative_to(STATIC).as_posix()}" for file in (STATIC / "static").rglob("*")}
 _PROBES = ["/_stcore/health", "/_stcore/host-config"]
 _DOOR = ["/auth/login", "/auth/logout", "/oauth2callback"]
 _STATIC = "/static/"
@@ -159,7 +152,7 @@ class Gate:
         if self._foreign(asked):
             await send({"type": "websocket.close", "code": 1008})
             return
-        who = _claims(asked)
+        who = streamlit_internals.claims(asked.cookies)
         opened = _Socket(who, receive, send)
         if _may(who, roles.VIEWER):
             scope["state"]["take large messages"]()
@@ -234,17 +227,8 @@ class Sockets(WebSocketsSansIOProtocol):
 
 
 def _kind(content: bytes) -> str | None:
-    sent = left_pages.parsed(content)
+    sent = streamlit_internals.parsed(content)
     return sent.WhichOneof("type") if sent else None
-
-
-def _claims(asked: HTTPConnection) -> Mapping[str, Any]:
-    """What the signed cookie says of its person; nothing where it is none of this dashboard's."""
-    if not (origin := auth_util.get_origin_from_redirect_uri()):
-        return {}
-    found = signing._get_signed_cookie_with_chunks(asked.cookies, USER_COOKIE_NAME)
-    claims = signing._parse_decoded_user_cookie(found, origin) if found else {}
-    return claims if claims.get("is_logged_in") else {}
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
@@ -266,7 +250,8 @@ def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
     if method in ("GET", "HEAD", "OPTIONS") and (path in OPEN or path.startswith(_STATIC)):
         return None
     needed = roles.OPERATOR if path.startswith(_UPLOADS) else roles.VIEWER
-    return None if _may(_claims(asked), needed) else (403, "sign in first")
+    claims = streamlit_internals.claims(asked.cookies)
+    return None if _may(claims, needed) else (403, "sign in first")
 
 
 def _upload(asked: HTTPConnection) -> tuple[str, int]:
@@ -280,5 +265,4 @@ def _upload(asked: HTTPConnection) -> tuple[str, int]:
 
 def _held(session: str) -> int:
     """Bytes of the files that a session has uploaded and not removed."""
-    files = uploaded.manager().file_storage.get(session, {})
-    return sum(max(len(one.data), LEAST) for one in [*files.values()])
+    return sum(max(size, LEAST) for size in uploaded.sizes(session))

@@ -8,11 +8,10 @@ the old page for that, and the new one would stand empty. Every change of the pa
 
 import math
 import time
-from contextlib import suppress
 
-from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from pages._shared.streamlit_internals import parsed
 
 SOON = 1.0
 """Seconds after a page was asked for, in which a menu closes; what comes later is let through."""
@@ -56,10 +55,3 @@ class _Visit:
         if page and page != self._page:
             self._page, self._asked = page, time.monotonic()
         return False
-
-
-def parsed(content: bytes) -> BackMsg | None:
-    """What a browser sent; None where it is no message of Streamlit's."""
-    with suppress(DecodeError):
-        return BackMsg.FromString(content)
-    return None

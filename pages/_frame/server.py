@@ -17,10 +17,6 @@ import streamlit as st
 import uvicorn
 import uvicorn.config
 from starlette.middleware import Middleware
-from streamlit import logger as streamlit_logger
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
-from streamlit.web import bootstrap, cli
 from threadpoolctl import threadpool_limits
 
 from compute.base import bug_reports, disk_refusals, json_logs, permissions, settings
@@ -30,6 +26,7 @@ from pages._frame.gate import Gate, Sockets
 from pages._frame.left_pages import LeftPages
 from pages._frame.requests import Requests
 from pages._frame.watching import Watching
+from pages._shared import streamlit_internals
 from pages._shared.page_files import SHARED
 
 log = logging.getLogger("pages.server")
@@ -53,16 +50,16 @@ def prepare() -> None:
 
 
 @click.command()
-@cli.configurator_options
+@streamlit_internals.options
 def serve(**told: Any) -> None:
     """Serve until stopped."""
-    bootstrap.load_config_options(told)
+    streamlit_internals.load_options(told)
     config = uvicorn.Config(
         st.App(PROJECT / "app.py", middleware=[*map(Middleware, (Watching, Gate, LeftPages))]),
         lifespan="on",
         http=Requests,
         ws=Sockets,
-        ws_max_size=get_max_widget_state_size_bytes(),
+        ws_max_size=streamlit_internals.LARGEST_MESSAGE(),
         ws_ping_interval=PATIENCE,
         ws_ping_timeout=PATIENCE,
         ws_per_message_deflate=False,
@@ -75,17 +72,6 @@ def serve(**told: Any) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([_listening()])
-
-
-def _log_as_others() -> None:
-    """Have Streamlit log through this process's handler in place of one for each logger."""
-
-    def through(logger: logging.Logger) -> None:
-        logger.handlers.clear()
-        logger.propagate = True
-
-    streamlit_logger.setup_formatter = through
-    streamlit_logger.update_formatter()
 
 
 def _listening() -> socket.socket:
@@ -106,7 +92,7 @@ def main() -> None:
     """Get ready, then serve."""
     json_logs.begin()
     if json_logs.are_on():
-        _log_as_others()
+        streamlit_internals.log_through_root()
     # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
     logging.disable(logging.WARNING)
     prepare()
@@ -114,9 +100,7 @@ def main() -> None:
     # Every page computes in a thread of its own; several more for each product of matrices only
     # wait for each other.
     threadpool_limits(1, user_api="blas")
-    # Until app.py has told its pages Streamlit takes every file of pages/ for one, and tells the
-    # first visitor that there is no such page.
-    PagesManager.uses_pages_directory = False
+    streamlit_internals.without_folder_of_pages()
     serve(prog_name="pages._frame.server")
 
 

@@ -21,8 +21,6 @@ from prometheus_client.registry import Collector
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit import runtime
-from streamlit.runtime.stats import GaugeStat
 
 from compute.base import settings
 from compute.base.errors import BeirscopeError, Unavailable
@@ -31,7 +29,7 @@ from compute.jobs.totals import Totals, totals
 from compute.reading import answers
 from compute.reading.ahead import OUTGROWN
 from compute.store import health
-from pages._shared import metrics, reading
+from pages._shared import metrics, reading, streamlit_internals
 
 log = logging.getLogger(__name__)
 PATIENCE = 1.5
@@ -149,9 +147,7 @@ class _Stored(Collector):
         """A family for each number; those of the state are left out where it cannot be read."""
         readable = self.totals is not None
         yield _gauge("state_readable", "1 where the state answered, else 0.", readable)
-        sessions = runtime.get_instance().stats_mgr.get_stats(["active_sessions"])
-        stats = sessions.get("active_sessions", ())
-        number = sum(one.value for one in stats if isinstance(one, GaugeStat))
+        number = streamlit_internals.sessions()
         yield _gauge("sessions", "Browser windows that are open.", number)
         yield _gauge("answers_kept_bytes", "Bytes of answers that are kept.", answers.kept_bytes())
         if self.totals is not None:

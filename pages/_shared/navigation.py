@@ -13,9 +13,8 @@ import streamlit as st
 import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages._shared import drawing
+from pages._shared import drawing, streamlit_internals
 
 _GO = components.component(
     "way",
@@ -46,14 +45,9 @@ _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengt
 
 def restore() -> None:
     """Take the whole address of this run, with what Streamlit dropped when the page changed."""
-    context = get_script_run_ctx()
-    given = parse_qs(context.query_string, keep_blank_values=True) if context else {}
-    if context and given.keys() - st.query_params.to_dict().keys():
-        whole = context.query_string
-        with context.session_state.query_params() as params:
-            params.from_dict(given)
-            # What pickers start with, as where a browser opens the address.
-            params.set_initial_query_params(whole)
+    whole = streamlit_internals.query()
+    if parse_qs(whole, keep_blank_values=True).keys() - st.query_params.to_dict().keys():
+        streamlit_internals.restore(whole)
 
 
 def to(page: str, **address: str | Sequence[str]) -> None:

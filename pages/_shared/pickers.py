@@ -10,11 +10,9 @@ from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from compute.views.page.controls import LARGEST, LEAST
-from pages._shared import escaping, export, page_run
+from pages._shared import escaping, export, page_run, streamlit_internals
 
 UNTITLED: Mapping[str, str] = MappingProxyType({})
 
@@ -211,8 +209,7 @@ def begin() -> dict[str, Any]:
     That is what was shown last on another page: see `address.recall`. Pickers that were drawn on
     another page say nothing of those here.
     """
-    context = get_script_run_ctx()
-    here = context.page_script_hash if context else ""
+    here = streamlit_internals.page()
     on, usual = st.session_state.get("_usual", ("", {}))
     if on != here:
         for key in usual:
@@ -254,8 +251,7 @@ def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
     the address it tells is the old one, too: that is no choice of anybody. Neither is a value that
     is not `among` the options by now.
     """
-    context = get_script_run_ctx()
-    if context and context.fragment_ids_this_run and not ThreadState.get().in_fragment_callback:
+    if streamlit_internals.is_fragment_without_callback():
         return False
     return among is None or set(_names(st.session_state[key])) <= set(among)
 

@@ -1,0 +1,176 @@
+"""All that is used of Streamlit besides its public interface, as read in the sources of VERSION.
+
+No public way exists to what these do:
+
+- A fragment's `run_every` has every browser ask again and again, and sends with each question the
+  values of all pickers; `rerun` has the server ask for a part once.
+- An ASGI middleware sees the cookie of a sign-in, but only Streamlit can open it (`claims`).
+- `st.query_params` lacks what Streamlit drops from an address when the page changes (`query`).
+- Uploaded files stay in memory until their session ends, which no public call does (`uploads`).
+- `st.App` serves, but reads no options of `streamlit run` (`options`, `load_options`).
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import streamlit as st
+from google.protobuf.message import DecodeError
+from streamlit import auth_util, file_util, runtime
+from streamlit import logger as streamlit_logger
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.stats import GaugeStat
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+from streamlit.web import bootstrap, cli
+from streamlit.web.server.starlette import starlette_websocket as signing
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+
+__all__ = ["BackMsg", "UploadedFile"]
+
+VERSION = "1.67.0"
+LARGEST_MESSAGE = get_max_widget_state_size_bytes
+"""Bytes of one message of a browser."""
+STATIC = Path(file_util.get_static_dir())
+"""The folder of the front end's files."""
+options: Callable[..., Any] = cli.configurator_options
+"""Decorates a command that takes the options of `streamlit run`."""
+load_options = bootstrap.load_config_options
+
+
+def session() -> str | None:
+    """The id of the session whose page runs; None outside a server."""
+    context = get_script_run_ctx()
+    return context.session_id if context else None
+
+
+def page() -> str:
+    """What tells the page that runs from others."""
+    context = get_script_run_ctx()
+    return context.page_script_hash if context else ""
+
+
+def is_fragment_without_callback() -> bool:
+    """Whether a fragment runs by itself, and nobody has changed one of its controls."""
+    context = get_script_run_ctx()
+    runs = bool(context and context.fragment_ids_this_run)
+    return runs and not ThreadState.get().in_fragment_callback
+
+
+def query() -> str:
+    """The query of the address that the browser asked for, whole."""
+    context = get_script_run_ctx()
+    return context.query_string if context else ""
+
+
+def restore(whole: str) -> None:
+    """Have the address of this run be `whole`, and widgets start with its values."""
+    context = get_script_run_ctx()
+    assert context is not None
+    with context.session_state.query_params() as params:
+        params.from_dict(parse_qs(whole, keep_blank_values=True))
+        params.set_initial_query_params(whole)
+
+
+def parsed(content: bytes) -> BackMsg | None:
+    """A message of a browser; None for other bytes."""
+    with suppress(DecodeError):
+        return BackMsg.FromString(content)
+    return None
+
+
+def fragment_message() -> BackMsg | None:
+    """The message that asks for the fragment that runs; None outside of one."""
+    context, part = get_script_run_ctx(), ThreadState.get().fragment_id
+    if context is None or part is None or not runtime.exists():
+        return None
+    asked = BackMsg()
+    asked.rerun_script.query_string = context.query_string
+    asked.rerun_script.page_script_hash = context.page_script_hash
+    asked.rerun_script.fragment_id = part
+    asked.rerun_script.is_auto_rerun = True
+    if context.context_info:
+        asked.rerun_script.context_info.CopyFrom(context.context_info)
+    return asked
+
+
+def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
+    """Put a message to a session as if its browser had sent it; False where the session has ended.
+
+    Where it `is_wanted` no more by the time that the server comes to it, it is dropped.
+    """
+    if not runtime.exists() or not runtime.get_instance().is_active_session(number):
+        return False
+    serving = runtime.get_instance()
+
+    def put() -> None:
+        found = serving._session_mgr.get_active_session_info(number)
+        if found is None or not is_wanted():
+            return
+        if found.session._scriptrunner is None:
+            # The page may have put more into its address while it was drawn.
+            asked.rerun_script.query_string = found.session._client_state.query_string
+        serving.handle_backmsg(number, asked)
+
+    # A server that ends takes no more messages.
+    with suppress(RuntimeError):
+        serving._get_async_objs().eventloop.call_soon_threadsafe(put)
+    return True
+
+
+def uploads() -> MemoryUploadedFileManager | None:
+    """The holder of uploaded files; None outside a server."""
+    held = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
+    return held if isinstance(held, MemoryUploadedFileManager) else None
+
+
+def end(number: str) -> bool:
+    """End a session whose browser is gone; whether it was one."""
+    gone = not runtime.get_instance().is_active_session(number)
+    if gone:
+        runtime.get_instance().close_session(number)
+    return gone
+
+
+def sessions() -> int:
+    """The number of browser windows that are open."""
+    stats = runtime.get_instance().stats_mgr.get_stats(["active_sessions"])
+    found = stats.get("active_sessions", ())
+    return sum(int(one.value) for one in found if isinstance(one, GaugeStat))
+
+
+def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
+    """What the signed cookie says of its person; nothing where it is not of this dashboard."""
+    if not (origin := auth_util.get_origin_from_redirect_uri()):
+        return {}
+    found = signing._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
+    said = signing._parse_decoded_user_cookie(found, origin) if found else {}
+    return said if said.get("is_logged_in") else {}
+
+
+def without_folder_of_pages() -> None:
+    """Show no file of pages/ by itself, which Streamlit does until app.py has named its pages."""
+    PagesManager.uses_pages_directory = False
+
+
+def log_through_root() -> None:
+    """Have Streamlit log through this process's handler in place of one for each logger."""
+
+    def through(logger: logging.Logger) -> None:
+        logger.handlers.clear()
+        logger.propagate = True
+
+    streamlit_logger.setup_formatter = through
+    streamlit_logger.update_formatter()
+
+
+def is_read_from() -> bool:
+    """Whether the installed Streamlit is the one whose sources these were read in."""
+    return st.__version__ == VERSION

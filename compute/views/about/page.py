@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from compute.base.settings import PROJECT
 from compute.evaluate.measures import known
+from compute.recompute import score_check
 from compute.views.about import contract
 from compute.views.data import select as data_select
 from compute.views.page import Ask, Heading, Note, Prose, Static, Step, Table
@@ -17,6 +18,7 @@ def page(ask: Ask) -> Iterator[Step]:
     """Parts in the order of the screen; there are no controls."""
     yield Prose(contract.contents(), WIDTH)
     yield Prose(contract.RULES, WIDTH)
+    yield Note([_checked(ask)])
     yield _heading("Measures")
     yield Static(contract.definitions())
     yield Note(
@@ -47,6 +49,15 @@ def page(ask: Ask) -> Iterator[Step]:
 
 def _heading(title: str) -> Heading:
     return Heading(title, anchor=contract.PLACES[title])
+
+
+def _checked(ask: Ask) -> str:
+    """The last comparison of what is stored here with pytrec_eval."""
+    found = score_check.last(ask.store)
+    command = "python -m compute check --scores"
+    if found is None:
+        return f"{command} compares every score that is stored here with pytrec_eval's."
+    return f"{found} That was on {found.date[:10]}; {command} does it again."
 
 
 def _stored(ask: Ask) -> Iterator[Step]:

@@ -1,8 +1,10 @@
 import math
 
+import krippendorff
+import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 from sklearn.metrics import cohen_kappa_score
@@ -62,6 +64,24 @@ def test_alpha_of_krippendorffs_example_is_the_printed_one(level, value):
     assert (found["n_people"], found["n_pairs"], found["n_labels"]) == (4, 11, 40)
     assert found["alpha"] == pytest.approx(value, abs=5e-4)
     assert found["low"] < found["alpha"] < found["high"]
+
+
+@CASES
+@given(st.lists(st.lists(st.sampled_from([None, 0, 1, 2, 4]), min_size=3, max_size=3), min_size=2))
+def test_alpha_is_that_of_the_library(grades):
+    rows = [
+        (person, f"d{number}", grade)
+        for number, of_document in enumerate(grades)
+        for person, grade in zip(("ada", "bob", "cy"), of_document, strict=True)
+        if grade is not None
+    ]
+    table = np.array(grades, float).T
+    paired = table[:, np.isfinite(table).sum(axis=0) > 1]
+    # Of one grade throughout the library has no alpha.
+    assume(len(np.unique(paired[np.isfinite(paired)])) > 1)
+    for level in LEVELS:
+        expected = krippendorff.alpha(table, level_of_measurement=level)
+        assert alpha(judged(*rows), level)["alpha"] == pytest.approx(expected, abs=1e-9)
 
 
 def test_kappa_of_a_worked_example():

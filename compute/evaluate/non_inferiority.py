@@ -20,7 +20,8 @@ Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m 
 answers has failed to run there, and is neither worse nor not worse.
 
 The intervals speak of queries like these. A loss on so few queries that none, or hardly one, is
-among these shows in no interval; docs/gate.md has how often, and the error rates else.
+among these shows in no interval; `tests.benchmarks.simulations.gate` has how often, and the error
+rates else.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,7 +3,7 @@
 An order is a pure function of the ranked lists and the judgements there are. A list is put in
 order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
 again for what remains. Which is best is told by judging simulated on real judgements
-(docs/numbers.md).
+(`tests/benchmarks/orders.py`).
 """
 
 import hashlib

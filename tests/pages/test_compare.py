@@ -63,6 +63,11 @@ def opened(home: Settings, monkeypatch: pytest.MonkeyPatch, page: str, **address
     return app
 
 
+def table_of(app: AppTest) -> Any:
+    """The first table of the page."""
+    return app.dataframe[0].value
+
+
 def said(app: AppTest) -> str:
     elements = (*noted(app), *app.info, *app.warning)
     return " ".join(element.value for element in elements).replace("\\", "")

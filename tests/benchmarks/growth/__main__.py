@@ -1,6 +1,6 @@
 """How each cost grows with queries, systems and documents: three sizes each, and the exponent.
 
-    python -m tests.benchmarks.growth                      all costs: README.md's table
+    python -m tests.benchmarks.growth                      all costs: README.md's table, costs.svg
     python -m tests.benchmarks.growth bm25 [DOCUMENTS …]   BM25 alone (default: 10000 30000 100000)
     python -m tests.benchmarks.growth --small --out FOLDER     to try it
 
@@ -12,7 +12,9 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from compute.exports.browser import PAINTER
 from tests.benchmarks.growth import bm25, collections, stores
+from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
 from tests.benchmarks.side_by_side import machine, replaced, say
 
@@ -38,7 +40,7 @@ def measured(*, small: bool) -> Iterator[Line]:
 
 
 def main() -> None:
-    """Measure, print, write the table."""
+    """Measure, print, write the table and the figure."""
     asking = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -55,6 +57,8 @@ def main() -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     table = f"{machine()}\n\n{markdown(lines)}"
     file.write_text(replaced(text, START, END, table), "utf-8")
+    (asked.out / "growth").mkdir(exist_ok=True)
+    (asked.out / "growth" / "costs.svg").write_text(PAINTER.svg(figure(lines)), "utf-8")
 
 
 if __name__ == "__main__":

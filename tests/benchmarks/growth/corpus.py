@@ -1,5 +1,6 @@
 """Made-up documents whose words are spread as those of real ones are."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,26 @@ def made_up(n_documents: int, file: Path, n_queries: int = 200) -> list[str]:
             out.write_table(pa.table(columns, schema))
     asked = np.searchsorted(upto, random.random((n_queries, 8)))
     return [_text(own) for own in asked]
+
+
+def write_beir(n_documents: int, folder: Path, n_queries: int = 500) -> None:
+    """Write a BEIR folder; a query has 8 words of the one document that is relevant to it."""
+    random, upto = _words(n_documents)
+    wanted = dict.fromkeys(random.choice(n_documents, min(n_queries, n_documents), replace=False))
+    (folder / "qrels").mkdir(parents=True)
+    with (
+        (folder / "corpus.jsonl").open("w") as corpus,
+        (folder / "queries.jsonl").open("w") as queries,
+        (folder / "qrels" / "test.tsv").open("w") as qrels,
+    ):
+        qrels.write("query-id\tcorpus-id\tscore\n")
+        for ids, texts, _ in _documents(n_documents, random, upto):
+            for name, text in zip(ids, texts, strict=True):
+                corpus.write(f'{{"_id": "{name}", "title": "", "text": "{text}"}}\n')
+                if int(name[1:]) in wanted:
+                    asked = " ".join(random.choice(text.split(), 8))
+                    queries.write(json.dumps({"_id": f"q{name}", "text": asked}) + "\n")
+                    qrels.write(f"q{name}\t{name}\t1\n")
 
 
 def _words(n_documents: int) -> tuple[np.random.Generator, np.ndarray]:

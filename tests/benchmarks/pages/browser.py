@@ -38,6 +38,7 @@ _IS_WHOLE = """
 wait => window.wholeSince != null && performance.now() - window.wholeSince > wait
   && [window.wholeSince]
 """
+_FROM_NOW = "title => (window.wanted = title, performance.now())"
 
 
 @contextmanager

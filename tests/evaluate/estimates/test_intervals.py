@@ -9,18 +9,10 @@ import pytrec_eval
 
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates import prediction
-from compute.evaluate.estimates.corrected import (
-    Batch,
-    Corrected,
-    by_guess,
-    corrected,
-    predicted,
-)
-from compute.evaluate.estimates.frames import Frame
+from compute.evaluate.estimates.corrected import Batch, Corrected, by_guess, corrected
 from compute.evaluate.estimates.intervals import Estimates, estimates, of_differences
 from compute.evaluate.estimates.linearised import ends, kind, linear
 from compute.evaluate.measures import evaluate
-from compute.judgements import sampling
 from tests.evaluate.estimates.made import TWO, drawn
 from tests.support.oracles import by_pytrec_eval, qrels
 
@@ -274,50 +266,6 @@ def test_of_equal_chances_average_precision_agrees_with_inferred() -> None:
     error = [np.array(found) - truth for found in (ours, inferred)]
     assert abs(error[0].mean() - error[1].mean()) < 0.03 and abs(error[0].mean()) < 0.02
     assert error[0].std() < error[1].std(), "a prediction helps"
-
-
-def sampled(
-    frame: Frame, real: np.ndarray, n: int, seed: int, said: np.ndarray | None = None
-) -> Estimates:
-    """P@10 from n pairs that are drawn as a task draws them; `said` are grades of a machine."""
-    one, grades = np.ones(1), np.full(frame.n, np.nan)
-    given, of, nothing = prediction.features(frame, said), kind("P@10"), np.zeros(frame.n, bool)
-    without = predicted(frame, prediction.features(frame), grades, one)[:, 0]
-    batch = sampling.order(sampling.sizes(frame, of, without), nothing, seed).first(n)
-    grades[batch.rows] = real[batch.rows]
-    return estimates(frame, of, corrected(frame, given, grades, [batch], one))
-
-
-@pytest.mark.parametrize(
-    ("share", "n", "shown"),
-    [(0.5, 100, True), (0.7, 150, True), (0.9, 150, False), (0.98, 100, False)],
-)
-def test_intervals_that_are_shown_hold_the_truth_whatever_share_is_relevant(
-    share: float, n: int, shown: bool
-) -> None:
-    (frame, _), one, held = drawn(30, 10, seed=1, n_systems=3), np.ones(1), []
-    for seed in range(60):
-        real = (np.random.default_rng([seed, 1]).random(frame.n) < share).astype(float)
-        truth = linear(frame, kind("P@10"), real[:, None], one, one).values.mean(axis=1)
-        found = sampled(frame, real, n, seed)
-        # At 90% some 15 pairs are not relevant, at 98% some 2: too few for an interval.
-        assert found.enough == shown
-        scores = found.scores()
-        held += [(scores["low"] <= truth) & (truth <= scores["high"])]
-    # 180 intervals; those of the last case are not shown for this reason.
-    assert np.mean(held) > 0.9 if share < 0.98 else np.mean(held) < 0.9
-
-
-def test_a_machine_narrows_what_people_say_unless_it_knows_nothing() -> None:
-    frame, grades = drawn(30, 10, seed=3)
-    real = np.minimum(grades, 1)
-    wrong = np.random.default_rng(7).random(frame.n) < 0.1
-    machines = {"none": None, "always 1": np.ones(frame.n), "wrong 10%": np.abs(real - wrong)}
-    reach = {}
-    for name, said in machines.items():
-        scores = [sampled(frame, real, 200, seed, said).scores() for seed in range(3)]
-        reach[name] = np.mean([one["high"] - one["low"] for one in scores])
-    assert reach["always 1"] == pytest.approx(reach["none"]) and reach["wrong 10%"] < reach["none"]
 
 
 def test_equal_lists_differ_by_nothing() -> None:

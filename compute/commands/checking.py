@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from compute.base import printable, settings
@@ -13,16 +14,23 @@ from compute.commands.opening import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known
+from compute.recompute import score_check
 from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
 
 
 def check(arguments: Namespace) -> int:
     """Report what is in files and folders, or in the store; nothing is changed."""
-    if arguments.store == bool(arguments.paths):
-        raise WrongInput("check what? Name files or folders, or --store for what is stored here")
+    asked = [bool(arguments.paths), arguments.store, arguments.scores]
+    if sum(asked) != 1:
+        raise WrongInput(
+            "check what? Name files or folders, or --store for all that is stored, or --scores for"
+            " its scores"
+        )
     if arguments.store:
         return _check_store(arguments)
+    if arguments.scores:
+        return _check_scores(arguments)
     against = None
     if arguments.dataset:
         bench = open_bench()
@@ -66,6 +74,18 @@ def _check_store(arguments: Namespace) -> int:
         as_found = f", {found:,} taken as found" if found else ""
         printable.say(f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}")
     return 2 if damaged or broken else 0
+
+
+def _check_scores(arguments: Namespace) -> int:
+    """Compare stored scores with pytrec_eval's; status 2 where two are apart."""
+    found = score_check.check(open_bench())
+    if arguments.json:
+        printable.say_text(json.dumps(asdict(found), indent=1))
+    else:
+        printable.say(str(found))
+        if found.not_compared:
+            printable.say(f"pytrec_eval does not have {', '.join(found.not_compared)}.")
+    return 0 if found.agrees else 2
 
 
 def _of_all(reports: Sequence[doctor.Report]) -> list[str]:

@@ -1,6 +1,7 @@
 import pandas as pd
 import pytest
 
+from compute.__main__ import main
 from compute.datasets import Dataset
 from compute.evaluate.measures import evaluate, parse
 from compute.recompute import run, score_check
@@ -37,7 +38,9 @@ def test_both_give_the_same_values() -> None:
     assert both["value"].nunique() > 6
 
 
-def test_a_wrong_score_is_found_and_named(bench: Bench, tiny: Dataset) -> None:
+def test_a_wrong_score_is_found_and_named(
+    bench: Bench, tiny: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
     right = run.run(bench, system("bm25"), tiny).scores
     found = score_check.check(bench)
     assert found.agrees and found.runs == 1 and found.values > 10
@@ -59,6 +62,8 @@ def test_a_wrong_score_is_found_and_named(bench: Bench, tiny: Dataset) -> None:
     assert found.largest == pytest.approx(0.001)
     assert found.where == "nDCG@10 of query q2, bm25 on tiny"
     assert score_check.last(bench.store) == found
+    assert main(["check", "--scores"]) == 2
+    assert "1.0e-03 (nDCG@10 of query q2, bm25 on tiny)" in capsys.readouterr().out
 
 
 def test_a_torn_outcome_counts_as_none(bench: Bench) -> None:

@@ -34,6 +34,7 @@ COMMANDS = {
         (
             option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
             option("--store", action="store_true", help="all that is stored; status 2 if damaged"),
+            option("--scores", action="store_true", help="stored scores, against pytrec_eval's"),
             option("--dataset", help="hold runs and qrels against this one's ids"),
             *READ_AS,
             FOLD,

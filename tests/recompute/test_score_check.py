@@ -39,7 +39,10 @@ def test_both_give_the_same_values() -> None:
 
 
 def test_a_wrong_score_is_found_and_named(
-    bench: Bench, tiny: Dataset, capsys: pytest.CaptureFixture[str]
+    bench: Bench,
+    tiny: Dataset,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     right = run.run(bench, system("bm25"), tiny).scores
     found = score_check.check(bench)
@@ -62,6 +65,8 @@ def test_a_wrong_score_is_found_and_named(
     assert found.largest == pytest.approx(0.001)
     assert found.where == "nDCG@10 of query q2, bm25 on tiny"
     assert score_check.last(bench.store) == found
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
     assert main(["check", "--scores"]) == 2
     assert "1.0e-03 (nDCG@10 of query q2, bm25 on tiny)" in capsys.readouterr().out
 

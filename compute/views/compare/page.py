@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
+from compute.evaluate.measures import parse
 from compute.evaluate.significance import EXACT
 from compute.views.compare import differences as comparing
 from compute.views.compare import figures, fusion_sweep, fusions, power, select, slices, tables
@@ -152,7 +153,7 @@ def _one_dataset(view: View) -> Steps:
     place = yield Slot(replaced=True)
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
-    yield Note(tables.said(verdict, view.titles, view.measure))
+    yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
     beside = yield Slot()
     if view.datasets == [view.dataset]:
         both_systems = zip(view.titles, (view.a, view.b), strict=True)
@@ -167,6 +168,15 @@ def _one_dataset(view: View) -> Steps:
     yield Section(partial(_fused, view), ("fused",), "Fused", asks=("fuse",))
     chance = partial(_could_be_chance, view, tested, answer, beside)
     yield Section(chance, ("tests",), asks=("find",))
+
+
+def _unanswered(view: View) -> list[str]:
+    """A sentence for each system that leaves queries unanswered."""
+    if parse(view.measure).formula.answered_only:
+        return []  # These are left out, which the sentence before says.
+    rows = view.ask(select.unanswered, measure=view.measure, **view.asked).set_index("system")
+    both = zip((view.a, view.b), view.titles, strict=True)
+    return [tables.unanswered(*rows.loc[system].astype(int), title) for system, title in both]
 
 
 def _tested(view: View) -> Tested:

@@ -40,6 +40,20 @@ def runs(cursor: Cursor) -> DataFrame:
     ).df()
 
 
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
+def unanswered(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+    """system, n_unanswered, n_queries over all parts."""
+    return cursor.execute(
+        """
+        select system, sum(n_unanswered) as n_unanswered, sum(n_queries) as n_queries
+        from means
+        where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
+        group by system
+        """,
+        {"datasets": list(datasets), "a": a, "b": b, "measure": measure},
+    ).df()
+
+
 _PAIRS = """
 with valued as (
     select dataset, query_id,

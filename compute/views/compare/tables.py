@@ -91,6 +91,12 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     return sentences
 
 
+def unanswered(number: int, queries: int, title: str) -> str:
+    """The number of queries that a system returns nothing for, of so many; empty for none."""
+    total = counted(int(queries), "query")
+    return f"{title} leaves {number:,} of {total} unanswered; these score 0." if number else ""
+
+
 def _before_rounding(found: Verdict) -> str:
     """Said where the means, as they are written, have another difference."""
     written = round(found.mean_a, 3) - round(found.mean_b, 3)

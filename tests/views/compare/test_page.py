@@ -67,6 +67,9 @@ def test_two_systems_on_one_dataset_in_the_order_of_the_screen(ask: StoreAsk) ->
     said = words(shown)
     assert "sure leads by " in said.splitlines()[1], "behind Swap A and B"
     assert "sure is better on 2, <b>*mine*&$x$ on 0; equal on 1." in said
+    assert "<b>*mine*&$x$ leaves 1 of 3 queries unanswered; these score 0." in said
+    holes = parts(page, ask, **TWO | {"measure": "Hole@10"})
+    assert "sure leaves" not in said and "unanswered" not in words(holes)
     assert "All 3 queries. Difference: sure minus" in said
     (swap, *made) = [one for one in shown if isinstance(one, Button)]
     assert swap.opens.names == {"a": EVIL, "b": "sure"}

@@ -21,10 +21,7 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
     It is waited for so many seconds. The lock goes with the process, however that ends; what it
     wrote there stays readable.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    if file.is_symlink():
-        raise Conflict(f"{file} is a link, and what it leads to would be emptied: remove the link")
-    with file.open("a+", encoding="utf-8") as held:
+    with _opened(file, "a+") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):
             yield None
             return
@@ -35,7 +32,7 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
 
 def is_held(file: Path) -> bool:
     """Whether some process holds the lock file now."""
-    if not file.exists():
+    if not file.is_file():
         return False
     with file.open(encoding="utf-8") as probe:
         try:
@@ -43,6 +40,17 @@ def is_held(file: Path) -> bool:
         except BlockingIOError:
             return True
         return False
+
+
+def _opened(file: Path, mode: str) -> TextIO:
+    """The lock file, made where there is none. Raises Conflict for a link, a pipe or a folder.
+
+    What a link leads to would be emptied; a pipe would be waited at for ever.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_symlink() or (file.exists() and not file.is_file()):
+        raise Conflict(f"{file} is no plain file, as the lock here must be: remove it")
+    return file.open(mode, encoding="utf-8")
 
 
 def _locked(held: TextIO, probes: int) -> bool:
@@ -62,8 +70,7 @@ def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[N
 
     Raises BlockingIOError when another holds it and `wait` is false.
     """
-    file.parent.mkdir(parents=True, exist_ok=True)
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
-    with file.open("a", encoding="utf-8") as held:
+    with _opened(file, "a") as held:
         fcntl.flock(held, how)
         yield

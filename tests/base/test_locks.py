@@ -1,9 +1,15 @@
+import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from compute.base.locks import is_held, sole
+import pytest
+
+from compute.base.errors import Conflict
+from compute.base.locks import is_held, locked, sole
 
 HOLD = """
 import sys
@@ -57,3 +63,18 @@ def test_a_lock_is_waited_for_until_its_process_ends(tmp_path: Path) -> None:
         assert held is not None
     ending.join()
     holder.communicate()
+
+
+@pytest.mark.parametrize("how", [sole, locked])
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir, lambda file: file.symlink_to("target")])
+def test_what_is_no_plain_file_is_refused_and_not_waited_for(
+    how: Callable[[Path], AbstractContextManager[object]],
+    make: Callable[[Path], None],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "target").write_text("kept", "utf-8")
+    make(tmp_path / "a.lock")
+    with pytest.raises(Conflict, match=r"a\.lock is no plain file"), how(tmp_path / "a.lock"):
+        pass
+    assert (tmp_path / "target").read_text("utf-8") == "kept"
+    assert not is_held(tmp_path / "a.lock")

@@ -113,6 +113,14 @@ def test_what_cannot_be_written_is_said_and_leaves_nothing(store: Store, tmp_pat
     assert (tmp_path / "a.run").read_text() == "mine"
 
 
+def test_a_system_is_found_by_every_spelling_of_its_name(store: Store, tmp_path: Path) -> None:
+    _publish(store, hits(("q1", "d1", 1)), "rrf(bm25,genq[tiny])")
+    other = "rrf(bm25(k1=0.9), genq[tiny](epochs=1))"
+    assert export_run(store, "tiny", other, tmp_path / "a.run").hits == 1
+    with pytest.raises(Missing, match=r"did you mean .*rrf\(bm25,genq\[tiny\]\)"):
+        export_run(store, "tiny", "rrf(bm25,genq[big])", tmp_path / "b.run")
+
+
 @pytest.mark.parametrize(
     ("dataset", "system", "expected"),
     [

@@ -35,6 +35,11 @@ def segmented(text: str) -> str:
     return _OPENED.sub(_words, text)
 
 
+def words_without_blanks(text: str) -> list[str]:
+    """The words of a text that are written in a script without blanks."""
+    return [word for piece in segmented(text).split() for word in _SEVERAL.findall(piece)]
+
+
 def written(text: str) -> str:
     """The text in NFC, and `segmented`: words that look alike are alike."""
     return segmented(unicodedata.normalize("NFC", text))

@@ -3,6 +3,7 @@
 import html
 import re
 
+from compute.datasets.scripts import words_without_blanks
 from compute.views.shared.markup import CODE, HEADING, ITEM, PARAGRAPH, blocks
 from compute.views.shared.stems import stem
 
@@ -43,13 +44,21 @@ def pieces(text: str, query: str) -> list[str]:
     Neighbours of a word may be empty; joined, the pieces are the text.
     """
     marked = {stem(word) for word in query_words(query)}
+    # A single sign is a particle more often than not.
+    unspaced = {word for word in words_without_blanks(query) if len(word) > 1}
+    longest_first = sorted(map(re.escape, unspaced), key=len, reverse=True)
+    within = re.split(f"({'|'.join(longest_first)})", text) if unspaced else [text]
     cut = [""]
-    for piece in _WORD.split(text):
-        word = piece.casefold()
-        if word not in STOP_WORDS and stem(word) in marked:
-            cut += [piece, ""]
-        else:
-            cut[-1] += piece
+    for place, part in enumerate(within):
+        if place % 2:
+            cut += [part, ""]
+            continue
+        for piece in _WORD.split(part):
+            word = piece.casefold()
+            if word not in STOP_WORDS and stem(word) in marked:
+                cut += [piece, ""]
+            else:
+                cut[-1] += piece
     return cut
 
 

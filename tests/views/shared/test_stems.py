@@ -36,3 +36,20 @@ def test_stems_are_those_of_lucene(word: str, stemmed: str) -> None:
 def test_words_with_the_stem_of_a_word_of_the_query_are_marked() -> None:
     found = pieces("Running in harbours; he ran. Runs, thing.", "the run to a harbour")
     assert found[1::2] == ["Running", "harbours", "Runs"]
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "marked"),
+    [
+        ("深度学习在信息检索中的应用", "信息检索在哪里", ["信息", "检索"]),
+        ("การค้นคืนสารสนเทศ", "สารสนเทศ", ["สารสนเทศ"]),
+        ("Networks for 信息检索", "the network of 信息", ["Networks", "信息"]),
+        ("的", "的", []),
+    ],
+)
+def test_words_of_scripts_without_blanks_are_marked(
+    text: str, query: str, marked: list[str]
+) -> None:
+    found = pieces(text, query)
+    assert "".join(found) == text
+    assert found[1::2] == marked

@@ -54,7 +54,7 @@ soak: $(READY)
 		tests/evaluate/test_significance.py tests/evaluate/test_rank_intervals.py tests/views/leaderboard/test_rank_correlation.py \
 		tests/evaluate/test_rbo.py tests/systems/combine/test_fusion.py tests/systems/neural/test_maxsim.py \
 		tests/evaluate/test_reference.py tests/corpora/test_similarity_matrix.py tests/jobs/test_shards.py \
-		tests/jobs/test_queue.py tests/pages/test_full_disk.py tests/browser/test_annotate.py tests/browser/test_walk.py \
+		tests/jobs/test_queue.py tests/pages/test_full_disk.py tests/browser/test_annotate.py \
 		tests/browser/test_import.py tests/browser/test_following.py tests/browser/test_several.py
 
 # Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600

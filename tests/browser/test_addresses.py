@@ -129,6 +129,7 @@ def test_the_address_after_links_and_clicks_opens_the_same_in_a_fresh_browser(
     _same(page, browser, "a click on a cell", "Dataset")
 
 
+@pytest.mark.long
 def test_a_page_that_the_menu_opened_names_the_dataset_that_it_shows(page: Page, two: str) -> None:
     go(page, f"{two}/compare?{GIVEN}")
     steps = page.evaluate("history.length")

@@ -213,6 +213,7 @@ def test_keys_that_outrun_the_server_judge_what_is_in_sight_and_nothing_else(
     assert given == wanted and len(pressed) == 45
 
 
+@pytest.mark.long
 def test_two_windows_of_one_person_never_ask_for_a_document_twice(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -230,6 +231,7 @@ def test_two_windows_of_one_person_never_ask_for_a_document_twice(
     assert len({(row["query_id"], row["doc_id"]) for row in given}) == len(given) == 5
 
 
+@pytest.mark.long
 def test_leaving_for_the_list_saves_the_last_answers_and_lets_go_of_the_rest(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -258,6 +260,7 @@ def unheard(page: Page) -> list[bool]:
     return cut
 
 
+@pytest.mark.long
 def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -280,6 +283,7 @@ def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
     page.wait_for_function(f"{KEPT_HERE} === 0")
 
 
+@pytest.mark.long
 def test_what_the_server_never_heard_of_is_sent_by_the_form_of_another_task(
     page: Page, address: str, judging: Judging
 ) -> None:
@@ -302,6 +306,7 @@ def test_what_the_server_never_heard_of_is_sent_by_the_form_of_another_task(
     assert len(rows(judging, other)) == 1
 
 
+@pytest.mark.long
 def test_somebody_else_comes_after_the_last_answer_is_saved(
     page: Page, address: str, judging: Judging
 ) -> None:

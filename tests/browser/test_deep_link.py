@@ -1,7 +1,8 @@
-"""An address opens its view, on a fresh server too."""
+"""Links and clicks open their view and name it in the address."""
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.acting import FIGURE, click_at, go
@@ -14,17 +15,6 @@ BOX = """([figure, words]) => {
 """Inside the box in the ranked lists whose label has these words."""
 
 
-def test_the_first_address_asked_of_a_server_opens_by_the_table_of_pages(
-    page: Page, dashboard: str
-) -> None:
-    """pytest takes files by name: nobody has asked the session's server before."""
-    page.goto(f"{dashboard}/query?dataset=tiny&query=q2&document=d3")
-    expect(page.get_by_role("heading", name="Query")).to_be_visible()
-    expect(page.get_by_text("A ferry crosses the river").last).to_be_visible()
-    expect(page.get_by_role("link", name="About the numbers")).to_be_visible()
-    expect(page.get_by_role("link", name="query sections")).to_have_count(0)
-
-
 def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
     page: Page, dashboard: str
 ) -> None:
@@ -34,22 +24,6 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
     page.wait_for_url("**document=d4*")
 
 
-def test_a_link_leads_to_the_first_page_which_has_no_path(page: Page, dashboard: str) -> None:
-    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
-    page.get_by_role("button", name="How sure the whole order is").click()
-    page.wait_for_url("**/?*over=tiny*")
-    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible()
-    expect(page.get_by_text("Page not found")).to_have_count(0)
-
-
-def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: str) -> None:
-    go(page, f"{dashboard}/dataset?dataset=tiny&measure=RR@10")
-    page.get_by_role("button", name="The lists, query by query").click()
-    page.wait_for_url("**/query?**")
-    expect(page.get_by_role("heading", name="Query")).to_be_visible()
-    expect(page.get_by_text("RR@10").first).to_be_visible()
-
-
 def test_the_system_of_a_clicked_cell_goes_on_to_the_queries(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/dataset?dataset=tiny&system=bm25(b=0.9)")
     page.get_by_role("button", name="The lists, query by query").click()
@@ -57,6 +31,7 @@ def test_the_system_of_a_clicked_cell_goes_on_to_the_queries(page: Page, dashboa
     page.wait_for_url(re.compile(r"/query\?.*systems=bm25(%28|\()b"))
 
 
+@pytest.mark.long
 def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashboard: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
     go(page, f"{dashboard}/about")

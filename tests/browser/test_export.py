@@ -43,6 +43,7 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     assert "& tiny" in written
 
 
+@pytest.mark.long
 def test_a_figure_is_saved_for_one_column_of_a_paper(
     dashboard: str, page: Page, tmp_path: Path
 ) -> None:
@@ -82,7 +83,7 @@ def test_a_view_holds_what_its_page_shows_and_nothing_of_another(
     assert not [name for name in names if "standing" in name]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_a_page_prints_light_and_whole(
     dashboard: str, page: Page, scheme: Literal["light", "dark"]
 ) -> None:

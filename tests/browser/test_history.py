@@ -4,11 +4,12 @@ import time
 from collections.abc import Sequence
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from tests.support.acting import go, settled, travel
+from tests.support.acting import go, settled
 
 
 def _choose(page: Page, label: str, title: str) -> None:
@@ -38,16 +39,7 @@ def test_back_takes_back_one_choice_at_a_time_with_its_picker(page: Page, dashbo
     expect(measure).to_have_value("RR@10")
 
 
-def test_a_picker_shows_the_title_of_a_system_and_the_address_has_its_name(
-    page: Page, dashboard: str
-) -> None:
-    go(page, f"{dashboard}/compare?dataset=tiny&a=bm25&b=bm25(b=0.9)")
-    expect(page.get_by_role("combobox", name="A", exact=True)).to_have_value("BM25 (Pyserini)")
-    page.get_by_role("button", name="Swap A and B").click()
-    page.wait_for_url("**b=bm25&*")
-    expect(page.get_by_role("combobox", name="B", exact=True)).to_have_value("BM25 (Pyserini)")
-
-
+@pytest.mark.long
 def test_the_address_says_which_numbers_are_shown_without_a_step_of_its_own(
     page: Page, dashboard: str
 ) -> None:
@@ -71,25 +63,7 @@ def test_the_address_says_which_numbers_are_shown_without_a_step_of_its_own(
     page.wait_for_url("**/about")
 
 
-def test_the_address_of_overlap_says_which_numbers_in_the_midst_of_a_visit(
-    page: Page, dashboard: str
-) -> None:
-    go(page, f"{dashboard}/about")
-    travel(page, f"{dashboard}/overlap?view=Graph")
-    page.wait_for_url("**/overlap?view=Graph&numbers=*")
-    settled(page)
-    steps = page.evaluate("history.length")
-    page.get_by_role("radio", name="Heatmap").click()
-    page.wait_for_url("**/overlap?*view=Heatmap*")
-    page.wait_for_url("**numbers=*")
-    settled(page)
-    assert page.evaluate("history.length") == steps + 1
-    page.go_back()
-    expect(page.get_by_role("radio", name="Graph")).to_be_checked()
-    page.go_back()
-    page.wait_for_url("**/about")
-
-
+@pytest.mark.long
 def test_a_choice_on_query_that_moves_other_pickers_is_one_step(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/query?dataset=tiny&systems=bm25")
     page.wait_for_url("**systems=bm25*")
@@ -101,17 +75,6 @@ def test_a_choice_on_query_that_moves_other_pickers_is_one_step(page: Page, dash
         page.wait_for_url(f"**measure={name.replace('@', '*')}*")
         settled(page)
     assert page.evaluate("history.length") == steps + 2
-
-
-def test_systems_that_a_page_names_by_itself_are_no_step(page: Page, dashboard: str) -> None:
-    go(page, f"{dashboard}/query?dataset=tiny&systems=bm25")
-    settled(page)
-    steps = page.evaluate("history.length")
-    # The visit knows the system still, and this address does not name it.
-    travel(page, f"{dashboard}/query?dataset=tiny")
-    page.wait_for_url("**/query?dataset=tiny&systems=bm25&*")
-    settled(page)
-    assert page.evaluate("history.length") == steps + 1
 
 
 def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -> None:

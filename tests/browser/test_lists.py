@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.acting import FIGURE, click_at, go, heading, settled
@@ -19,6 +20,7 @@ def _query(page: Page, words: str) -> None:
     settled(page)
 
 
+@pytest.mark.long
 def test_keys_walk_from_query_to_query_but_not_while_one_writes(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25,bm25(b%3D0.9)&order=by+id&query=q1")
     _query(page, "ships in the harbour")
@@ -34,13 +36,6 @@ def test_keys_walk_from_query_to_query_but_not_while_one_writes(page: Page, dash
     page.keyboard.type("pond")
     expect(find).to_have_value("pond")
     _query(page, "ships in the harbour")
-
-
-def test_systems_between_commas_are_named_one_by_one(page: Page, dashboard: str) -> None:
-    page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25(b%3D0.9),bm25&query=q2")
-    picker = page.get_by_test_id("stMultiSelect")
-    expect(picker).to_contain_text(re.compile(r"BM25.*b=0\.9.*BM25"))
-    expect(page.get_by_text("which is the stored nDCG@10 to the last digit")).to_be_visible()
 
 
 def test_a_cell_of_the_map_opens_its_document_and_leads_to_the_lists(
@@ -76,6 +71,7 @@ BOX = """([figure, rank]) => {
 }"""
 
 
+@pytest.mark.long
 def test_a_document_that_a_click_opens_comes_into_view(page: Page, dashboard: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 420})
     page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25&order=by+id&query=q1&ranks=10")

@@ -79,7 +79,10 @@ def test_a_click_on_a_cell_opens_its_pair_and_stays_in_the_address(
     expect(head).to_be_hidden()
 
 
-@pytest.mark.parametrize("view", ["Heatmap", "Graph", "Domain shift"])
+@pytest.mark.parametrize(
+    "view",
+    ["Heatmap", *(pytest.param(one, marks=pytest.mark.long) for one in ("Graph", "Domain shift"))],
+)
 def test_no_name_covers_another_or_is_cut(page: Page, address: str, view: str) -> None:
     page.goto(f"{address}/overlap?view={view}")
     for width in (1440, 800):
@@ -93,6 +96,7 @@ def test_no_name_covers_another_or_is_cut(page: Page, address: str, view: str) -
         assert page.evaluate(COLLIDING) == [], width
 
 
+@pytest.mark.long
 def test_a_click_on_a_mark_of_the_graph_lists_its_neighbours_and_it_can_be_dragged(
     page: Page, address: str
 ) -> None:

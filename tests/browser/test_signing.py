@@ -80,12 +80,14 @@ def test_nothing_is_shown_before_somebody_signs_in(page: Page, closed: str) -> N
         assert "tiny" not in page.locator("main").inner_text()
 
 
+@pytest.mark.long
 def test_an_address_that_nobody_verified_does_not_count(page: Page, closed: str) -> None:
     _enter(page, closed, "mallory@example.org")
     expect(page.get_by_text("does not say that your e-mail address is verified")).to_be_visible()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_viewer_looks_and_is_told_what_the_rest_takes(page: Page, closed: str) -> None:
     _enter(page, closed, "vi@example.org")
     _signed(page, "viewer")
@@ -121,6 +123,7 @@ def test_an_annotator_judges_in_their_own_name_while_they_may(
     assert _judgements(signed_home) == [("ann@example.org", 2, 1)]
 
 
+@pytest.mark.long
 def test_an_operator_may_start_jobs_and_make_tasks(page: Page, closed: str) -> None:
     _enter(page, closed, "Op@Example.org")
     _signed(page, "operator")

@@ -14,6 +14,7 @@ from compute.exports.site import Wanted, write
 from compute.store.store import Store
 from tests.support import hostile
 
+pytestmark = pytest.mark.long
 PHONE: ViewportSize = {"width": 390, "height": 844}
 PAGES = (
     *("index", "dataset/hostile/ndcg10/systems", "compare/hostile/ndcg10", "query/hostile"),
@@ -66,7 +67,6 @@ def _open(page: Page, address: str) -> None:
     page.wait_for_function(_DRAWN)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("scheme", "size"), [("light", None), ("dark", PHONE)])
 def test_pages_draw_and_axe_finds_nothing(
     watched: Page, site: str, scheme: str, size: ViewportSize | None

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.acting import FIGURE, click_mark, go, heading, settled
+from tests.support.acting import FIGURE, click_mark, heading, settled
 
 
 def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashboard: str) -> None:
@@ -28,26 +28,7 @@ def test_the_first_screen_is_full_at_once(page: Page, dashboard: str) -> None:
     expect(page.locator(FIGURE).first).to_contain_text("TREC-COVID")
 
 
-def test_an_address_opens_the_same_view_in_another_browser(page: Page, dashboard: str) -> None:
-    address = f"{dashboard}/query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q2"
-    page.goto(address)
-    expect(page.get_by_text("crossing the river by bridge").first).to_be_visible()
-    expect(page.locator(FIGURE).first).to_contain_text("Bridges")
-
-
-@pytest.mark.soak
-def test_hostile_text_stays_text(page: Page, dashboard: str) -> None:
-    """Dialogs and page errors fail the test by themselves; nothing may become an element."""
-    page.goto(f"{dashboard}/query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q3")
-    expect(page.get_by_text("<script>").first).to_be_visible()
-    for path in ("query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q3", "dataset?dataset=tiny"):
-        go(page, f"{dashboard}/{path}")
-        expect(page.locator(FIGURE).first).to_be_visible()
-        links = page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
-        assert not [link for link in links if link and "javascript" in link.lower()]
-        assert page.locator("main script, main b:has-text('bold')").count() == 0
-
-
+@pytest.mark.long
 def test_a_wrong_name_in_the_address_gets_a_sentence(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/dataset?dataset=nothing&show=Overview")
     sentence = page.get_by_text("No dataset here is called nothing")

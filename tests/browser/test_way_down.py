@@ -22,6 +22,7 @@ def own(home: Path, tmp_path: Path) -> Iterator[tuple[str, Store]]:
         yield address, Store(Settings(home=folder))
 
 
+@pytest.mark.long
 def test_from_a_cell_down_to_a_judged_document_and_back(
     page: Page, browser: Browser, own: tuple[str, Store]
 ) -> None:

@@ -15,7 +15,8 @@ from compute.judgements import PERSON
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from tests.support.acting import click_mark, go, settled
-from tests.support.pages import RUNS, TITLES
+from tests.support.filled import RUNS
+from tests.support.pages import TITLES
 from tests.support.processes.dashboards import port, serving
 from tests.support.tiny import write_tiny
 

@@ -18,11 +18,9 @@ from compute.exports import all_figures, browser, file_names, pages
 from compute.exports.figures import Figure
 from compute.exports.formats import ONE, Paper
 from compute.exports.page_archive import Shown
-from compute.intake import imports
-from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.lengths import violins
-from tests.support.tiny import write_tiny
+from tests.support import filled
 
 Given = dict[str, list[str]]
 HOSTILE = "<b>*mine*&$x$_%"
@@ -35,17 +33,11 @@ RUNS = {
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A home with two imported runs on the tiny collection."""
-    folder = tmp_path_factory.mktemp("export")
-    now = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(now), now)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        file = folder / "some.run"
-        file.write_text(lines, encoding="utf-8")
-        imports.import_run(bench, file, tiny, system=name)
+    bench = filled.bench(tmp_path_factory.mktemp("export"))
+    filled.take(bench, RUNS)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BEIRSCOPE_HOME", str(now.home))
-        yield now.home
+        patch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+        yield bench.settings.home
 
 
 def shown(home: Path, page: str, given: Given) -> dict[str, tuple[Shown, str]]:

@@ -13,15 +13,15 @@ import pandas as pd
 import pytest
 
 from compute.base.settings import Settings
-from compute.intake import imports
 from compute.reading import database
 from compute.reading.user_database import EXAMPLES
 from compute.store.loading import Bench
 from compute.store.parts import KINDS
 from compute.store.schema import TABLES
 from compute.store.store import Store
+from tests.support import filled
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
-from tests.support.tiny import HOSTILE, write_tiny
+from tests.support.tiny import HOSTILE
 
 LINES = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\n"
 SHELL = shutil.which("duckdb") or shutil.which("duckdb", path=str(Path(sys.executable).parent))
@@ -30,12 +30,8 @@ SHELL = shutil.which("duckdb") or shutil.which("duckdb", path=str(Path(sys.execu
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """The tiny collection with a run, an added judgement and a model's weights."""
-    folder = tmp_path_factory.mktemp("snapshot")
-    now = Settings(home=folder / "home", threads=1, latency_queries=0)
-    bench = Bench(Store(now, shipped=folder / "nothing"), now)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    (folder / "some.run").write_text(LINES, encoding="utf-8")
-    imports.import_run(bench, folder / "some.run", tiny, system="mine")
+    bench = filled.bench(tmp_path_factory.mktemp("snapshot"))
+    filled.take(bench, {"mine": LINES})
     bench.store.add_judgements(judgement("q1", "d4", 1))
     weights = pd.DataFrame({"file": ["weights"], "number": [0], "content": [b"heavy"]})
     with bench.store.publishing("train") as publication:

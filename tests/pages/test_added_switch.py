@@ -8,16 +8,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
-from compute.intake import imports
+from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
-from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.leaderboard import select as leaderboard_select
+from tests.support import filled
 from tests.support.pages import PAGES, address_of, noted, opened
-from tests.support.tiny import HOSTILE, write_tiny
+from tests.support.tiny import HOSTILE
 
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
 
@@ -25,14 +24,10 @@ SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset"
 @pytest.fixture(scope="module")
 def unjudged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection and a run that finds an unjudged document first."""
-    folder = tmp_path_factory.mktemp("switch")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    (folder / "some.run").write_text("q3 Q0 d4 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
-    imports.import_run(bench, folder / "some.run", tiny, system="some")
+    bench = filled.bench(tmp_path_factory.mktemp("switch"))
+    filled.take(bench, {"some": "q3 Q0 d4 1 2.0 t\nq1 Q0 d1 1 2.0 t\n"})
     bench.store.close()
-    return settings.home
+    return bench.settings.home
 
 
 @pytest.fixture(scope="module")
@@ -133,9 +128,7 @@ def test_the_leaderboard_follows_the_switch_and_each_new_judgement(store):
 
 def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(store):
     judge(store, 1)
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.session_state["_last_judgements"] = ["added"]
-    app.switch_page("pages/dataset.py").run()
+    app = opened("dataset", {"_last_judgements": ["added"]})
     assert "1 added judgement by 1 person." in captions(app)
     assert address_of(app)["judgements"] == ["added"]
 
@@ -154,11 +147,9 @@ def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgemen
     judge(store, 0)
     before = opened("pages/holes.py", dataset="tiny", judgements="added")
     judge(store, 1, person="eve", source=ADJUDICATION)
-    after = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    for key in ("_last_judgements", "_last_rule", "_last_sources"):
-        if key in before.session_state:
-            after.session_state[key] = before.session_state[key]
-    after.switch_page("pages/holes.py").run()
+    kept = ("_last_judgements", "_last_rule", "_last_sources")
+    state = {key: before.session_state[key] for key in kept if key in before.session_state}
+    after = opened("holes", state)
     assert "2 added judgements by 2 people" in captions(after)
     assert "sources" not in after.query_params
 

@@ -8,17 +8,17 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.intake import imports
 from compute.judgements import IN_VIEW, resolve
 from compute.judgements.orders import NAMES
 from compute.judgements.tasks import queue, samples, tasks
-from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
+from tests.support import filled, pages
 from tests.support.annotating import ADA, answer, made
 from tests.support.pages import noted
-from tests.support.tiny import HOSTILE, write_tiny
+from tests.support.tiny import HOSTILE
 
 LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 NAME = "sentinel-system"
@@ -27,14 +27,10 @@ NAME = "sentinel-system"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection and one run: its holes are (q1, d2) and (q2, d4)."""
-    folder = tmp_path_factory.mktemp("annotate")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    (folder / "some.run").write_text(LISTS, encoding="utf-8")
-    imports.import_run(bench, folder / "some.run", tiny, system=NAME)
+    bench = filled.bench(tmp_path_factory.mktemp("annotate"))
+    filled.take(bench, {NAME: LISTS})
     bench.store.close()
-    return settings.home
+    return bench.settings.home
 
 
 @pytest.fixture
@@ -46,14 +42,7 @@ def store(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 def opened(page: str, person: str = "", **address: str) -> AppTest:
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.query_params.update(address)
-    if person:
-        app.session_state["_annotator"] = person
-    app.switch_page(f"pages/{page}.py")
-    app.run()
-    assert not app.exception
-    return app
+    return pages.visited(page, {"_annotator": person} if person else {}, **address)
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -75,12 +64,11 @@ def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
 def test_judging_without_texts_leads_to_what_adds_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench = Bench(Store(found := Settings(home=tmp_path / "ids", threads=1)), found)
+    bench = filled.bench(tmp_path)
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d3 1\nq3 0 d6 1\n", "utf-8")
     alone = imports.import_dataset(bench, "alone", qrels=tmp_path / "qrels.txt").dataset
-    (tmp_path / "some.run").write_text(LISTS, "utf-8")
-    imports.import_run(bench, tmp_path / "some.run", alone, system=NAME)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(found.home))
+    filled.add(bench, alone, {NAME: LISTS})
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     listed = opened("annotate")
     assert "Judging needs texts" in shown(listed)
     assert "Add texts" in [button.label for button in listed.button]

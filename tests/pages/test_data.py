@@ -3,14 +3,11 @@
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
-from tests.support.pages import HOSTILE, RUNS, opened
-from tests.support.tiny import write_tiny
+from tests.support import filled
+from tests.support.filled import HOSTILE
+from tests.support.pages import opened
 
 PAGE = "pages/data.py"
 
@@ -18,18 +15,12 @@ PAGE = "pages/data.py"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`tiny` with two runs, one's name hostile, and `bare` without documents or texts."""
-    folder = tmp_path_factory.mktemp("data")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    qrels = folder / "qrels.txt"
+    bench = filled.bench(tmp_path_factory.mktemp("data"))
+    filled.take(bench)
+    qrels = bench.settings.home.parent / "qrels.txt"
     qrels.write_text("q1 0 d1 1\n", "utf-8")
     imports.import_dataset(bench, "bare", qrels=qrels, called="my <b>qrels.txt")
-    for name, lines in RUNS.items():
-        file = folder / "some.run"
-        file.write_text(lines, encoding="utf-8")
-        imports.import_run(bench, file, tiny, system=name)
-    return settings.home
+    return bench.settings.home
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +54,6 @@ def test_import_asks_for_files_before_anything_else() -> None:
 
 def test_an_address_of_one_run_opens_it() -> None:
     app = opened(PAGE, dataset="tiny", system="plain")
-    assert not app.error
     assert "plain" in " ".join(element.value for element in (*app.header, *app.markdown))
 
 
@@ -71,12 +61,9 @@ def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
     """`bare` has judgements alone: there is nothing to search."""
     offered = {}
     for name in ("tiny", "bare"):
-        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-        app.query_params.update({"show": "Import", "to": name})
         answer = {"file": "qrels.txt", "system": "", "ok": True, "said": "imported"}
-        app.session_state["_imported"] = (name, [answer], [], False)
-        app.switch_page(PAGE).run()
-        assert not app.exception
+        state = {"_imported": (name, [answer], [], False)}
+        app = opened(PAGE, state, show="Import", to=name)
         offered[name] = [button.label for button in app.button]
         app.query_params["to"] = "A new dataset"
         assert "Open the dataset" not in [button.label for button in app.run().button]

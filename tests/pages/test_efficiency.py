@@ -11,7 +11,7 @@ from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute.base.errors import Missing, WrongInput
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.commands import efficiency as command
 from compute.evaluate import runs
 from compute.intake import imports
@@ -23,6 +23,7 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Store
 from compute.views.efficiency import page as efficiency_page
 from compute.views.efficiency import select as efficiency_select
+from tests.support import filled, pages
 from tests.support.pages import noted
 from tests.support.storage import hits
 from tests.support.tiny import write_tiny
@@ -47,9 +48,7 @@ def _run(bench: Bench, loaded: Loaded, system: str, *, costs: bool = True) -> No
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """Two collections: three systems on one, one on the other and one there without costs."""
-    folder = tmp_path_factory.mktemp("efficiency")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
+    bench = filled.bench(folder := tmp_path_factory.mktemp("efficiency"))
     source = write_tiny(folder / "tiny")
     one, two = (imports.import_dataset(bench, name, path=source) for name in ("one", "two"))
     for system in LATENCY:
@@ -62,14 +61,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 def opened(home: Path, **address: Any) -> AppTest:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEIRSCOPE_HOME", str(home))
-        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-        for key, value in address.items():
-            app.query_params[key] = value
-        app.switch_page("pages/efficiency.py")
-        app.run()
-    assert not app.exception
-    assert not app.error
-    return app
+        return pages.opened("efficiency", **address)
 
 
 def captions(app: AppTest) -> str:

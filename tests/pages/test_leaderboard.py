@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import HOSTILE, address_of, button_named, noted, opened, words_of
+from tests.support.filled import HOSTILE
+from tests.support.pages import address_of, button_named, noted, opened, words_of
 from tests.views.leaderboard import boards
 
 OWN_ALONE = "Own datasets alone are shown."

@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
-from tests.support.pages import HOSTILE, RUNS, noted
-from tests.support.tiny import write_tiny
+from tests.support import filled, pages
+from tests.support.filled import HOSTILE, RUNS
+from tests.support.pages import noted
 
 GRADED = "q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 0\n"
 
@@ -19,26 +17,16 @@ GRADED = "q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 0\n"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`tiny` with runs, one's name hostile, one not counted; `bare` with no documents."""
-    folder = tmp_path_factory.mktemp("lengths")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    qrels = folder / "qrels.txt"
-    qrels.write_text(GRADED, encoding="utf-8")
-    bare = imports.import_dataset(bench, "bare", qrels=qrels).dataset
-    for name, lines in RUNS.items():
-        file = folder / "some.run"
-        file.write_text(lines, encoding="utf-8")
-        imports.import_run(bench, file, tiny, system=name)
-        imports.import_run(bench, file, bare, system=name)
-    third = folder / "third.run"
-    third.write_text("q1 Q0 d5 1 3.0 t\nq1 Q0 nowhere 2 2.0 t\n", encoding="utf-8")
-    for name in ("third", "uncounted"):
-        imports.import_run(bench, third, tiny, system=name)
+    bench = filled.bench(folder := tmp_path_factory.mktemp("lengths"))
+    third = "q1 Q0 d5 1 3.0 t\nq1 Q0 nowhere 2 2.0 t\n"
+    filled.take(bench, RUNS | {"third": third, "uncounted": third})
+    (folder / "qrels.txt").write_text(GRADED, encoding="utf-8")
+    bare = imports.import_dataset(bench, "bare", qrels=folder / "qrels.txt").dataset
+    filled.add(bench, bare, RUNS)
     # As a run of an earlier version is stored.
     with bench.store.publishing("forget") as publication:
         publication.remove("length_counts", "tiny", "uncounted")
-    return settings.home
+    return bench.settings.home
 
 
 @pytest.fixture(autouse=True)
@@ -47,15 +35,7 @@ def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(**address: str) -> AppTest:
-    """The page as this address opens it; it may neither raise nor show a bug."""
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    for key, value in address.items():
-        app.query_params[key] = value
-    app.switch_page("pages/lengths.py")
-    app.run()
-    assert not app.exception
-    assert not app.error
-    return app
+    return pages.opened("lengths", **address)
 
 
 def captions(app: AppTest) -> str:

@@ -3,58 +3,33 @@
 import io
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
-from compute.base.settings import PROJECT, Settings
 from compute.exports import tables
-from compute.intake import imports
 from compute.recompute import run
-from compute.store.loading import Bench
-from compute.store.store import Store
-from tests.support.tiny import write_tiny
+from tests.support import filled
+from tests.support.filled import RUNS
+from tests.support.pages import opened
 
 BIASED = "RBP(p=0.8,rel=2)@10"
-RUNS = {
-    "a": "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    "b": "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny collection with two runs that are scored by three measures more."""
-    folder = tmp_path_factory.mktemp("measures")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    collection = imports.import_dataset(
-        bench, "tiny", path=write_tiny(folder / "tiny"), level=2
-    ).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        outcome = imports.import_run(bench, folder / "some.run", collection, system=name)
-        loaded = run.stored_dataset(bench.store, collection)
-        run.score(bench, loaded, outcome.hits, measures=["AP", "Bpref", BIASED])
-    return settings.home
+    bench = filled.bench(tmp_path_factory.mktemp("measures"))
+    row = filled.take(bench, dict(zip("ab", RUNS.values(), strict=True)), level=2)
+    loaded = run.stored_dataset(bench.store, row)
+    for part in bench.store.parts("hits", "tiny"):
+        run.score(bench, loaded, part, measures=["AP", "Bpref", BIASED])
+    return bench.settings.home
 
 
 @pytest.fixture(autouse=True)
 def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-
-
-def opened(page: str, **address: Any) -> AppTest:
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.query_params.update(address)
-    if page != "leaderboard":
-        app.switch_page(f"pages/{page}.py")
-    app.run()
-    assert not app.exception, app.exception
-    assert not app.error, app.error
-    return app
 
 
 @pytest.mark.usefixtures("shipped_results")

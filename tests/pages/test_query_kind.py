@@ -12,9 +12,9 @@ from compute.reading.database import open_version
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
+from tests.support import filled
 from tests.support.holes import EVIL, fill
 from tests.support.pages import opened, words_of
-from tests.support.tiny import write_tiny
 
 OF = f"{EVIL}:sea"
 
@@ -25,7 +25,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kinds")
     now = Settings(home=fill(folder), threads=1)
     bench = Bench(Store(now, folder / "none"), now)
-    again = imports.import_dataset(bench, "again", path=write_tiny(folder / "again")).dataset
+    again = filled.take(bench, {}, "again")
     for name in ("sure", EVIL):
         imports.import_run(bench, folder / "some.run", again, system=name)
     labels = f"q1\t{EVIL}\tsea\nq2\t{EVIL}\tland\nq3\t{EVIL}\tsea\n"

@@ -16,14 +16,14 @@ from compute.store.store import Store
 from tests.support.tiny import write_tiny
 
 
-class _Made(NamedTuple):
-    """A home, and the dataset in it."""
+class Made(NamedTuple):
+    """A home, and a dataset in it."""
 
     home: Path
     dataset: Dataset
 
 
-_MADE: dict[object, _Made] = {}
+_MADE: dict[object, Made] = {}
 
 
 @cache
@@ -38,14 +38,20 @@ def copied(what: object, home: Path, make: Callable[[Bench, Path], Dataset]) -> 
     It is called once for each `what`, with an empty home and a folder for files. The copy has its
     state in SQLite, wherever the first one was made.
     """
+    found = made(what, make)
+    shutil.copytree(found.home, home)
+    return found.dataset
+
+
+def made(what: object, make: Callable[[Bench, Path], Dataset]) -> Made:
+    """The home itself, for tests that only look at it."""
     if what not in _MADE:
         folder = Path(_folder().name) / str(len(_MADE))
         settings = Settings(home=folder / "home", threads=1, latency_queries=0)
         store = Store(settings, shipped=folder / "nothing")
-        _MADE[what] = _Made(settings.home, make(Bench(store, settings), folder))
+        _MADE[what] = Made(settings.home, make(Bench(store, settings), folder))
         store.close()
-    shutil.copytree(_MADE[what].home, home)
-    return _MADE[what].dataset
+    return _MADE[what]
 
 
 def tiny(home: Path) -> Dataset:

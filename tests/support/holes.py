@@ -11,19 +11,18 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
-from compute.intake import imports
+from compute.base.settings import Settings
 from compute.judgements import PERSON, Choice
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
-from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.holes.page import page
 from compute.views.page import Figure, Heading, Note, Part, Table, parts, store_ask
+from tests.support import filled, pages
+from tests.support.filled import HOSTILE
 from tests.support.pages import noted
-from tests.support.tiny import write_tiny
 
-EVIL = "<b>*mine*&$x$"
+EVIL = HOSTILE
 RUNS = {
     "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
     EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
@@ -40,13 +39,9 @@ BEST_OF_Q2 = 1 + SECOND
 
 def fill(folder: Path) -> Path:
     """A home with the tiny collection and two runs."""
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings, folder / "none"), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, folder / "some.run", tiny, system=name)
-    return settings.home
+    bench = filled.bench(folder)
+    filled.take(bench, RUNS)
+    return bench.settings.home
 
 
 def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:
@@ -99,13 +94,7 @@ def html(table: Table) -> str:
 
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.query_params.update(address)
-    app.switch_page("pages/holes.py")
-    app.run()
-    assert not app.exception, app.exception
-    assert not app.error, app.error
-    return app
+    return pages.opened("holes", **address)
 
 
 def captions(app: AppTest) -> str:

@@ -2,18 +2,14 @@
 
 import ast
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from compute.base.settings import PROJECT
-
-HOSTILE = "<b>*mine*&$x$"
-RUNS = {
-    "plain": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    HOSTILE: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
 
 
 def _pages() -> dict[str, str]:
@@ -28,16 +24,23 @@ TITLES = _pages()
 PAGES = list(TITLES)
 
 
-def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:
-    """The page as this address opens it; none may raise."""
+def opened(page: str = "leaderboard", state: Mapping[str, Any] = {}, /, **address: Any) -> AppTest:
+    """The page as this address opens it in a visit that holds a state; it shows no error."""
+    app = visited(page, state, **address)
+    assert not app.error, app.error
+    return app
+
+
+def visited(page: str = "leaderboard", state: Mapping[str, Any] = {}, /, **address: Any) -> AppTest:
+    """The same of a page that may show an error; it may not raise."""
     app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    for key, value in address.items():
-        app.query_params[key] = value
-    if page != PAGES[0]:
-        app.switch_page(page)
+    app.query_params.update(address)
+    for key, value in state.items():
+        app.session_state[key] = value
+    if (name := Path(page).stem) != "leaderboard":
+        app.switch_page(f"pages/{name}.py")
     app.run()
-    assert not app.exception
-    assert not [error for error in app.error if "Bug" in error.value]
+    assert not app.exception, app.exception
     return app
 
 

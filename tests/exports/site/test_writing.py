@@ -24,7 +24,7 @@ from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.shared.standings import among_all
 from compute.views.shared.theme import plain, signed
-from tests.support import hostile
+from tests.support import filled, hostile
 from tests.support.tiny import write_tiny
 
 RUNS = {
@@ -45,18 +45,16 @@ def piece(folder: Path, name: str) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """The tiny collection with three runs."""
-    folder = tmp_path_factory.mktemp("site")
-    now = Settings(home=folder / "home", threads=1, latency_queries=0)
-    bench = Bench(Store(now, shipped=folder / "nothing"), now)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for system, lists in RUNS.items():
-        lines = [
+    bench = filled.bench(tmp_path_factory.mktemp("site"))
+    ranks = {
+        system: [
             f"{query} Q0 {doc} {rank} {9 - rank} {system}\n"
             for query, docs in lists.items()
             for rank, doc in enumerate(docs)
         ]
-        (folder / f"{system}.run").write_text("".join(lines), "utf-8")
-        imports.import_run(bench, folder / f"{system}.run", tiny, system=system)
+        for system, lists in RUNS.items()
+    }
+    filled.take(bench, {system: "".join(lines) for system, lines in ranks.items()})
     return bench.store
 
 
@@ -139,7 +137,7 @@ def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Pat
 
 def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
     made = html.unescape((site / "made" / "tiny.html").read_text("utf-8"))
-    assert "import-run mine.run --dataset tiny" in made
+    assert "import-run some.run --dataset tiny" in made
     assert all(f'"system": "{name}"' in made for name in RUNS)
     manifest = json.loads((site / "manifest.json").read_text("utf-8"))
     assert manifest["by"] == "Ada" and manifest["judgements"] == "official"

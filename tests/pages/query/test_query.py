@@ -7,49 +7,27 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
 from compute.evaluate.measures import FORMULAS, MEASURES
 from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
 from compute.views.page import offers
-from tests.support.pages import noted
-from tests.support.tiny import HOSTILE, write_tiny
-
-EVIL = "<b>*mine*&$x$"
-RUNS = {
-    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
+from tests.support import filled
+from tests.support.filled import HOSTILE
+from tests.support.pages import noted, opened
+from tests.support.tiny import HOSTILE as TEXT
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny collection, hostile texts and all, with a run of a hostile name."""
-    folder = tmp_path_factory.mktemp("pages")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    collection = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, folder / "some.run", collection, system=name)
-    imports.import_dataset(bench, "bare", path=folder / "tiny")
-    return settings.home
+    bench = filled.bench(tmp_path_factory.mktemp("pages"))
+    filled.take(bench)
+    filled.take(bench, {}, "bare")
+    return bench.settings.home
 
 
 @pytest.fixture(autouse=True)
 def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-
-
-def opened(page: str, **address: Any) -> AppTest:
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.query_params.update(address)
-    app.switch_page(f"pages/{page}.py")
-    app.run()
-    assert not app.exception, app.exception
-    assert not app.error, app.error
-    return app
 
 
 def figure(app: AppTest) -> Any:
@@ -71,8 +49,8 @@ def html(app: AppTest) -> str:
 
 
 def test_a_link_opens_the_query_the_systems_and_the_document_that_it_names() -> None:
-    app = opened("query", dataset="tiny", a=EVIL, b="sure", query="q1", document="d4")
-    assert app.multiselect(key="_systems").value == [EVIL, "sure"]
+    app = opened("query", dataset="tiny", a=HOSTILE, b="plain", query="q1", document="d4")
+    assert app.multiselect(key="_systems").value == [HOSTILE, "plain"]
     assert app.selectbox(key="_query").value == "q1"
     assert app.selectbox(key="_document").value == "d4"
     assert sorted(label.split(" ")[0] for label in boxes(app)) == ["<b>?</b>"] * 2 + ["✓2"] * 2
@@ -80,10 +58,13 @@ def test_a_link_opens_the_query_the_systems_and_the_document_that_it_names() -> 
 
 
 def test_systems_go_from_the_lists_to_the_map() -> None:
-    app = opened("query", dataset="tiny", systems=f"sure,{EVIL}")
+    app = opened("query", dataset="tiny", systems=f"plain,{HOSTILE}")
     app.query_params.clear()
     app.switch_page("pages/map.py").run()
-    assert (app.selectbox(key="system").value, app.selectbox(key="other").value) == ("sure", EVIL)
+    assert (app.selectbox(key="system").value, app.selectbox(key="other").value) == (
+        "plain",
+        HOSTILE,
+    )
 
 
 def test_next_and_previous_walk_the_order() -> None:
@@ -126,7 +107,7 @@ def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> N
 
 
 def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> None:
-    app = opened("query", dataset="tiny", query="q1", systems=[EVIL, "sure"])
+    app = opened("query", dataset="tiny", query="q1", systems=[HOSTILE, "plain"])
     app.selectbox(key="_document").set_value("d1").run()
     assert ">harbour</mark>" in html(app)
     assert app.query_params["document"] == "d1"
@@ -134,8 +115,8 @@ def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> Non
 
 @pytest.mark.parametrize("where", ["query", "map", "dataset", "about"])
 def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
-    app = opened(where, dataset="tiny", query="q3", a=EVIL, document="d4")
-    for words in (HOSTILE, EVIL, "<script", "<img"):
+    app = opened(where, dataset="tiny", query="q3", a=HOSTILE, document="d4")
+    for words in (TEXT, HOSTILE, "<script", "<img"):
         assert words not in html(app)
         for element in (*app.markdown, *noted(app), *app.header, *app.info, *app.warning):
             assert words not in element.value, element
@@ -148,7 +129,7 @@ def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
 
 def test_a_hostile_document_is_shown_word_for_word() -> None:
     for page in ("query", "map"):
-        app = opened(page, dataset="tiny", query="q1", document="d4", a=EVIL)
+        app = opened(page, dataset="tiny", query="q1", document="d4", a=HOSTILE)
         assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in html(app)
 
 
@@ -168,12 +149,12 @@ def test_wrong_names_in_the_address_are_said(
 
 
 def test_a_way_through_the_page_dataset() -> None:
-    app: Any = opened("dataset", dataset="tiny", system=EVIL, against="surr")
-    assert "No system here is called surr. Did you mean sure?" in plain(app.warning)
-    app.selectbox(key="against").set_value("sure").run()
-    assert app.query_params["against"] == "sure"
+    app: Any = opened("dataset", dataset="tiny", system=HOSTILE, against="plian")
+    assert "No system here is called plian. Did you mean plain?" in plain(app.warning)
+    app.selectbox(key="against").set_value("plain").run()
+    assert app.query_params["against"] == "plain"
     # Query and Map start with the system that was clicked on another page.
-    assert app.session_state["_last_systems"] == [EVIL, "sure"]
+    assert app.session_state["_last_systems"] == [HOSTILE, "plain"]
     views = next(one for one in app.get("button_group") if one.label == "View")
     views.set_value("Documents").run()
     assert app.query_params["show"] == "Documents"
@@ -197,7 +178,7 @@ def test_the_page_about_the_numbers_defines_every_measure() -> None:
 
 
 def test_who_comes_back_finds_the_query_that_was_left_until_other_lists_are_chosen() -> None:
-    app = opened("query", dataset="tiny", a=EVIL, b="sure", query="q3")
+    app = opened("query", dataset="tiny", a=HOSTILE, b="plain", query="q3")
     app.switch_page("pages/data.py").run()
     app.query_params.clear()
     app.switch_page("pages/query.py").run()
@@ -207,25 +188,22 @@ def test_who_comes_back_finds_the_query_that_was_left_until_other_lists_are_chos
 
 
 def test_an_emptied_picker_of_systems_stays_empty_until_one_is_chosen() -> None:
-    app = opened("query", dataset="tiny", a=EVIL, b="sure")
+    app = opened("query", dataset="tiny", a=HOSTILE, b="plain")
     app.multiselect(key="_systems").set_value([]).run()
     assert [info.value for info in app.info] == ["Choose up to four systems\\."]
     assert app.multiselect(key="_systems").value == []
-    app.multiselect(key="_systems").set_value(["sure"]).run()
+    app.multiselect(key="_systems").set_value(["plain"]).run()
     assert not app.info and boxes(app)
 
 
 def test_a_query_beyond_those_that_are_offered_is_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    names = [f"q{number}" for number in range(210)]
+    bench, names = filled.bench(tmp_path), [f"q{number}" for number in range(210)]
     (tmp_path / "qrels").write_text("".join(f"{q} 0 d1 1\n" for q in names), "utf-8")
-    (tmp_path / "run").write_text("".join(f"{q} Q0 d1 1 1.0 t\n" for q in names), "utf-8")
     many = imports.import_dataset(bench, "many", qrels=tmp_path / "qrels").dataset
-    imports.import_run(bench, tmp_path / "run", many, system="one")
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    filled.add(bench, many, {"one": "".join(f"{q} Q0 d1 1 1.0 t\n" for q in names)})
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     app = opened("query", dataset="many", query="q99")
     assert len(app.selectbox(key="_query").options) == 201, "it stands beside the first 200"
     app.switch_page("pages/data.py").run()

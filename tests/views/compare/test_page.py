@@ -9,21 +9,16 @@ import pytest
 
 from compute.base.errors import Missing
 from compute.base.settings import Settings
-from compute.intake import imports, query_labels
-from compute.store.loading import Bench
+from compute.intake import query_labels
 from compute.store.store import Store
 from compute.views.compare.page import ALL, page
 from compute.views.page import Button, Figure, Note, Part, Table, Widget, find, parts
 from compute.views.page.store_ask import StoreAsk, opened
+from tests.support import filled
 from tests.support.holes import EVIL, RUNS
-from tests.support.storage import hits, publish_run, scores
-from tests.support.tiny import write_tiny
 
 TWO: dict[str, Any] = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
-FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
-"""By system the queries, of twelve, on which it ranks the relevant document first: a and b differ
-on six, always for a, which is p = 2 / 2^6 alone."""
-FOUR: dict[str, Any] = {"dataset": "scifact", "a": "a", "b": "b", "measure": "RR@10"}
+FOUR: dict[str, Any] = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
 SHOWN = (
     *("differences", "scatter", "likeness", "kinds", "kinds_table", "different", "fused"),
     "tests",
@@ -32,20 +27,12 @@ SHOWN = (
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreAsk]:
-    folder = tmp_path_factory.mktemp("compare")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings, shipped=folder / "nothing"), settings)
-    for own in ("tiny", "again"):
-        taken = imports.import_dataset(bench, own, path=write_tiny(folder / own)).dataset
-        for name, lines in RUNS.items():
-            (folder / "some.run").write_text(lines, encoding="utf-8")
-            imports.import_run(bench, folder / "some.run", taken, system=name)
+    bench = filled.bench(folder := tmp_path_factory.mktemp("compare"))
+    for name in ("tiny", "again"):
+        taken = filled.take(bench, RUNS, name)
     (folder / "labels").write_text(f"q1\t{EVIL}\t{EVIL}\nq2\t{EVIL}\tland\n", "utf-8")
     query_labels.import_file(bench, folder / "labels", taken)
-    for name, found in FOUND.items():
-        run = hits(*((f"q{q}", f"d{q}" if q in found else "x", 1) for q in range(12)))
-        values = {f"q{q}": float(q in found) for q in range(12)}
-        publish_run(bench.store, "scifact", name, run, scores("RR@10", **values))
+    filled.take_twelve(bench)
     with opened(bench.store) as asked:
         yield asked
 

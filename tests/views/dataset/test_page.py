@@ -6,57 +6,35 @@ from typing import Any
 
 import pytest
 
-from compute.base.settings import Settings
 from compute.evaluate.measures import MEASURES
 from compute.intake import imports, query_labels
-from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
-from compute.store.store import Store
 from compute.views.dataset.page import page
 from compute.views.page import Ask, Button, Figure, Html, Link, Message, Note, Text
 from compute.views.page import find as found_part
 from compute.views.page import parts as every_part
 from compute.views.page.store_ask import opened
-from tests.support.tiny import write_tiny
-
-EVIL = "<b>*mine*&$x$"
-SURE = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
-RUNS = {"sure": SURE, EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"}
-FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
-"""By system the queries, of twelve, on which it ranks the relevant document first: a and b differ
-on six, always for a, which is p = 2 / 2^6 alone."""
+from tests.support import filled
+from tests.support.filled import HOSTILE, RUNS
 
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """Tiny with two runs, one of which has a version, and labels; the same in "Polish", where no
     paper has either; one whose queries changed after its run; one of four systems."""
-    folder = tmp_path_factory.mktemp("dataset")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
+    bench = filled.bench(folder := tmp_path_factory.mktemp("dataset"))
     for name in ("tiny", "tiny-pl", "anew"):
-        row = imports.import_dataset(bench, name, path=write_tiny(folder / name)).dataset
-        for system, lines in RUNS.items():
-            (folder / "some.run").write_text(lines, "utf-8")
-            imports.import_run(bench, folder / "some.run", row, system=system)
-    tiny = own_datasets(bench.store)["tiny"]
-    (folder / "some.run").write_text(SURE.replace("3.0", "1.0"), "utf-8")
-    imports.import_run(
-        bench, folder / "some.run", tiny, system="sure", version=Version("new", EVIL)
-    )
-    (folder / "labels").write_text(f"q1\t{EVIL}\t{EVIL}\nq2\t{EVIL}\tland\n", "utf-8")
+        filled.take(bench, RUNS, name)
+    tiny, better = own_datasets(bench.store)["tiny"], {"plain": RUNS["plain"].replace("3.0", "1.0")}
+    filled.add(bench, tiny, better, version=Version("new", HOSTILE))
+    (folder / "labels").write_text(f"q1\t{HOSTILE}\t{HOSTILE}\nq2\t{HOSTILE}\tland\n", "utf-8")
     query_labels.import_file(bench, folder / "labels", tiny)
     queries = folder / "anew" / "queries.jsonl"
     queries.write_text(queries.read_text("utf-8").replace("ships", "boats"), "utf-8")
     imports.import_dataset(bench, "anew", path=folder / "anew")
-    imports.import_dataset(bench, "bare", path=folder / "tiny")
-    (folder / "qrels").write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(12)), "utf-8")
-    own = imports.import_dataset(bench, "own", qrels=folder / "qrels").dataset
-    for system, hit in FOUND.items():
-        lines = (f"q{q} Q0 {f'd{q}' if q in hit else 'x'} 1 1 t\n" for q in range(12))
-        (folder / "some.run").write_text("".join(lines), "utf-8")
-        imports.import_run(bench, folder / "some.run", own, system=system)
+    filled.take(bench, {}, "bare")
+    filled.take_twelve(bench)
     with opened(bench.store) as ask:
         yield ask
 
@@ -101,7 +79,7 @@ def test_a_dataset_shows_statistics_systems_and_an_example(ask: Ask) -> None:
     assert sorted(systems.rows["System"]) == sorted(RUNS)
     assert systems.rows["Unanswered"].tolist() == [0, 1]
     ((first,), _) = systems.carried
-    assert systems.opens.of([first]) == {"system": "sure", "show": "Runs", "dataset": "tiny"}
+    assert systems.opens.of([first]) == {"system": "plain", "show": "Runs", "dataset": "tiny"}
     html = [one.text for one in parts(ask, **address) if isinstance(one, Html)]
     assert html[0].startswith("<div dir=") and "Ships" in html[1]
 
@@ -110,7 +88,7 @@ def test_the_best_system_is_drawn_first_also_where_less_is_better(ask: Ask) -> N
     for measure in ("RR@10", "Hole@10"):
         address = {"dataset": "tiny-pl", "measure": measure, "show": "Overview"}
         part = find(ask, "spread", **address)
-        assert part.drawn(theme="light").layout.yaxis.ticktext[0] == "sure", measure
+        assert part.drawn(theme="light").layout.yaxis.ticktext[0] == "plain", measure
 
 
 def test_every_measure_draws(ask: Ask) -> None:
@@ -141,8 +119,8 @@ def test_a_dataset_without_runs_says_what_computes_one(ask: Ask, dataset: str, w
 
 def test_runs_of_a_dataset_imported_anew_are_named_and_lead_to_jobs(ask: Ask) -> None:
     shown = parts(ask, dataset="anew")
-    assert f"{EVIL}, sure: made before what is stored of anew was replaced" in said(shown)
-    assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [EVIL, "sure"]}
+    assert f"{HOSTILE}, plain: made before what is stored of anew was replaced" in said(shown)
+    assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [HOSTILE, "plain"]}
 
 
 def test_the_forums_of_the_polish_cqadupstack_are_shown_as_printed(ask: Ask) -> None:
@@ -180,9 +158,9 @@ def test_the_clicked_system_is_one_of_the_two_compared_and_query_starts_with_it(
 
 
 def test_a_system_has_its_versions_which_are_read_for_them_alone(ask: Ask) -> None:
-    rows = find(ask, "versions_table", dataset="tiny", measure="RR@10", against=EVIL).rows
+    rows = find(ask, "versions_table", dataset="tiny", measure="RR@10", against=HOSTILE).rows
     assert rows[["Version", "Note", "RR@10"]].to_numpy().tolist() == [
-        ["new", EVIL, ".833"],
+        ["new", HOSTILE, ".833"],
         ["1", "", "1.000"],
     ]
     systems = find(ask, "systems", dataset="tiny", show="Overview").rows["System"]
@@ -193,7 +171,7 @@ def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> No
     address = {"dataset": "tiny-pl", "measure": "RR@10", "show": "Queries"}
     part = find(ask, "kinds", kind="one system alone", **address)
     assert part.carried[0] == ["tiny-pl", "q3"]
-    assert part.opens("tiny-pl", "q3").names["systems"] == ["sure", EVIL]
+    assert part.opens("tiny-pl", "q3").names["systems"] == ["plain", HOSTILE]
     assert "No query is of this kind." in said(parts(ask, kind="all fail", **address))
     assert "holes make no query hard" in said(parts(ask, **address | {"measure": "Hole@10"}))
 
@@ -225,9 +203,9 @@ def test_two_own_collections_in_two_languages_have_no_printed_sizes(ask: Ask) ->
 
 def test_kinds_of_queries_by_labels_of_ones_own(ask: Ask) -> None:
     address = {"dataset": "tiny", "show": "Kinds of queries"}
-    part = find(ask, "by_kind", slice=EVIL, **address)
-    assert part.title.endswith(f"by {EVIL}")
-    assert EVIL not in part.drawn(theme="light").to_json().split('"customdata"')[0]
+    part = find(ask, "by_kind", slice=HOSTILE, **address)
+    assert part.title.endswith(f"by {HOSTILE}")
+    assert HOSTILE not in part.drawn(theme="light").to_json().split('"customdata"')[0]
     assert "it describes, and is no ground" in said(parts(ask, slice="answered", **address))
 
 

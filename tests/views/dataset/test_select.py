@@ -8,19 +8,17 @@ import pytest
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.base.settings import Settings
 from compute.datasets import DATASETS
 from compute.datasets.catalogue import own
-from compute.intake import imports
 from compute.reading.database import open_version
-from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.data import select as data_select
 from compute.views.dataset import select as dataset_select
 from compute.views.query import select as query_select
 from compute.views.shared import catalogue, next_steps
+from tests.support import filled
 from tests.support.storage import hits, open_store, publish_run, scores
-from tests.support.tiny import HOSTILE, write_tiny
+from tests.support.tiny import HOSTILE
 
 RUNS = {
     "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
@@ -34,13 +32,8 @@ OF_SCIFACT: dict[str, Any] = {**CHOICE, "dataset": "scifact"}
 @pytest.fixture(scope="module")
 def cursor(tmp_path_factory: pytest.TempPathFactory) -> DuckDBPyConnection:
     """The tiny collection with two runs."""
-    folder = tmp_path_factory.mktemp("queries")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings, folder / "none"), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, folder / "some.run", tiny, system=name)
+    bench = filled.bench(tmp_path_factory.mktemp("queries"))
+    filled.take(bench, RUNS)
     return open_version(bench.store).cursor()
 
 

@@ -11,11 +11,12 @@ from scipy import stats
 
 from compute.base.errors import Missing
 from compute.datasets import Dataset
-from compute.intake import imports, query_labels
+from compute.intake import query_labels
 from compute.reading.database import Reading, open_version
 from compute.store.loading import Bench
 from compute.views.dataset import select_slices, slices
 from compute.views.shared.drawing import lists
+from tests.support import filled
 
 RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 WORSE = "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"
@@ -23,9 +24,7 @@ WORSE = "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"
 
 @pytest.fixture
 def reading(bench: Bench, tiny: Dataset, tmp_path: Path) -> Iterator[Reading]:
-    for name, lines in (("good", RUN), ("bad", WORSE)):
-        (tmp_path / "run").write_text(lines, "utf-8")
-        imports.import_run(bench, tmp_path / "run", tiny, system=name)
+    filled.add(bench, tiny, {"good": RUN, "bad": WORSE})
     (tmp_path / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\nq3\ttopic\tsea\n", "utf-8")
     query_labels.import_file(bench, tmp_path / "labels", tiny)
     opened = open_version(bench.store)

@@ -7,15 +7,13 @@ from typing import Any
 import pytest
 from pandas.testing import assert_frame_equal
 
-from compute.base.settings import Settings
 from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
 from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
 from compute.views.holes import select_unjudged
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared.held_lists import held
+from tests.support import filled
 from tests.support.holes import (
     ASKED,
     BEST_OF_Q1,
@@ -147,15 +145,13 @@ def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path
 
 
 def test_a_long_list_tells_by_itself_that_the_pool_has_enough(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings, tmp_path / "none"), settings)
+    bench = filled.bench(tmp_path)
     (tmp_path / "q.tsv").write_text("q1 0 d1 1\nq2 0 d1 1\n", "utf-8")
     mine = imports.import_dataset(bench, "mine", qrels=tmp_path / "q.tsv").dataset
     for name, n in (("long", 9), ("short", 2)):
         lines = [f"q1 Q0 d{rank} {rank} {99 - rank} t\n" for rank in range(1, n + 1)]
-        (tmp_path / "some.run").write_text("".join(lines) + "q2 Q0 x 1 1.0 t\n", "utf-8")
-        imports.import_run(bench, tmp_path / "some.run", mine, system=name)
-    with cursor(settings.home, added=False) as one:
+        filled.add(bench, mine, {name: "".join(lines) + "q2 Q0 x 1 1.0 t\n"})
+    with cursor(bench.settings.home, added=False) as one:
         lists = held(one, "mine", ["short"], 2)
         for measure in ("nDCG@2", "R@2"):
             found = select_unjudged.outside(one, "mine", lists, measure)

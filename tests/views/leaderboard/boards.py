@@ -12,7 +12,7 @@ from compute.intake import imports
 from compute.judgements import PERSON
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.pages import HOSTILE
+from tests.support.filled import HOSTILE
 
 RANKS = {"good": 1, "alike": 1, HOSTILE: 6}
 """The rank that each system gives the relevant document of most queries."""

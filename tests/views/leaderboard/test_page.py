@@ -14,7 +14,7 @@ from compute.views.leaderboard.page import page
 from compute.views.page import Ask, Button, Choice, Link, Many, Table, parts
 from compute.views.page.store_ask import opened
 from compute.views.page.walk import control, find
-from tests.support.pages import HOSTILE
+from tests.support.filled import HOSTILE
 from tests.views import records
 from tests.views.leaderboard import boards
 from tests.views.records import Shown

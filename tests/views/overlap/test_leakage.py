@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from compute.datasets import Dataset
-from compute.intake import imports
 from compute.intake import leakage as intake
 from compute.jobs import removing
 from compute.reading.database import open_version
 from compute.store.loading import Bench
 from compute.views.overlap import leakage
+from tests.support import filled
 from tests.support.tiny import QUERIES
 
 RUNS = {
@@ -22,9 +22,7 @@ RUNS = {
 @pytest.fixture
 def compared(bench: Bench, tiny: Dataset, tmp_path: Path) -> Bench:
     """Two runs, one of them called as the training set is, which holds q1."""
-    for name, lines in RUNS.items():
-        (tmp_path / "run").write_text(lines, "utf-8")
-        imports.import_run(bench, tmp_path / "run", tiny, system=name)
+    filled.add(bench, tiny, RUNS)
     (tmp_path / "train").write_text(str(QUERIES[0]["text"]))
     intake.compare(bench, tiny, "one", files=[tmp_path / "train"])
     return bench

@@ -7,16 +7,13 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Missing
-from compute.base.settings import Settings
-from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
 from compute.views.page import Ask, Button, Figure, Link, Note, Passage, Text, find, parts
 from compute.views.page.store_ask import opened
 from compute.views.query.map_page import page
 from compute.views.query.rank_map import pack
+from tests.support import filled
 from tests.support.storage import hits, publish_run, scores
-from tests.support.tiny import HOSTILE, write_tiny
+from tests.support.tiny import HOSTILE
 
 RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 
@@ -24,12 +21,9 @@ RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """The tiny collection with one run, and a hundred queries without texts with another."""
-    folder = tmp_path_factory.mktemp("map")
-    store = Store(settings := Settings(home=folder / "home", threads=1))
-    bench = Bench(store, settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    (folder / "some.run").write_text(RUN, encoding="utf-8")
-    imports.import_run(bench, folder / "some.run", tiny, system="sure")
+    bench = filled.bench(tmp_path_factory.mktemp("map"))
+    store = bench.store
+    filled.take(bench, {"sure": RUN})
     names = [str(number) for number in range(1, 101)]
     asked = DataFrame({"query_id": names, "text": None, "n_words": 0})
     judged = DataFrame({"query_id": names, "doc_id": "d1", "relevance": 1})

@@ -8,11 +8,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Missing
-from compute.base.settings import Settings
 from compute.evaluate.measures import MEASURES
-from compute.intake import imports
-from compute.recompute.run import Bench
-from compute.store.store import Store
 from compute.views.dataset.page import page as dataset_page
 from compute.views.efficiency import augmented_table
 from compute.views.page import (
@@ -29,13 +25,9 @@ from compute.views.page import (
 )
 from compute.views.page.store_ask import opened
 from compute.views.query.page import page
-from tests.support.pages import HOSTILE as EVIL
-from tests.support.tiny import write_tiny
+from tests.support import filled
+from tests.support.filled import HOSTILE
 
-RUNS = {
-    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
 REWRITTEN = DataFrame(
     {
         "query_id": ["q1", "q1", "q1", "q2"],
@@ -49,14 +41,9 @@ REWRITTEN = DataFrame(
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """The tiny collection with a run that asked other queries, and one of a hostile name."""
-    folder = tmp_path_factory.mktemp("query")
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    collection = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, folder / "some.run", collection, system=name)
-    of: dict[str, Any] = {"dataset": "tiny", "system": "sure", "fingerprint": "asked"}
+    bench = filled.bench(tmp_path_factory.mktemp("query"))
+    filled.take(bench)
+    of: dict[str, Any] = {"dataset": "tiny", "system": "plain", "fingerprint": "asked"}
     with bench.store.publishing("test") as publication:
         publication.add("augmented", REWRITTEN, provenance={}, **of)
     with opened(bench.store) as found:
@@ -88,13 +75,13 @@ def told(ask: Ask, **address: Any) -> str:
 @pytest.mark.parametrize(
     ("address", "systems"),
     [
-        ({"systems": f"sure,{EVIL}"}, ["sure", "mine"]),
-        ({"systems": [EVIL, "sure"]}, ["mine", "sure"]),
-        ({"systems": "sure"}, ["sure"]),
-        ({"a": "sure", "b": EVIL}, ["sure", "mine"]),
-        ({"b": EVIL}, ["sure", "mine"]),
-        ({"b": "sure"}, ["sure"]),
-        ({"a": EVIL, "b": EVIL}, ["mine"]),
+        ({"systems": f"plain,{HOSTILE}"}, ["plain", "mine"]),
+        ({"systems": [HOSTILE, "plain"]}, ["mine", "plain"]),
+        ({"systems": "plain"}, ["plain"]),
+        ({"a": "plain", "b": HOSTILE}, ["plain", "mine"]),
+        ({"b": HOSTILE}, ["plain", "mine"]),
+        ({"b": "plain"}, ["plain"]),
+        ({"a": HOSTILE, "b": HOSTILE}, ["mine"]),
     ],
 )
 def test_an_address_names_the_lists_in_either_manner_from_left_to_right(
@@ -110,7 +97,7 @@ def test_without_systems_the_page_says_how_many_can_be_chosen(ask: Ask) -> None:
     assert shown(ask, Message, systems="") == [Message("Choose up to four systems.")]
 
 
-@pytest.mark.parametrize(("systems", "first"), [("sure", "d1"), ([EVIL, "sure"], "d4")])
+@pytest.mark.parametrize(("systems", "first"), [("plain", "d1"), ([HOSTILE, "plain"], "d4")])
 def test_the_document_of_the_leftmost_list_is_read_first(
     ask: Ask, systems: Any, first: str
 ) -> None:
@@ -119,7 +106,7 @@ def test_the_document_of_the_leftmost_list_is_read_first(
 
 
 def test_boxes_have_the_signs_that_the_caption_explains(ask: Ask) -> None:
-    labels = boxes(ask, systems=[EVIL, "sure"], query="q1")
+    labels = boxes(ask, systems=[HOSTILE, "plain"], query="q1")
     assert sorted(label.split(" ")[0] for label in labels) == ["<b>?</b>"] * 2 + ["✓2"] * 2
     (note,) = (note for note in shown(ask, Note) if note.signs)
     assert "? not judged: a hole" in note.shown
@@ -135,10 +122,10 @@ def test_deeper_lists_and_other_orders_draw(ask: Ask, ranks: str, order: str) ->
 
 def test_the_sum_is_the_stored_score(ask: Ask) -> None:
     # d1 of grade 2 first, d4 unjudged; the best order has d5 of grade 1 second.
-    table = rows(ask, "sum", systems="sure", query="q1")
+    table = rows(ask, "sum", systems="plain", query="q1")
     assert table["Adds"].tolist() == ["2", "0", "2"]
     assert table["Best adds"].tolist() == ["2", "0.6309", "2.6309"]
-    words = told(ask, systems="sure", query="q1")
+    words = told(ask, systems="plain", query="q1")
     assert "2 ÷ 2.6309 = .7602" in words
     assert "which is the stored nDCG@10 to the last digit" in words
 
@@ -172,10 +159,12 @@ def test_words_narrow_the_queries(ask: Ask) -> None:
 
 
 def test_a_system_that_rewrote_the_query_says_how(ask: Ask) -> None:
-    assert "Added: 1 word piece; not asked for at all: in." in told(ask, query="q1", systems="sure")
-    assert drawn(ask, "augmented-sure", query="q1", systems="sure").data
-    with pytest.raises(Missing, match="no 'augmented-sure'"):
-        find(page, ask, "augmented-sure", dataset="tiny", query="q1", systems=EVIL)
+    assert "Added: 1 word piece; not asked for at all: in." in told(
+        ask, query="q1", systems="plain"
+    )
+    assert drawn(ask, "augmented-plain", query="q1", systems="plain").data
+    with pytest.raises(Missing, match="no 'augmented-plain'"):
+        find(page, ask, "augmented-plain", dataset="tiny", query="q1", systems=HOSTILE)
 
 
 def test_other_pages_have_it_beside_the_papers_table(ask: Ask) -> None:
@@ -217,7 +206,7 @@ class Noting:
 def test_one_part_is_found_without_the_others(ask: Ask) -> None:
     # An address has the controls of other parts, too.
     noting = Noting(ask)
-    find(page, cast(Ask, noting), "values", dataset="tiny", query="q1", beside="d4", sum="sure")
+    find(page, cast(Ask, noting), "values", dataset="tiny", query="q1", beside="d4", sum="plain")
     assert not {"listed", "documents", "places", "judged"} & {*noting.queries}
-    find(page, cast(Ask, noting), "sum", dataset="tiny", query="q1", beside="d4", sum="sure")
+    find(page, cast(Ask, noting), "sum", dataset="tiny", query="q1", beside="d4", sum="plain")
     assert not {"documents", "places"} & {*noting.queries}

@@ -10,6 +10,7 @@ _COLUMNS = {
     "score": "score similarity",
     "rank": "rank",
     "tag": "tag runid runtag system",
+    "text": "text content contents body passage chunk passagetext documenttext",
 }
 """Of several in one file the first counts: `docid` beside `docno` is a number of Terrier's own."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
@@ -32,6 +33,12 @@ ROLES: dict[str, str] = {
     **dict.fromkeys(_JUDGED.split(), JUDGED),
 }
 """What fields hold lists of, or tables of documents."""
+TEXTS: dict[str, str] = {
+    **dict.fromkeys(["retrievedcontexts", "retrievedtexts", "retrievedpassages", "contexts"], RUN),
+    **dict.fromkeys(["referencecontexts", "expectedcontexts", "goldcontexts"], JUDGED),
+}
+"""What fields hold lists of the texts of documents."""
+LISTS = ROLES | TEXTS
 GRADES, SCORES = {"grades", "relevances", "labels"}, {"scores", "retrievedscores"}
 """Fields whose lists of numbers go with the lists of documents."""
 
@@ -75,7 +82,7 @@ def asks(names: Iterable[str]) -> bool:
 def has_lists(names: Iterable[str]) -> bool:
     """Whether columns have lists of documents, and none has one document."""
     called = [*names]
-    return "doc_id" not in columns(called) and any(plain(name) in ROLES for name in called)
+    return "doc_id" not in columns(called) and any(plain(name) in LISTS for name in called)
 
 
 def may_be_text(name: str) -> bool:

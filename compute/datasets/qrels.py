@@ -110,6 +110,8 @@ class Qrels:
     """query_id, doc_id, subtopic, relevance, each once, where the second column holds subtopics."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by id, where the file has them."""
+    documents: Mapping[str, str] = field(default_factory=dict)
+    """Those of documents."""
     told: str = ""
     """How grades were made of fractions or words."""
 
@@ -133,7 +135,8 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
         table, told = held.as_judged(how)
         judgements = _once(table, _PAIR, path)
         asked = judgements["query_id"].unique() if held.by_text else ()
-        return Qrels(judgements, None, {one: one for one in asked} | {**held.texts}, told)
+        texts = {one: one for one in asked} | {**held.texts}
+        return Qrels(judgements, None, texts, held.documents, told)
     found = form(path, how)
     if found.fault:
         raise WrongInput(f"{path}: {found.fault}; {found.remedy}")
@@ -190,6 +193,15 @@ def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
             " differently; keep one of the lines"
         )
     return frame
+
+
+def is_empty(path: Path) -> bool:
+    """Whether the file has no line besides blank ones, comments and the header of qrels."""
+    if shapes.is_parquet(path):
+        return False
+    lines = [line for line in trec.lines(path) if line.strip() and not line.startswith("#")]
+    names = {*map(column_of, lines[0].split("\t"))} if len(lines) == 1 else {*_PAIR}
+    return len(lines) < 2 and {*_PAIR} <= names
 
 
 def is_qrels(path: Path) -> bool:

@@ -383,3 +383,30 @@ def test_odd_but_right_files_are_read(tmp_path: Path) -> None:
     assert hits(written(tmp_path, '{"q1": {"d1": 0.5}, "q2": {}}')) == {"q1": {"d1": 0.5}}
     spaced = written(tmp_path, 'qid,docid,score\n"a b","d, 1",2\n')
     assert hits(spaced) == {"a b": {"d, 1": 2}}
+
+
+TEXTS = {
+    "a.csv": "qid,docno,score,text\n1,d1,2,one\n1,d2,1,two\n",
+    "a.jsonl": lines(
+        '{"query_id": "1", "retrieved_ids": ["d1", "d2"], "retrieved_contexts": ["one", "two"]}',
+        '{"query_id": "2", "retrieved_ids": ["d1"], "retrieved_contexts": ["one"]}',
+    ),
+    "a.json": '[{"qid": "q", "hits": [{"id": "d1", "body": "one"}, {"id": "d2", "body": "two"}]}]',
+    "b.json": '{"corpus": {"d1": "one", "d2": "two"}, "relevant_docs": {"1": ["d1"]}}',
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_in_the_rows_are_those_of_the_documents(tmp_path: Path, name: str) -> None:
+    found = held(written(tmp_path, TEXTS[name], name))
+    assert found and found.documents == {"d1": "one", "d2": "two"}
+
+
+def test_texts_without_ids_are_documents_too(tmp_path: Path) -> None:
+    rows = [{"user_input": "q", "retrieved_contexts": ["one", "two"]}]
+    rows += [{"user_input": "r", "retrieved_contexts": ["two"]}]
+    found = held(written(tmp_path, json.dumps(rows), "ragas.json"))
+    assert found and found.run and sorted(found.documents.values()) == ["one", "two"]
+    first, second, again = found.as_run()["doc_id"].to_pylist()
+    assert [found.documents[one] for one in (first, second)] == ["one", "two"]
+    assert again == second != first

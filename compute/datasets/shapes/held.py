@@ -20,6 +20,7 @@ _NAMES = pa.dictionary(pa.int32(), pa.string())
 RANK = pa.dictionary(pa.int32(), pa.binary())
 """Bytes, since an import ranks by no rank and so refuses none."""
 _PAIR = ["query_id", "doc_id"]
+_BESIDE = ["line", "tag", "text"]
 _KINDS = {"query_id": _NAMES, "doc_id": pa.string(), "score": pa.float64(), "tag": _NAMES}
 _LOOKS = {
     RUN: ("judgements, not a run", "import-dataset --qrels"),
@@ -111,7 +112,7 @@ class Rows:
         return ({JUDGED} if named else set()), rankings.suspected(rows)
 
     def _numbers(self) -> list[str]:
-        return [name for name in self.table.column_names if name not in (*_PAIR, "line", "tag")]
+        return [name for name in self.table.column_names if name not in (*_PAIR, *_BESIDE)]
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,8 @@ class Held:
     """Why the rows are a run, or may be one."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by id, where the file has both."""
+    passages: Mapping[str, str] = field(default_factory=dict)
+    """The texts of documents by id, besides those that stand in the rows."""
     remarks: Sequence[str] = ()
 
     @classmethod
@@ -144,6 +147,16 @@ class Held:
         """`run`, `qrels` or both; empty where nothing says which."""
         names = {"run": self.run, "qrels": self.judged}
         return " and ".join(name for name, rows in names.items() if rows is not None)
+
+    @property
+    def documents(self) -> dict[str, str]:
+        """The texts of documents by id, as far as the file has them."""
+        found = dict(self.passages)
+        for rows in (self.run, self.judged):
+            if rows is not None and "text" in rows.table.column_names:
+                pairs = rows.table.select(["doc_id", "text"]).to_pandas().dropna()
+                found |= dict(pairs.drop_duplicates("doc_id").to_numpy().tolist())
+        return found
 
     @property
     def by_text(self) -> bool:

@@ -5,7 +5,8 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from types import UnionType
 from typing import Any
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 from compute.base.errors import WrongInput
 from compute.base.words import shown
 from compute.datasets import compressed, names
-from compute.datasets.names import JUDGED, ROLES, RUN, plain
+from compute.datasets.names import JUDGED, LISTS, ROLES, RUN, plain
 from compute.datasets.shapes.held import Held, How, Rows
 
 _NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
@@ -43,6 +44,7 @@ class _Found:
     flat: list[dict[str, Any]] = field(default_factory=list)
     called: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    passages: dict[str, str] = field(default_factory=dict)
     empty: int = 0
     """Lists without a document."""
 
@@ -68,8 +70,9 @@ class _Found:
             return self._array(value, place, depth)
         if not isinstance(value, dict):
             return False
-        if plain(key) == "queries" and all(isinstance(text, str) for text in value.values()):
-            self.texts |= value
+        of = {"queries": self.texts, "corpus": self.passages}.get(plain(key))
+        if of is not None and all(isinstance(text, str) for text in value.values()):
+            of.update(value)
             return False
         return (
             self._table(value, place)
@@ -118,6 +121,7 @@ class _Found:
             for name, one in value.items()
             if plain(name) in ROLES and _listed(one)
         }
+        value = self._with_texts(value, lists, place[2])
         found = names.columns(value)
         if not lists:
             if not {"query_id", "doc_id"} <= {*found}:
@@ -137,6 +141,25 @@ class _Found:
         for name, role in lists.items():
             self._list(value[name], (role, label or place[1], place[2]), query, value)
         return True
+
+    def _with_texts(
+        self, value: dict[str, Any], lists: dict[str, str], line: int
+    ) -> dict[str, Any]:
+        """A row whose lists of texts are lists of documents where none stands beside them."""
+        texts = {name: names.TEXTS[plain(name)] for name in value if plain(name) in names.TEXTS}
+        for name, role in texts.items():
+            given = value[name]
+            if not isinstance(given, list) or not all(isinstance(one, str) for one in given):
+                continue
+            beside = [value[other] for other, of in lists.items() if of == role]
+            if not beside:
+                lists[name] = role
+                value = value | {name: [{"text": one} for one in given]}
+            elif len(beside) == 1 and isinstance(beside[0], list) and not _has(beside[0], dict):
+                ids = [self.ident(one, line, "a document") for one in beside[0]]
+                if len(ids) == len(given):
+                    self.passages |= dict(zip(ids, given, strict=True))
+        return value
 
     def _query(self, value: Mapping[str, Any], found: Mapping[str, str], line: int) -> str:
         """The id of a row's query, else its text; empty without both."""
@@ -193,9 +216,12 @@ class _Found:
             one = {**one, **one["hit"]} if isinstance(one.get("hit"), dict) else one
             found = names.columns(one)
             name = next((name for name in one if plain(name) == "id"), found.get("doc_id", ""))
-            doc = self.ident(
-                one.get(found.get("doc_id") or name), line, f"a document of query {shown(query)}"
-            )
+            text, doc = one.get(found.get("text", "")), one.get(found.get("doc_id") or name)
+            if isinstance(text, str):
+                doc = f"t{sha256(text.encode()).hexdigest()[:12]}" if doc is None else doc
+            doc = self.ident(doc, line, f"a document of query {shown(query)}")
+            if isinstance(text, str):
+                self.passages.setdefault(doc, text)
             rating = next((one[name] for name in one if plain(name) == "rating"), None)
             if role == RUN and rating is not None:
                 self.lists[JUDGED].append((part, query, doc, rating, line))
@@ -229,7 +255,7 @@ def of_parquet(path: Path, how: How) -> Held:
         try:
             schema = pq.read_schema(path)
             found = names.columns(schema.names)
-            lists = any(plain(one.name) in ROLES and pa.types.is_nested(one.type) for one in schema)
+            lists = any(plain(one.name) in LISTS and pa.types.is_nested(one.type) for one in schema)
             table = pq.read_table(path, columns=None if lists else [*found.values()])
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise WrongInput(f"{path}: not readable as Parquet ({error}), write it again") from None
@@ -243,7 +269,7 @@ def of_parquet(path: Path, how: How) -> Held:
         if pa.types.is_floating(kind := table[found[needed]].type) or pa.types.is_nested(kind):
             raise WrongInput(f"{path}: {found[needed]} is of the type {kind}: write ids as strings")
     columns = {of: table[name] for of, name in found.items()}
-    for of in {*columns} & {"relevance"}:
+    for of in {*columns} & {"relevance", "text"}:
         columns[of] = columns[of].cast(pa.string())
     lines = pa.array(np.arange(1, table.num_rows + 1), pa.int64())
     table = pa.table(columns | {"line": lines})
@@ -259,7 +285,7 @@ def of_csv(path: Path, between: str, how: How) -> Held:
         for row in reader:
             cells = {name: cell for name, cell in row.items() if name is not None}
             for name in cells:
-                if plain(name) in ROLES:
+                if plain(name) in LISTS:
                     cells[name] = _cell(found, cells[name] or "", reader.line_num)
             records.append((reader.line_num, cells))
     except csv.Error as error:
@@ -282,11 +308,12 @@ def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
     if RUN in lists or JUDGED in lists:
         run, judged = lists.get(RUN), lists.get(JUDGED)
         told = [f"{found.empty:,} lists without a document left out"] if found.empty else []
-        return Held(found.file, "JSON", run, judged, texts=found.texts, remarks=told)
+        more: dict[str, Any] = {"texts": found.texts, "passages": found.passages}
+        return Held(found.file, "JSON", run, judged, remarks=told, **more)
     if found.flat:
         return Held.of(_flat(found), how)
     if lists:
-        return Held.of(lists[""], how)
+        return replace(Held.of(lists[""], how), passages=found.passages)
     raise WrongInput(
         f"{found.file}: no queries with documents in it, such as"
         ' {"q1": {"d1": 0.9}} or [{"query_id": "q1", "retrieved_ids": ["d1"]}]: name them so'
@@ -331,7 +358,9 @@ def _flat(found: _Found) -> Rows:
         columns[name] = pa.array(
             [found.ident(row.get(name), row["line"], name) for row in found.flat], pa.string()
         )
-    for name in ("score", "rank", "relevance", "tag"):
+    for name in ("score", "rank", "relevance", "tag", "text"):
+        if name == "text" and len(columns) == 2:
+            break
         values = [row.get(name) for row in found.flat]
         if name in found.called and any(value is not None for value in values):
             number = name in ("score", "rank")

@@ -22,6 +22,7 @@ _KINDS: dict[str, pa.DataType] = {
     "rank": pa.float64(),
     "relevance": pa.string(),
     "tag": pa.dictionary(pa.int32(), pa.string()),
+    "text": pa.string(),
 }
 _LTR = re.compile(r"\s*(\S+)\s+qid:(\S+)\s[^#]*(?:#\s*(?:docid\s*=\s*)?(\S+))?")
 _MAGIC = b"PAR1"

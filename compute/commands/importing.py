@@ -1,17 +1,17 @@
 """The commands that take in and take away: those of datasets, texts, runs and grades."""
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compute import commands
 from compute.base import printable
-from compute.base.errors import BeirscopeError, WrongInput
-from compute.base.words import counted
+from compute.base.errors import BeirscopeError, Missing, WrongInput
+from compute.base.words import counted, shown
 from compute.commands.common import done, how, tell, tell_version
 from compute.commands.opening import open_bench
-from compute.datasets import dataset
+from compute.datasets import Dataset, dataset
 from compute.intake import doctor, imports, machine_grade_import, query_labels, tags, texts
 from compute.jobs import removing
 from compute.store import run_versions
@@ -20,14 +20,16 @@ from compute.store.own_datasets import own_datasets
 
 
 def import_dataset(arguments: Namespace) -> int:
-    """Take in an own collection."""
+    """Take in an own collection, and runs that are given with it."""
     bench = open_bench()
+    files = doctor.files(arguments.runs or [])
     loaded = imports.import_dataset(
         bench,
         arguments.name,
         path=arguments.path,
         qrels=arguments.qrels,
         queries=arguments.queries,
+        files=[(file, how(arguments)) for file in files],
         split=arguments.split,
         language=arguments.language,
         drop_self=arguments.drop_self,
@@ -37,7 +39,6 @@ def import_dataset(arguments: Namespace) -> int:
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
     told = imports.replaced(bench.store, loaded)
-    done(bench)
     printable.say(
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
@@ -48,7 +49,9 @@ def import_dataset(arguments: Namespace) -> int:
         printable.say(f"remark: {remark}")
     if told:
         printable.say(told)
-    return 0
+    refused = _take_in(bench, loaded.dataset, files, {"any_tag": True, "how": how(arguments)})
+    done(bench)
+    return 2 if refused else 0
 
 
 def add_texts(arguments: Namespace) -> int:
@@ -64,31 +67,42 @@ def add_texts(arguments: Namespace) -> int:
 def import_run(arguments: Namespace) -> int:
     """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
+    try:
+        row = dataset(arguments.dataset, own_datasets(bench.store))
+    except Missing as error:
+        makes = f"import-dataset --runs FILES --name {shown(arguments.dataset)}"
+        raise Missing(f"{error}; {makes} makes one of runs, without judgements") from None
     files, version = doctor.files(arguments.files), _version(arguments)
     options: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
     options |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
     options |= {"how": how(arguments)}
-    several = len(files) > 1
-    if arguments.system and several:
+    if arguments.system and len(files) > 1:
         raise WrongInput("--system names one run: import several files without it, by their tags")
+    refused = _take_in(bench, row, files, options, arguments.system or "")
+    done(bench)
+    return 2 if refused else 0
+
+
+def _take_in(
+    bench: Bench, row: Dataset, files: Sequence[Path], options: Mapping[str, Any], system: str = ""
+) -> int:
+    """Take in runs, and say what each came to; returns how many were refused."""
     refused, taken = 0, set[str]()
-    for file, name in zip(files, _names(files, arguments.system or ""), strict=True):
+    for file, name in zip(files, _names(files, system), strict=True):
         try:
             outcome = imports.import_run(bench, file, row, system=name, spared=taken, **options)
         except BeirscopeError as error:
-            if not several:
+            if len(files) == 1:
                 raise
             refused += 1
             printable.warn(error)
             continue
         taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
-        tell_version(bench, outcome, version)
-    if several:
+        tell_version(bench, outcome, options.get("version"))
+    if len(files) > 1:
         printable.say(f"{len(files) - refused} imported, {refused} refused")
-    done(bench)
-    return 2 if refused else 0
+    return refused
 
 
 def _version(arguments: Namespace) -> run_versions.Version | None:

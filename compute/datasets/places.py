@@ -58,3 +58,11 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
             f" under Fetch; or put it into {folder} by hand), then {command}"
         )
     return f"put {name}.zip in the BEIR layout into {folder}, then {command}"
+
+
+def how_to_judge(name: str) -> str:
+    """How a dataset without judgements comes to some, after a colon."""
+    return (
+        "judge documents on the page Annotate, or add qrels (page Data, or python -m compute"
+        f" import-dataset --qrels FILE --name {name})"
+    )

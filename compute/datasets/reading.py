@@ -56,11 +56,21 @@ class Source(ABC):
     def identity(self) -> dict[str, Any] | None:
         """What tells without reading it all that the source is unchanged."""
 
+    def read_from(self) -> list[Path]:
+        """The files that it is read from; none of a library."""
+        return []
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """The arguments of `import-dataset` that read it again from its files, so called."""
+        return [*names[:1], "--split", split]
+
     def queries(self) -> DataFrame:
-        """query_id, text: the queries of the split, which are those with a judgement in it."""
-        queries = self.all_queries()
-        judged = queries["query_id"].isin(self.judgements()["query_id"])
-        return queries[judged].reset_index(drop=True)
+        """query_id, text: the queries of the split, which are those with a judgement in it; all of
+        them where nothing is judged."""
+        queries, judged = self.all_queries(), self.judgements()["query_id"]
+        if judged.empty:
+            return queries
+        return queries[queries["query_id"].isin(judged)].reset_index(drop=True)
 
 
 class BeirSource(Source):
@@ -81,7 +91,8 @@ class BeirSource(Source):
         """The name of an archive that was uploaded, where it is another than on the disk."""
         self.files = files
         self.split = split
-        self.judged = judged
+        self.judged = judged and bool(files.splits(root))
+        """Whether it has judgements that are wanted."""
         self.corpus = _inside(root, CORPUS)
         self.query_file = _inside(root, QUERIES)
         self.qrels = _inside(root, f"qrels/{split}.tsv")
@@ -110,6 +121,8 @@ class BeirSource(Source):
                 if query.query_id in texts:
                     self._problem(_repeated(where, line, query.query_id))
                 texts.setdefault(*query)
+        if not texts:
+            self._problem(Trouble("no query", where, 0, "no query in it", "fill it"))
         return _frame(list(texts.items()), ["query_id", "text"])
 
     def all_queries(self) -> DataFrame:
@@ -118,6 +131,8 @@ class BeirSource(Source):
 
     @cached_property
     def _judged(self) -> tuple[DataFrame, list[int]]:
+        if not self.judged:
+            return _none(), []
         self._known_split()
         where = self.files.where(self.qrels)
         known = set(self._queries["query_id"])
@@ -125,7 +140,7 @@ class BeirSource(Source):
             form = qrels.form_of(trec.beginning(stream))
         if form.ranked:
             self._problem(Trouble("ranking, not judgements", where, 0, form.fault, form.remedy))
-            return _frame([], records.QRELS).astype({"relevance": "int32"}), []
+            return _none(), []
         relevance: dict[tuple[str, str], int] = {}
         again: list[int] = []
         with self.files.open(self.qrels) as stream:
@@ -137,8 +152,6 @@ class BeirSource(Source):
                 elif (query_id, doc_id) in relevance:
                     again.append(line)
                 relevance[query_id, doc_id] = value
-        if not relevance:
-            self._problem(Trouble("no judgement", where, 0, "no judgement in it", "add some"))
         rows = [(*pair, value) for pair, value in relevance.items()]
         frame = _frame(rows, records.QRELS)
         return frame.astype({"relevance": "int32"}), again
@@ -153,11 +166,24 @@ class BeirSource(Source):
 
     def identity(self) -> dict[str, Any]:
         """Path, sizes and times of change of the files, and the split."""
-        names = [self.corpus, self.query_file, *[self.qrels] * self.judged]
-        stamp: dict[str, Any] = self.files.stamp(names) | {"split": self.split}
+        stamp: dict[str, Any] = self.files.stamp(self._names) | {"split": self.split}
         if self.called:
             stamp["files"] = [file | {"name": self.called} for file in stamp["files"]]
         return stamp
+
+    def read_from(self) -> list[Path]:
+        """The archive, or the files of a folder."""
+        path = self.files.path
+        return [path] if path.is_file() else [path / name for name in self._names]
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """The archive or folder, and the split."""
+        path = self.files.path
+        return super().words(names if path.is_file() else [path.name], split)
+
+    @property
+    def _names(self) -> list[str]:
+        return [self.corpus, self.query_file, *[self.qrels] * self.judged]
 
     def _known_split(self) -> None:
         splits = self.files.splits(self._root)
@@ -188,13 +214,21 @@ class QrelsOnly(Source):
         self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
-        """None: the documents cannot be had."""
-        return iter(())
+        """Those whose texts stand in the rows of the file: mostly none can be had."""
+        return (Document(name, "", text) for name, text in self._qrels.documents.items())
 
     def all_queries(self) -> DataFrame:
         """query_id, text: the judged queries in file order; texts that the file lacks are NA."""
         ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
         return DataFrame({"query_id": ids, "text": ids.map(dict(self._qrels.texts)).astype("str")})
+
+    def read_from(self) -> list[Path]:
+        """The one file."""
+        return [self.path]
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """`--qrels` with the file, and how it is read."""
+        return ["--qrels", names[0], *self.how.words()]
 
     def judgements(self) -> DataFrame:
         """query_id, doc_id, relevance. Raises WrongInput with file and line."""
@@ -308,6 +342,11 @@ def _judgement_lines(
 def _frame(rows: list[tuple], columns: Sequence[str]) -> DataFrame:
     frame = DataFrame(rows, columns=list(columns))
     return frame.astype({name: "str" for name in columns if name != "relevance"})
+
+
+def _none() -> DataFrame:
+    """No judgement."""
+    return _frame([], records.QRELS).astype({"relevance": "int32"})
 
 
 def _inside(root: str, name: str) -> str:

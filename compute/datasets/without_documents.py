@@ -2,7 +2,7 @@
 
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,14 @@ class JudgedQueries(QrelsOnly):
             {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}
         )
 
+    def read_from(self) -> list[Path]:
+        """Both files."""
+        return [self.path, self._file]
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """`--qrels` and `--queries` with the files."""
+        return [*super().words(names, split), "--queries", names[1]]
+
     def identity(self) -> dict[str, Any]:
         """Path, size and time of change of both files."""
         folder = layout.Folder(self._file.parent)
@@ -54,18 +62,25 @@ class JudgedQueries(QrelsOnly):
 
     @cached_property
     def _read(self) -> tuple[dict[str, str], Counter[str]]:
-        where = str(self._file)
-        content = compressed.content(self._file)
-        texts: dict[str, str] = {}
-        left_out: Counter[str] = Counter()
-        for line, query in _queries(content, where, left_out):
-            if query.query_id in texts:
-                raise WrongInput(
-                    f"{where} line {line}: query {shown(query.query_id)} stands above already:"
-                    " remove one of the two"
-                )
-            texts[query.query_id] = query.text
-        return texts, left_out
+        return texts_of(self._file)
+
+
+def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
+    """The texts of queries by id, and what beside them was left out.
+
+    Raises Missing or WrongInput with file and line, also for a query that stands there twice.
+    """
+    content = compressed.content(path)
+    texts: dict[str, str] = {}
+    left_out: Counter[str] = Counter()
+    for line, query in _queries(content, str(path), left_out):
+        if query.query_id in texts:
+            raise WrongInput(
+                f"{path} line {line}: query {shown(query.query_id)} stands above already:"
+                " remove one of the two"
+            )
+        texts[query.query_id] = query.text
+    return texts, left_out
 
 
 def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:

@@ -18,6 +18,7 @@ from compute.reading.inputs import Inputs, of_sample
 from compute.store.store import Store
 from compute.views.about import view_provenance
 from compute.views.about.page import page as about
+from compute.views.annotate import select_added
 from compute.views.compare.page import page as compare
 from compute.views.dataset.page import page as dataset
 from compute.views.efficiency.page import page as efficiency
@@ -97,9 +98,13 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
     """A page at an address, in the newest version of a store."""
     named = [value for kept in given.values() for value in kept]
     choice = counting(given)
-    with opened(store, named, choice if "added" in given.get("judgements", ()) else None) as ask:
+    with opened(store, named) as ask:
+        of = "".join([*given.get("dataset", ())][-1:])
+        usual = ["added"] if ask(select_added.usual, dataset=of)["counts"].iloc[0] else []
+        counts = "added" in given.get("judgements", usual)
         found = Asked(ask, name, given)
-        found.ask = replace(ask, heard=found.note, added=choice)
+        how: dict[str, Any] = {"choice": choice if counts else None, "added": choice}
+        found.ask = replace(ask, heard=found.note, **how)
         yield found
 
 

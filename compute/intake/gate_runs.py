@@ -13,6 +13,7 @@ from pandas import DataFrame, Series
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, dataset
+from compute.datasets.places import how_to_judge
 from compute.evaluate import holes, scored_measures
 from compute.evaluate.measures import Measure, evaluate
 from compute.evaluate.non_inferiority import COLUMNS, MEANS
@@ -173,11 +174,13 @@ def _values(scores: DataFrame, measure: Measure) -> Series:
 
 def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFrame:
     """The rows of one part."""
-    judgements = recompute.read(loaded.judgements)
+    judgements, name = recompute.read(loaded.judgements), loaded.dataset.name
+    if judgements.empty:
+        raise WrongInput(f"no judgements of {name} yet, so no score: {how_to_judge(name)}")
     tops = [side.top.assign(system=name) for side, name in zip(sides, MEANS, strict=True)]
     # The candidate first, whose lead it is.
     lists = holes.arrange(pd.concat(tops), judgements, _cut(measure), MEANS[::-1])
-    _refuse_unjudged(lists, sides, loaded.dataset.name)
+    _refuse_unjudged(lists, sides, name)
     shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))
     found = DataFrame(index=pd.Index(lists.queries, name="query_id"))
     for name, side, share in zip(MEANS, sides, shares[::-1], strict=True):

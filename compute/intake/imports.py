@@ -3,7 +3,7 @@
 import dataclasses
 import re
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,15 +22,16 @@ from compute.base.result_identity import fingerprint
 from compute.base.words import counted, shown
 from compute.corpora import lengths
 from compute.datasets import Dataset, catalogue, origins, shapes, trec, unpacked_size
-from compute.datasets.qrels import is_qrels
-from compute.datasets.reading import QrelsOnly, open_path
+from compute.datasets.places import how_to_judge
+from compute.datasets.qrels import is_empty, is_qrels
+from compute.datasets.reading import QrelsOnly, Source, open_path
 from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
-from compute.intake import by_text, doctor, tags
+from compute.intake import by_text, doctor, tags, unjudged
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
-from compute.store import provenance, run_versions
-from compute.store.loading import Bench, Loaded, load
+from compute.store import freshness, provenance, run_versions
+from compute.store.loading import Bench, Loaded, load, look, publish, stored
 from compute.store.store import Store, top
 from compute.systems import SYSTEMS
 
@@ -51,6 +52,7 @@ def import_dataset(
     path: Path | None = None,
     qrels: Path | None = None,
     queries: Path | None = None,
+    files: Sequence[tuple[Path, shapes.How]] = (),
     split: str = "",
     language: str = "en",
     drop_self: bool = False,
@@ -59,29 +61,37 @@ def import_dataset(
     new: bool = False,
     how: shapes.How | None = None,
 ) -> Loaded:
-    """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
+    """Take in a BEIR folder or archive; or judgements alone, or what runs are of (queries, and the
+    documents whose texts they have), where the collection cannot be had.
 
-    `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
-    alone, read as `how` says; `level` is the least relevance that binary measures count from;
-    `called` are the names of the files where they are others than on the disk. Raises WrongInput
-    unless exactly one is given, where `split` is not the one that `name` names or no judgement
-    reaches the level; Conflict for a name of the catalogue, or a stored one where it is to be
-    `new`, Unavailable where there is no room for what it unpacks to.
+    `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements or
+    runs; `how` is how judgements are read, `files` are the runs; `level` is the least relevance
+    that binary measures count from; `called` are the names of the files where they are others than
+    on the disk. Nothing needs a judgement; those of a dataset that is stored without any are added
+    to it. Raises WrongInput where nothing or two collections are given, where `split` is not the
+    one that `name` names or no judgement reaches the level; Conflict for a name of the catalogue,
+    or a stored one where it is to be `new`, Unavailable where there is no room for what it unpacks
+    to.
     """
-    for file in filter(None, (path, qrels, queries)):
+    for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
     named = name.partition("/")[2]
     if named and split not in ("", named):
         raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
     split = split or named
-    if path is not None and qrels is None and queries is None:
+    if path is not None and not (qrels or queries or files):
         opened = open_path(path, split)
         origin, split = opened, opened.split
-    elif qrels is not None and path is None:
-        origin = JudgedQueries(qrels, queries, how) if queries else QrelsOnly(qrels, how)
+    elif path is not None or not (qrels or files):
+        raise WrongInput(
+            "give either a BEIR folder or archive, or --qrels FILE or --runs FILES [--queries FILE]"
+        )
     else:
-        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
+        origin = _of_files(qrels, queries, files, how)
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self, level=level)
+    before = stored(bench.store, row)
+    if isinstance(origin, QrelsOnly) and not queries and before and not before.judgements.rows:
+        return _judge(bench, before, origin)
     if called:
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin, new=new)
@@ -89,11 +99,47 @@ def import_dataset(
     return loaded
 
 
+def _of_files(
+    qrels: Path | None,
+    queries: Path | None,
+    files: Sequence[tuple[Path, shapes.How]],
+    how: shapes.How | None,
+) -> Source:
+    """Judgements, or runs, or both, with the texts of queries or without."""
+    if qrels and is_empty(qrels):
+        if not files:
+            raise WrongInput(f"{qrels}: no judgement in it: give some, or runs beside it (--runs)")
+        qrels = None
+    if qrels is None:
+        return unjudged.OfRuns(files, queries)
+    judged = JudgedQueries(qrels, queries, how) if queries else QrelsOnly(qrels, how)
+    return unjudged.OfRuns(files, None, judged) if files else judged
+
+
+def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
+    """Add judgements to a dataset that is stored without, and score its runs by them."""
+    origin = unjudged.Judged(before, given)
+    row, content = _with_grades(before.dataset, origin.judgements()), look(bench, origin)
+    same = content.fingerprints["queries"] == before.queries.fingerprint
+    was = before.queries.provenance.get(freshness.TEXTS_ADDED_TO)
+    was = was if same else before.queries.fingerprint
+    ids: dict[str, Any] = {freshness.TEXTS_ADDED_TO: was} if was else {}
+    loaded = publish(bench, row, origin, content, **ids)
+    lengths.count(bench, loaded)
+    for hits in bench.store.parts("hits", row.name):
+        recompute.score(bench, loaded, hits)
+    return loaded
+
+
 def replaced(store: Store, loaded: Loaded) -> str:
     """What of an own collection an import put away; empty for nothing."""
     name, now = loaded.dataset.name, (loaded.documents, loaded.queries, loaded.judgements)
     same = {part.fingerprint for part in now if part}
-    gone = [f"{old.rows:,} {old.kind}" for old in loaded.before if old.fingerprint not in same]
+    gone = [
+        f"{old.rows:,} {old.kind}"
+        for old in loaded.before
+        if old.rows and old.fingerprint not in same
+    ]
     if not gone:
         return ""
     n_runs = len(store.parts("hits", name))
@@ -108,6 +154,8 @@ def remarks(loaded: Loaded) -> list[str]:
     `alike`; none where none is."""
     about = loaded.queries.provenance
     told = [left_out(about.get("left_out", {})), about.get("grades", ""), alike(loaded)]
+    name = loaded.dataset.name
+    told += [f"no judgements yet: {how_to_judge(name)}"] * (not loaded.judgements.rows)
     return list(filter(None, told))
 
 
@@ -139,6 +187,8 @@ def alike(loaded: Loaded) -> str:
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
     """The row with its relevance levels, not relevant among them, as the judgements show them."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
+    if judgements.empty:
+        return row
     if not 1 <= row.level <= max(levels | {1}):
         raise WrongInput(
             f"level {row.level}: choose one from 1 to {max(levels)}, the highest grade"

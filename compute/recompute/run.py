@@ -412,6 +412,7 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
     scores = read(outcome.scores).groupby("measure")["value"].mean()
     wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
+    values = values or f"{outcome.hits.rows:,} hits, no scores: nothing is judged yet"
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     return f"{values} ({'; '.join(news)})" if news else values
 

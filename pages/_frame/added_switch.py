@@ -36,7 +36,9 @@ def begin(title: str) -> None:
     if not there:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        (shown,) = _pick("judgements", [OFFICIAL], list(_LABELS))
+        asked = st.query_params.get("dataset", "")
+        usual = reading.read(select_added.usual, dataset=asked, added=False)["counts"].iloc[0]
+        (shown,) = _pick("judgements", [ADDED if usual else OFFICIAL], list(_LABELS))
         st.segmented_control(
             "Judgements",
             list(_LABELS),

@@ -51,7 +51,7 @@ ARCHIVES: list[tuple[Pack, str]] = [
     (_with("a/b/c/corpus.jsonl"), "FILE holds no corpus.jsonl: it is not in the BEIR layout"),
     (
         _with("tiny/corpus.jsonl", b"{}\n"),
-        "FILE: tiny/qrels/test.tsv is missing; splits there: none",
+        "FILE: tiny/queries.jsonl is missing: add it",
     ),
 ]
 PACKINGS = {

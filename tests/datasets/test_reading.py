@@ -222,7 +222,7 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(tiny: Path) -> Non
         read_all(tiny)
 
 
-@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl"])
 def test_a_missing_file_is_named(tiny: Path, name: str) -> None:
     (tiny / name).unlink()
     with pytest.raises(BeirscopeError, match=name):
@@ -248,9 +248,14 @@ def test_an_empty_corpus_is_refused(tiny: Path) -> None:
         read_all(tiny)
 
 
-def test_a_split_without_judgements_is_refused(tiny: Path) -> None:
-    (tiny / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n", "utf-8")
-    with pytest.raises(WrongInput, match="no judgement in it"):
+@pytest.mark.parametrize("content", ["query-id\tcorpus-id\tscore\n", ""])
+def test_a_split_without_judgements_has_all_queries(tiny: Path, content: str) -> None:
+    (tiny / "qrels/test.tsv").write_text(content, "utf-8")
+    found = open_path(tiny)
+    assert found.judgements().empty
+    assert len(found.queries()) == len(found.all_queries())
+    (tiny / "queries.jsonl").write_text("", "utf-8")
+    with pytest.raises(WrongInput, match="no query in it"):
         read_all(tiny)
 
 

@@ -82,8 +82,8 @@ QRELS: list[tuple[str | bytes, str]] = [
     (JUDGED + "q1 0 d1 0\n", "FILE: query 'q1' and document 'd1' are judged twice, differently; keep one of the lines"),
     ("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n", "FILE, line 2: relevance is '0.5', not a whole number (--levels or --round makes grades of fractions), mend the line"),
     ("query-id\tcorpus-id\tscore\nq1\t0\td1\t1\n", 'FILE, line 2: 4 columns where a qrels line has 3 (query_id doc_id relevance), mend the line'),
-    ("query-id\tcorpus-id\tscore\n", 'FILE: no qrels line in it, expected lines of query_id doc_id relevance'),
-    ("", 'FILE: no qrels line in it, expected lines of query_id iteration doc_id relevance'),
+    ("query-id\tcorpus-id\tscore\n", 'FILE: no judgement in it: give some, or runs beside it (--runs)'),
+    ("", 'FILE: no judgement in it: give some, or runs beside it (--runs)'),
     (b"q1 0 d\xe9 1\n", "FILE, line 1: doc_id 'd�' is not UTF-8 text, mend the line"),
     (HIT, 'FILE, line 1: 6 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
     ("q1 0 d1 \0\n", 'FILE, line 1: a NUL character in it, mend the line'),
@@ -145,8 +145,7 @@ COLLECTIONS: list[tuple[str, str, str | bytes | None, str]] = [
     ("qrels/test.tsv", "q1\td5\t1", "q1\t\t1", "FILE/qrels/test.tsv line 3: id '' is empty or holds white space, a control character or a byte order mark: use another"),
     ("qrels/test.tsv", "q1\td5\t1", b"q1\td\xff\t1", 'FILE/qrels/test.tsv line 3: byte 5 is not UTF-8: save the file as UTF-8'),
     ("qrels/test.tsv", "q1\td5\t1", "q1\td1\t1", "FILE/qrels/test.tsv line 3: query 'q1' and document 'd1' have another grade above: keep one of the lines"),
-    ("qrels/test.tsv", "", "", 'FILE/qrels/test.tsv: no judgement in it: add some'),
-    ("qrels/test.tsv", "", None, 'FILE/qrels/test.tsv is missing; splits there: none'),
+    ("queries.jsonl", "", "", 'FILE/queries.jsonl: no query in it: fill it'),
 ]
 
 JUDGEMENTS: list[tuple[str | bytes, str]] = [
@@ -194,7 +193,7 @@ WORDS: list[tuple[list[str], str]] = [
     (['import-dataset', '/nowhere\x1b[2J\n', '--name', 'mine'], '/nowhere\\x1b[2J\\n does not exist: give a folder or a zip archive of the BEIR layout'),
     (['import-dataset', '--qrels', '/nowhere', '--name', 'mine'], '/nowhere: no such file, check the path'),
     (['import-run', '/nowhere', '--dataset', 'tiny'], '/nowhere does not exist: give a file or a folder'),
-    (['import-run', '/nowhere', '--dataset', 'tiny\x1b[2J'], "no dataset 'tiny\\x1b[2J': did you mean tiny? python -m compute datasets lists all"),
+    (['import-run', '/nowhere', '--dataset', 'tiny\x1b[2J'], "no dataset 'tiny\\x1b[2J': did you mean tiny? python -m compute datasets lists all; import-dataset --runs FILES --name 'tiny\\x1b[2J' makes one of runs, without judgements"),
     (['run', 'bm25(k1=x)', 'tiny'], "bm25: k1 is 'x' but must be a number"),
     (['run', 'bm25(', 'tiny'], "'bm25(' is not a system name: it breaks off after (: name a system or a parameter, then close with ); names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"),
     (['run', '\x1b[31m', 'tiny'], "'\\x1b[31m' is not a system name: ] is missing at its end; names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"),

@@ -208,7 +208,7 @@ def _collection(path: Path) -> None:
     for split in found.splits(root(found)) or ("test",):
         origin = open_path(path, split)
         queries, judgements = origin.queries(), origin.judgements()
-        assert set(queries["query_id"]) == set(judgements["query_id"])
+        assert set(queries["query_id"]) == set(judgements["query_id"]) or judgements.empty
         ids = [document.doc_id for document in origin.documents()]
         assert len(set(ids)) == len(ids) > 0
         assert all(id.isprintable() or not id.isascii() for id in ids)

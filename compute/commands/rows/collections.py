@@ -58,7 +58,7 @@ COMMANDS = {
         ),
     ),
     "import-dataset": Command(
-        "take in an own collection: a BEIR folder or archive, or judgements alone",
+        "take in an own collection: a BEIR folder or archive, or judgements or runs alone",
         "importing.import_dataset",
         (
             option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
@@ -70,7 +70,13 @@ COMMANDS = {
             option(
                 "--queries",
                 type=Path,
-                help="with --qrels: TREC topics, queries.jsonl, or id<TAB>text",
+                help="with --qrels or --runs: TREC topics, queries.jsonl, or id<TAB>text",
+            ),
+            option(
+                "--runs",
+                type=Path,
+                nargs="+",
+                help="runs to take in at once; without judgements they make the dataset",
             ),
             option("--name", required=True, help="what to call it; mine/dev is split dev of mine"),
             option(

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import WrongInput
-from compute.commands.show.stored import cursor_of, name_the_wrong, values
+from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged, values
 from compute.evaluate import measures
 from compute.store.loading import Bench
 from compute.views.holes import select as holes_select
@@ -32,6 +32,9 @@ def _bounds(
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs
     _check_depth(runs.merge(holes_select.kept(cursor)), measure)
+    runs = runs[~runs["dataset"].isin(catalogue.unjudged(cursor)["dataset"])]
+    if runs.empty:
+        refuse_unjudged(cursor, arguments.dataset)
     frames = []
     for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
         bounds = holes_select.bounds(cursor, str(dataset), systems.tolist(), measure)

@@ -23,7 +23,9 @@ from compute.reading.overlay import Overlays
 from compute.store import freshness, integrity
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
+from compute.views.annotate import select_added
 from compute.views.data import select as data_select
+from compute.views.shared import catalogue, next_steps
 
 
 def show(arguments: Namespace) -> int:
@@ -73,11 +75,13 @@ def cursor_of(
     if not told:
         tell_stale(bench, arguments.dataset, named)
     if arguments.judgements == OFFICIAL:
-        yield opened.cursor()
-        return
+        cursor = opened.cursor()
+        if not select_added.usual(cursor, dataset=arguments.dataset or "")["counts"].iloc[0]:
+            yield cursor
+            return
     printable.warn(*integrity.of_judgements(bench.store.engine))
     choice = Choice(arguments.rule, tuple(arguments.source))
-    if arguments.judgements != ADDED:
+    if arguments.judgements not in (ADDED, OFFICIAL):
         row = (dict(DATASETS) | own_datasets(bench.store)).get(arguments.dataset)
         datasets = (row.parts or (row.name,)) if row else ()
         with judgement_sets.cursor_of(opened, arguments.judgements, choice, datasets) as cursor:
@@ -109,10 +113,19 @@ def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame
         if frame.empty and lacking:
             raise Missing(lacking[0])
         printable.warn(*lacking)
+        if frame.empty and not arguments.published:
+            refuse_unjudged(cursor, arguments.dataset)
         if frame.empty:
             everything = data_select.scores_shown(cursor, published=arguments.published)
             name_the_wrong(everything, chosen, published=arguments.published)
     return frame
+
+
+def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str | None) -> None:
+    """Raises Missing where a dataset, or unless one is named any, has runs and no judgement."""
+    found = catalogue.unjudged(cursor)["dataset"].tolist()
+    if found and dataset in (None, *found):
+        raise Missing(next_steps.without_judgements(dataset or found[0]))
 
 
 def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) -> None:

@@ -117,7 +117,7 @@ class SiteAsk(StoreAsk):
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
-                told = near(name, scored) or "python -m compute show scores lists what there is"
+                told = near(name, scored) or f"show scores --dataset {name} says why"
                 raise Missing(f"no scores on {name!r}: {told}".rstrip())
         wanted = scored.intersection(self.wanted.datasets or scored)
         return [row for name, row in self._known.items() if name in wanted]

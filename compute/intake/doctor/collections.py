@@ -18,6 +18,7 @@ _TITLE_ONLY = ("document with a title only", "kept")
 _EMPTY = ("empty document", "kept, as empty")
 _APART = "ids are text: they stay apart"
 _UNREADABLE = "judgements not readable"
+_LATER = "imported without judgements, which can be added later"
 _ASIDE = "this split cannot be imported before it is mended, test can"
 
 
@@ -100,7 +101,7 @@ class _Collection:
     def _splits(self) -> list[str]:
         splits, where = self.files.splits(self.root), Where(self.files.where(self.root))
         if not splits:
-            self.tally.refuse("no qrels", "no qrels/<split>.tsv in it", where, "add one")
+            self.tally.remark("no qrels", "no qrels/<split>.tsv in it", where, _LATER)
         elif len(splits) > 1 and "test" not in splits:
             options = " or ".join(f"--split {split}" for split in splits)
             self.tally.remark(
@@ -129,6 +130,7 @@ class _Collection:
         self.counts[f"{name} queries"] = judgements["query_id"].nunique()
         self.counts[f"{name} judgements"] = len(judgements)
         self.counts |= _levels(judgements, f"{name} relevance")
+        self.tally.remark("no judgement", "none in it", where, _LATER, int(judgements.empty))
         if again := source.repeated_judgements():
             place = Where(where.file, again[0])
             what, treatment = "pair judged again, alike", "counted once"

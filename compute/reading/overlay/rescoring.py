@@ -15,7 +15,7 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from compute.base.errors import WrongInput
-from compute.evaluate.measures import Measure, cuts, ideal, parse
+from compute.evaluate.measures import MEASURES, Measure, cuts, ideal, parse
 from compute.evaluate.query_values import Held, Places
 from compute.evaluate.scored_measures import kept, more_of, reaches
 from compute.store.store import Part
@@ -161,7 +161,8 @@ def official(
         return None
     files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in kinds}
     queries = _column(cursor, _QUERIES, files["scores"] + files["queries"])
-    measures = list(anew) or _column(cursor, _MEASURES, files["scores"])
+    # Where nothing is judged there is no score that would tell by what runs are scored.
+    measures = list(anew) or _column(cursor, _MEASURES, files["scores"]) or sorted(MEASURES)
     _number(cursor, "places", "system", "place", systems)
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)

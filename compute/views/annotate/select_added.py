@@ -29,6 +29,22 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
     return DataFrame(found, columns=["source", "n_judgements", "n_people", "n_pairs"])
 
 
+@question()
+def usual(cursor: DuckDBPyConnection, dataset: str = "") -> DataFrame:
+    """One row, counts: whether added judgements count unless told, as nothing official is there of
+    what they are of: the dataset, or, of none, all that have some."""
+    return cursor.execute(
+        """
+        select count(*) > 0 and not bool_or(official) as counts from (
+            select dataset, dataset in (select dataset from parts
+                                        where kind = 'judgements' and rows > 0) as official
+            from added_judgements where dataset = $dataset or $dataset = ''
+        )
+        """,
+        {"dataset": dataset},
+    ).df()
+
+
 @question(datasets=("dataset",), confined=False)
 def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """Every row of the added judgements of a dataset, in the order they were saved."""

@@ -143,6 +143,10 @@ def _one_dataset(view: View) -> Steps:
     """Two systems on the queries of one dataset."""
     pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
+    if both.empty and offers.is_unjudged(view.ask, view.dataset):
+        yield from offers.unjudged(view.ask, view.dataset)
+        yield Section(partial(_rankings, partial(view.ask, select.overlaps, **view.asked)))
+        return
     if both.empty:
         yield Message(
             f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"

@@ -25,15 +25,19 @@ Cursor = DuckDBPyConnection
 
 @question()
 def runs(cursor: Cursor) -> DataFrame:
-    """dataset, title, system: what is scored, of datasets with two systems or more.
+    """dataset, title, system: what is scored or has lists, of datasets with two systems or more.
 
     The datasets with the most systems come first, then in the catalogue's order.
     """
     return cursor.execute(
         """
-        with scored as (select distinct dataset, system from means)
+        with runs as (
+            select distinct dataset, system from means
+            union
+            select dataset, system from parts where kind = 'top'
+        )
         select dataset, title, system
-        from scored join datasets on dataset = name
+        from runs join datasets on dataset = name
         qualify count(*) over (partition by dataset) > 1
         order by count(*) over (partition by dataset) desc, datasets.rowid, system
         """

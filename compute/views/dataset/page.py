@@ -18,6 +18,8 @@ from compute.views.page import Ask, Choice, Heading, Note, Row, Step, Steps, Wid
 from compute.views.shared import catalogue
 
 SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
+_JUDGED = (SYSTEMS, "Queries", KINDS, "Judgements")
+"""Views that show nothing without judgements."""
 WITH_TEXTS = ("Queries", "Judgements", "Documents")
 _VIEWS: Mapping[str, Callable[[View], Iterator[Step]]] = {
     SYSTEMS: systems_page.systems,
@@ -50,7 +52,10 @@ def page(ask: Ask) -> Steps:
     shown = yield Choice("show", "View", views, usual, noun="view", side_by_side=True)
     if shown in WITH_TEXTS:
         yield Widget("texts", {"dataset": view.dataset})
-    yield from _VIEWS[shown](view)
+    if shown in _JUDGED and offers.is_unjudged(ask, name):
+        yield from offers.unjudged(ask, name)
+    else:
+        yield from _VIEWS[shown](view)
 
 
 def _controls(ask: Ask, names: Sequence[str]) -> Steps:

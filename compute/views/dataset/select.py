@@ -11,13 +11,15 @@ from compute.reading.questions import question
 
 @question()
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, title, computed (systems scored here): those with most first, then as listed."""
+    """dataset, title, computed (systems scored here): those with most first, then those with most
+    runs, then as listed."""
     return cursor.execute(
         """
+        with runs as (select dataset, count(*) as n from parts where kind = 'top' group by dataset)
         select name as dataset, title, count(distinct system) as computed
-        from datasets left join means on name = dataset
+        from datasets left join means on name = dataset left join runs on name = runs.dataset
         group by name, title, datasets.rowid
-        order by computed desc, datasets.rowid
+        order by computed desc, any_value(n) desc nulls last, datasets.rowid
         """
     ).df()
 

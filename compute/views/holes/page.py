@@ -61,6 +61,9 @@ def page(ask: Ask) -> Steps:
         yield Message(offers.NO_LISTS)
         return
     view: View = yield Row(partial(_controls, ask, runs))
+    if not view.has_added and offers.is_unjudged(ask, view.dataset):
+        yield from offers.unjudged(ask, view.dataset)
+        return
     if view.whole:
         yield Section(partial(judged_page.way, view))
     added = ("before-after", "published-effect")

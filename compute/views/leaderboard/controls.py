@@ -140,6 +140,13 @@ def controls(ask: Ask) -> Steps:
     printed = cells.printed(ask(select.published, source=of.source, measure=of.measure))
     ours = computed(ask, of.measure, returned=chosen.returned)
     shown = cells.of_datasets(cells.cells(of.kind, printed, ours), datasets, chosen.wanted)
+    bare = ask(catalogue.unjudged)["dataset"].tolist() if of.kind == COMPUTED else []
+    if shown.empty and bare:
+        yield from offers.unjudged(ask, bare[0])
+        return None
+    if bare:
+        titles = offers.dataset_titles(ask)
+        yield Note([f"Without judgements yet: {', '.join(titles[name] for name in bare)}."])
     if shown.empty:
         none = in_common(0, printed) if gaps else ""
         nothing = "Nothing to show for these choices. python -m compute demo computes runs."
@@ -173,7 +180,7 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
         yield Above([Note([f"The papers' tables are under Numbers: Published{_without(ask)}."])])
     look: dict[str, Any] = {"titles": cells.table_titles(tables), "disabled": kind == COMPUTED}
     source = yield Choice("table", "Table", sources, width=270, **look)
-    offered = cells.measures(kind, ask(select.measures), tables, source)
+    offered = cells.measures(kind, ask(select.measures), tables, source) or ask.measures()
     noun = "measure of these numbers"
     measure = yield Choice("measure", "Measure", offered, "nDCG@10", noun=noun, width=150)
     place_of_colour, place_of_baseline = (yield Slot(width=190)), (yield Slot(width=190))

@@ -1,7 +1,7 @@
 """Options that the controls of several pages offer, and the titles of datasets and systems."""
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from pandas import DataFrame, Series
@@ -13,8 +13,8 @@ from compute.store import freshness, run_versions
 from compute.systems import SYSTEMS, System
 from compute.views.page.ask import Ask
 from compute.views.page.controls import Asked, Choice, Many
-from compute.views.page.holders import Above, Steps
-from compute.views.page.parts import Note, Text
+from compute.views.page.holders import Above, Row, Step, Steps
+from compute.views.page.parts import Button, Link, Message, Note, Text
 from compute.views.shared import catalogue, next_steps, query_slices
 from compute.views.shared.query_slices import Kind
 
@@ -149,8 +149,23 @@ def is_loaded(ask: Ask, dataset: Dataset) -> bool:
     return not dataset.parts and dataset.collection in loaded
 
 
+def is_unjudged(ask: Ask, name: str) -> bool:
+    """Whether a dataset has runs, and no judgement that counts."""
+    return name in set(ask(catalogue.unjudged)["dataset"])
+
+
+def unjudged(ask: Ask, name: str) -> Iterator[Step]:
+    """The sentence that stands for the scores of a dataset without judgements, and the ways on."""
+    yield Message(next_steps.without_judgements(name))
+    compare, task = Link("compare", {"dataset": name}), {"view": "new", "dataset": name}
+    ways = [Button("Compare its runs", compare), Button("Judge documents", Link("annotate", task))]
+    yield Row([*ways, Button("Add judgements", Link("data", {"show": "Import", "to": name}))])
+
+
 def without_runs(ask: Ask, dataset: Dataset) -> str:
     """Why nothing computed is shown of a dataset, and what brings a first run."""
+    if is_unjudged(ask, dataset.name):
+        return next_steps.without_judgements(dataset.name)
     loaded, old = is_loaded(ask, dataset), outdated(ask, dataset)
     return next_steps.without_runs(dataset, is_loaded=loaded, outdated=old)
 

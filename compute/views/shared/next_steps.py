@@ -5,13 +5,21 @@ from collections.abc import Sequence
 from pandas import DataFrame
 
 from compute.datasets import Dataset
-from compute.datasets.places import how_to_run
+from compute.datasets.places import how_to_judge, how_to_run
 
 
 def record(facts: DataFrame) -> Dataset:
     """The dataset of a row of the table `datasets`."""
     row, known = facts.iloc[0].to_dict(), facts.notna().iloc[0].to_dict()
     return Dataset.from_record({str(name): row[name] if known[name] else None for name in row})
+
+
+def without_judgements(name: str) -> str:
+    """Why nothing is scored on an own dataset that has runs, and what to do."""
+    return (
+        f"No judgements yet on {name}, so nothing is scored: {how_to_judge(name)}. Compare shows"
+        " how its runs differ."
+    )
 
 
 def without_texts(dataset: Dataset) -> str:

@@ -100,7 +100,7 @@ def test_a_missing_header_is_told_and_the_rest_still_read(tmp_path: Path) -> Non
     assert report.counts["documents"] == 6
 
 
-@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl"])
 def test_a_missing_file_is_a_finding(tmp_path: Path, name: str) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / name).unlink()

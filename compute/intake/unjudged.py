@@ -1,0 +1,183 @@
+"""Collections that begin without judgements: of runs, and of what is stored when they come."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.base.words import counted, shown
+from compute.datasets import layout, shapes
+from compute.datasets.reading import QrelsOnly, Source
+from compute.datasets.records import QRELS, Document
+from compute.datasets.without_documents import texts_of
+from compute.evaluate import runs
+from compute.intake import by_text
+from compute.recompute import run as recompute
+from compute.store.loading import Loaded
+
+
+class OfRuns(Source):
+    """The queries of runs, with the texts of queries and documents that they or a file have.
+
+    `judged` are judgements beside them, of which the queries are then.
+    """
+
+    def __init__(
+        self,
+        files: Sequence[tuple[Path, shapes.How]],
+        queries: Path | None = None,
+        judged: QrelsOnly | None = None,
+    ) -> None:
+        self._given, self._queries, self._beside = files, queries, judged
+
+    def documents(self) -> Iterator[Document]:
+        """Those whose texts stand beside their ids."""
+        judged = {one.doc_id: one.text for one in self._beside.documents()} if self._beside else {}
+        texts = judged | self._found[2]
+        return (Document(name, "", text) for name, text in texts.items())
+
+    def all_queries(self) -> DataFrame:
+        """query_id, text: the judged queries, else those of any of the runs, as they come; texts
+        that are not known are NA. Raises WrongInput where a file of texts lacks one."""
+        if self._beside:
+            known = self._beside.all_queries()
+        else:
+            ids = pd.Series([*self._found[0]], dtype="str")
+            known = DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, "str")})
+        texts = self._read[0] if self._queries and not self._beside else self._found[1]
+        lacking = [query for query in known["query_id"] if query not in texts]
+        if self._queries and not self._beside and lacking:
+            of = f"{len(lacking):,} of {counted(len(known), 'query')} of the runs"
+            raise WrongInput(
+                f"{self._queries} lacks the texts of {of}, such as {shown(lacking[0])}: add them"
+            )
+        return known.assign(text=known["text"].fillna(known["query_id"].map(texts)).astype("str"))
+
+    def judgements(self) -> DataFrame:
+        """Those beside the runs; mostly none."""
+        if self._beside:
+            return self._beside.judgements()
+        return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
+
+    def subtopics(self) -> DataFrame | None:
+        """Those of the judgements."""
+        return self._beside.subtopics() if self._beside else None
+
+    def identity(self) -> dict[str, Any]:
+        """Path, size and time of change of all files, and how each is read."""
+        files = [layout.Folder(file.parent).stamp([file.name]) for file in self.read_from()]
+        return {"runs": files, "read_with": [how.words() for _, how in self._given]}
+
+    def left_out(self) -> dict[str, int]:
+        """What a file of texts holds besides."""
+        if self._beside:
+            return self._beside.left_out()
+        return dict(self._read[1]) if self._queries else {}
+
+    def told(self) -> dict[str, Any]:
+        """What was left out, and how grades were made."""
+        return self._beside.told() if self._beside else super().told()
+
+    def read_from(self) -> list[Path]:
+        """The judgements or the texts of queries, and the runs."""
+        first = [self._queries] if self._queries else []
+        return [
+            *(self._beside.read_from() if self._beside else first),
+            *(f for f, _ in self._given),
+        ]
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """`--runs` with the files, behind the options of the others."""
+        n = len(self._given)
+        first = ["--queries", names[0]] if self._queries else []
+        first = self._beside.words(names[:-n], split) if self._beside else first
+        return [*first, *self._given[0][1].words(), "--runs", *names[-n:]]
+
+    @cached_property
+    def _read(self) -> tuple[dict[str, str], Counter[str]]:
+        assert self._queries is not None
+        return texts_of(self._queries)
+
+    @cached_property
+    def _found(self) -> tuple[dict[str, None], dict[str, str], dict[str, str]]:
+        """The queries, their texts, and the texts of documents, by id."""
+        queries: dict[str, None] = {}
+        texts: dict[str, str] = {}
+        documents: dict[str, str] = {}
+        for file, how in self._given:
+            held = shapes.held(file, how)
+            rows = held.as_run() if held else runs.read(file, any_tag=True, how=how)[1]
+            asked = rows["query_id"].unique().cast(pa.string()).to_pylist()
+            queries |= dict.fromkeys(asked)
+            if held:
+                texts |= ({one: one for one in asked} if held.by_text else {}) | {**held.texts}
+                documents |= held.documents
+        return queries, texts, documents
+
+
+class Judged(Source):
+    """What is stored of a dataset, with judgements that came later."""
+
+    def __init__(self, loaded: Loaded, judged: QrelsOnly) -> None:
+        self._loaded, self._judged = loaded, judged
+
+    def documents(self) -> Iterator[Document]:
+        """The stored ones."""
+        part = self._loaded.documents
+        rows = recompute.read(part)[["doc_id", "title", "text"]] if part else DataFrame()
+        return (Document(*row) for row in rows.itertuples(index=False))
+
+    def all_queries(self) -> DataFrame:
+        """The stored queries, then those that are only judged."""
+        stored = recompute.read(self._loaded.queries)[["query_id", "text"]]
+        more, judged = self._judged.all_queries(), self.judgements()["query_id"]
+        more = more[more["query_id"].isin(judged) & ~more["query_id"].isin(stored["query_id"])]
+        return pd.concat([stored, more], ignore_index=True)
+
+    def queries(self) -> DataFrame:
+        """All of them: those that nobody judged yet can be."""
+        return self.all_queries()
+
+    def judgements(self) -> DataFrame:
+        """Those that came, by the ids of queries where these are called by their texts.
+
+        Raises WrongInput where they are of no query that is stored.
+        """
+        found, file = self._judged.judgements(), self._judged.path
+        stored, name = recompute.read(self._loaded.queries), self._loaded.dataset.name
+        names = by_text.queries(found["query_id"].unique(), stored, name, file)
+        ids = [names.get(query, query) for query in found["query_id"].astype(str)]
+        found["query_id"] = pd.Series(ids, found.index, "str")
+        if not found["query_id"].isin(stored["query_id"]).any():
+            raise WrongInput(
+                f"{file}: none of its queries is a query of {name}: are these judgements of another"
+                " dataset? Give it a name of its own"
+            )
+        return found
+
+    def subtopics(self) -> DataFrame | None:
+        """Those of the judgements."""
+        return self._judged.subtopics()
+
+    def identity(self) -> dict[str, Any]:
+        """That of the judgements, and of what was stored."""
+        before = self._loaded.queries.provenance["source"]
+        return self._judged.identity() | {"judged_after": before}
+
+    def told(self) -> dict[str, Any]:
+        """How grades were made."""
+        return self._judged.told()
+
+    def read_from(self) -> list[Path]:
+        """The judgements."""
+        return self._judged.read_from()
+
+    def words(self, names: Sequence[str], split: str) -> list[str]:
+        """`--qrels` with the file."""
+        return self._judged.words(names, split)

@@ -1,0 +1,159 @@
+"""Datasets that begin without judgements, and how these come to them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compute.__main__ import main
+from compute.base.errors import Conflict, WrongInput
+from compute.datasets.shapes import How
+from compute.intake import doctor, imports
+from compute.recompute.run import read
+from compute.store import freshness
+from compute.store.loading import Bench, Loaded
+from tests.support.tiny import write_tiny
+from tests.support.unjudged import ROWS, TEXTS, unjudged, written
+
+
+def scores(bench: Bench, loaded: Loaded, system: str = "a") -> dict[str, float]:
+    """nDCG@10 by query of a run that shows."""
+    fresh, stale = freshness.split(bench.store.parts())
+    assert not stale
+    (part,) = [one for one in fresh if (one.kind, one.system) == ("scores", system)]
+    rows = read(part)
+    return rows[rows["measure"] == "nDCG@10"].set_index("query_id")["value"].to_dict()
+
+
+def test_runs_make_a_dataset_of_their_queries_and_of_the_texts_they_have(
+    bench: Bench, tmp_path: Path
+) -> None:
+    loaded = unjudged(bench, tmp_path)
+    assert (loaded.judgements.rows, loaded.dataset.relevance) == (0, "")
+    assert read(loaded.queries)[["query_id", "text"]].values.tolist() == [
+        ["q1", "one wing"],
+        ["q2", "two wings"],
+        ["q3", "three"],
+    ]
+    assert loaded.documents is not None
+    documents = read(loaded.documents)
+    assert dict(documents[["doc_id", "text"]].values.tolist()) == TEXTS
+    assert scores(bench, loaded) == {}
+    made = "import-dataset --runs a.json b.json --name bare"
+    assert loaded.queries.provenance["command"] == f"python -m compute {made}"
+
+
+def test_texts_of_queries_may_come_from_a_file(bench: Bench, tmp_path: Path) -> None:
+    run = tmp_path / "plain.run"
+    run.write_text("q1 Q0 d1 1 2 t\nq2 Q0 d9 1 2 t\n")
+    topics = tmp_path / "topics"
+    topics.write_text("q2\ttwo\nq1\tone\nq7\tseven\n")
+    loaded = imports.import_dataset(bench, "topical", files=[(run, How())], queries=topics)
+    assert loaded.documents is None
+    assert dict(read(loaded.queries)[["query_id", "text"]].values.tolist()) == {
+        "q1": "one",
+        "q2": "two",
+    }
+    topics.write_text("q2\ttwo\n")
+    with pytest.raises(WrongInput, match="lacks the texts of 1 of 2 queries of the runs"):
+        imports.import_dataset(bench, "topical", files=[(run, How())], queries=topics)
+
+
+def test_judgements_that_come_later_score_the_runs(bench: Bench, tmp_path: Path) -> None:
+    loaded = unjudged(bench, tmp_path)
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 d1 1\nq2 0 d3 0\nq2 0 d4 1\n")
+    judged = imports.import_dataset(bench, "bare", qrels=qrels)
+    assert judged.queries.fingerprint == loaded.queries.fingerprint
+    assert judged.documents == loaded.documents
+    assert (judged.judgements.rows, judged.dataset.relevance) == (3, "Binary")
+    assert imports.replaced(bench.store, judged) == ""
+    assert scores(bench, judged) == {"q1": 1.0, "q2": 0.0}, "q3 is not judged"
+    with pytest.raises(WrongInput, match="none of its queries is a query of other"):
+        other = unjudged(bench, tmp_path, name="other")
+        qrels.write_text("x 0 d1 1\n")
+        imports.import_dataset(bench, other.dataset.name, qrels=qrels)
+
+
+def test_judgements_bring_queries_that_no_run_answers(bench: Bench, tmp_path: Path) -> None:
+    unjudged(bench, tmp_path)
+    rows = {"q1": {"d2": 1}, "new": {"d1": 1}}
+    judged = imports.import_dataset(
+        bench, "bare", qrels=written(tmp_path / "qrels.json", rows), how=How("judgements")
+    )
+    assert read(judged.queries)["query_id"].tolist() == ["q1", "q2", "q3", "new"]
+    assert scores(bench, judged) == pytest.approx({"q1": 0.6309, "new": 0.0}, abs=1e-4)
+
+
+def test_judgements_may_call_queries_by_their_texts(bench: Bench, tmp_path: Path) -> None:
+    unjudged(bench, tmp_path)
+    rows = [{"query": "one  wing", "expected": ["d1"]}]
+    judged = imports.import_dataset(bench, "bare", qrels=written(tmp_path / "qrels.json", rows))
+    assert judged.queries.rows == 3
+    assert scores(bench, judged) == {"q1": 1.0}
+
+
+def test_judgements_beside_runs_keep_their_texts(bench: Bench, tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 d1 1\n")
+    files = [(written(tmp_path / "a.json", ROWS["a"]), How())]
+    loaded = imports.import_dataset(bench, "both", qrels=qrels, files=files)
+    assert read(loaded.queries)["text"].tolist() == ["one wing"]
+    assert loaded.documents is not None and loaded.judgements.rows == 1
+
+
+def test_a_folder_without_qrels_is_taken_in(bench: Bench, tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\n")
+    report = doctor.check(folder)
+    assert not report.refused and "no judgement" in {one.what for one in report.findings}
+    empty = imports.import_dataset(bench, "tiny", path=folder)
+    for file in (folder / "qrels").iterdir():
+        file.unlink()
+    report = doctor.check(folder)
+    assert not report.refused and "no qrels" in {one.what for one in report.findings}
+    loaded = imports.import_dataset(bench, "tiny", path=folder)
+    assert loaded.judgements.rows == empty.judgements.rows == 0
+    assert loaded.queries.rows == len((folder / "queries.jsonl").read_text().splitlines())
+
+
+def test_an_empty_qrels_needs_runs(bench: Bench, tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels"
+    qrels.write_text("query-id\tcorpus-id\tscore\n")
+    with pytest.raises(WrongInput, match="no judgement in it: give some, or runs beside it"):
+        imports.import_dataset(bench, "none", qrels=qrels)
+    files = [(written(tmp_path / "a.json", ROWS["a"]), How())]
+    assert imports.import_dataset(bench, "none", qrels=qrels, files=files).judgements.rows == 0
+    with pytest.raises(Conflict):
+        imports.import_dataset(bench, "none", files=files, new=True)
+
+
+def test_commands_say_what_is_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    runs = [str(written(tmp_path / f"{name}.json", rows)) for name, rows in ROWS.items()]
+    assert main(["import-dataset", "--name", "bare", "--runs", *runs]) == 0
+    told = capsys.readouterr().out
+    assert "bare: 6 documents, 3 queries, 0 judgements" in told
+    assert "a on bare: 9 hits, no scores: nothing is judged yet" in told
+    lacking = "import-dataset --qrels FILE --name bare"
+    for words in (
+        ["show", "scores", "--dataset", "bare"],
+        ["show", "holes"],
+        ["show", "power", "--dataset", "bare"],
+        ["gate", "a", "b", "--dataset", "bare"],
+        ["export", "figure", "order", "--dataset", "bare", "--out", str(tmp_path / "x.pdf")],
+    ):
+        assert main(words) != 0
+        told = capsys.readouterr().err
+        assert lacking in told and len(told.splitlines()) == 1, words
+    assert main(["import-run", runs[0], "--dataset", "nowhere"]) == 2
+    assert "import-dataset --runs FILES" in capsys.readouterr().err
+    assert main(["check", runs[0], "--dataset", "bare"]) == 0
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 d1 1\n")
+    assert main(["import-dataset", "--qrels", str(qrels), "--name", "bare"]) == 0
+    capsys.readouterr()
+    assert main(["show", "scores", "--dataset", "bare", "--measure", "RR@10", "--json"]) == 0
+    assert {row["value"] for row in json.loads(capsys.readouterr().out)} == {1.0}

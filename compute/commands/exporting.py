@@ -14,7 +14,7 @@ from compute.commands.common import scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
 from compute.exports import all_figures, named, pages, runs, site
-from compute.exports.formats import ONE, Paper, check
+from compute.exports.formats import Paper, check
 from compute.judgements import Choice
 from compute.store.store import Store
 
@@ -105,7 +105,7 @@ def _all(arguments: Namespace) -> int:
     folder: Path = arguments.all.absolute()
     _make_empty(folder)
     datasets = [arguments.dataset] if arguments.dataset else stored
-    views = [_counting(view, arguments) for view in named.views(datasets, arguments.measure)]
+    views = [_counting(view, arguments) for view in all_figures.views(datasets, arguments.measure)]
     store = open_whole().store
     failed = all_figures.write(store, views, folder, arguments.format, _paper(arguments))
     usual(folder, *folder.iterdir())
@@ -170,11 +170,6 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     if not arguments.name:
         raise WrongInput(f"name one: {EXPORTS}")
     found = named.named(arguments.what, arguments.name)
-    if arguments.what == "figure" and not named.fits(found.key, arguments.width):
-        raise WrongInput(
-            f"{arguments.name} does not fit into one column: leave out --width {ONE};"
-            f" figures that fit: {', '.join(named.NARROW)}"
-        )
     if page and page != found.page:
         raise WrongInput(
             f"{arguments.name} is on the page {found.page}, and the address names {page}"

@@ -1,25 +1,57 @@
 """All figures of stored results as a folder of files, with their captions."""
 
 import itertools
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from compute.base import printable
 from compute.base.errors import BeirscopeError, Missing
 from compute.base.files import written_aside
-from compute.exports import captions, figures, file_names, named, pages
+from compute.exports import captions, exported, figures, file_names, named, pages
 from compute.exports.captions import Written
 from compute.exports.figures import Figure
 from compute.exports.file_names import LONGEST
-from compute.exports.formats import TWO, Paper
+from compute.exports.formats import ONE, TWO, Paper
+from compute.exports.named import FIGURES
 from compute.store.store import Store
 from compute.views import page as records
 
 CAPTIONS = "captions.tex"
 
 
+_WITHOUT_MEASURE = ("lengths", "overlap")
+"""Pages whose figures are of no measure."""
+_FURTHER: Sequence[tuple[str, Mapping[str, str]]] = (
+    ("leaderboard", {"view": "Heatmap", "numbers": "Published"}),
+    ("leaderboard", {"view": "Heatmap", "numbers": "Computed"}),
+    ("overlap", {"view": "Heatmap", "numbers": "Published"}),
+    ("overlap", {"view": "Graph", "numbers": "Published"}),
+    ("overlap", {"view": "Domain shift"}),
+)
+"""Views of all datasets that hold further figures."""
 Files = dict[tuple[str, ...], Written]
 """Written figures by the words of their names: equal ones mean one figure on two pages."""
+
+
+def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
+    """The views that hold all figures: those of all datasets, then those of each of these.
+
+    They show `measure`, where there is one to choose.
+    """
+    chosen = [(page, {**given}) for page, given in _FURTHER]
+    chosen += [(one.page, {**one.given}) for one in FIGURES.values() if one.of_one is None]
+    pages_named = {one.page for one in (*FIGURES.values(), *named.TABLES.values())}
+    for dataset in datasets:
+        for one in FIGURES.values():
+            own = {key: value.format(dataset) for key, value in (one.of_one or {}).items()}
+            chosen += [(one.page, {**one.given, **own})] * bool(own)
+        chosen += [(page, {"dataset": dataset}) for page in pages.PAGES if page not in pages_named]
+    found: dict[str, named.Address] = {}
+    for page, given in chosen:
+        has_measure = page in pages_named and page not in _WITHOUT_MEASURE
+        wanted = given | ({"measure": measure} if measure and has_measure else {})
+        found[f"{page} {wanted}"] = page, {key: [value] for key, value in wanted.items()}
+    return list(found.values())
 
 
 def write(
@@ -52,17 +84,18 @@ def _write_view(view: pages.Asked, done: Files, folder: Path, form: str, paper: 
     """Write the figures of a view that are not `done`; returns the number of failures."""
     failed = 0
     for found in view.every():
-        words = tuple(file_names.said(view.name, found.part.key, found.values))
-        if not isinstance(found.part, records.Figure) or words in done:
+        part = found.part
+        words = tuple(exported.words(view.name, found))
+        if not isinstance(part, records.Figure) or words in done:
             continue
         try:
-            one = pages.exported(view.name, found)
+            one = exported.exported(view.name, found)
             assert isinstance(one, Figure)
             one = one._replace(name=_unused(one.name, {file.one.name for file in done.values()}))
             done[words] = _write(one, view, folder, form, paper)
         # Whatever is wrong with one figure, the others are wanted.
         except Exception as error:
-            failed += _failed(f"{view.name}: {found.part.title}", error)
+            failed += _failed(f"{view.name}: {part.title}", error)
     return failed
 
 
@@ -80,7 +113,7 @@ def _unused(name: str, used: Collection[str]) -> str:
 
 def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper) -> Written:
     """Write a figure; two columns wide, and that is said, where one is too narrow for it."""
-    fits = named.fits(one.key, paper.width)
+    fits = one.narrow or paper.width != ONE
     paper = paper if fits else paper._replace(width=TWO)
     file = one.name + file_names.ending(form, paper.width)
     put(folder / file, figures.write(one, form, paper))

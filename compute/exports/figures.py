@@ -57,6 +57,8 @@ class Figure(NamedTuple):
     of: Sequence[str] = ()
     """A dataset, a measure: what it is of."""
     legend: Legend | None = None
+    narrow: bool = False
+    """It has room in one column of a paper."""
 
     @property
     def heading(self) -> str:

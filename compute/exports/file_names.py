@@ -1,9 +1,9 @@
-"""Names of exported files, made of what people see: a-z, 0-9 and - alone, never a path."""
+"""Names of exported files, made of what people see: a-z, 0-9 and - only, never a path."""
 
 import hashlib
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from compute.datasets.published import OVERLAP
 from compute.exports.formats import AS_SHOWN, PICTURES
@@ -11,53 +11,14 @@ from compute.exports.formats import AS_SHOWN, PICTURES
 LONGEST = 80
 """Letters of a name, without the ending."""
 EVERY = ("", "Average", "All datasets", "mean over datasets")
-"""What pickers of datasets show where a figure is of several."""
-OF_ALL = {"medians"}
-"""Figures of all datasets, though the page has a picker of one."""
-OF_ORDER = {"order", "bump"}
-"""What of the Leaderboard may be about one dataset: that of its order."""
-UNMEASURED = {
-    *("judged", "likeness", "lists", "ranks", "all", "sets", "set-grades", "values", "estimates"),
-    *("estimated-numbers", "three-ways", "kappas", "published-effect"),
-}
-"""Figures that show no measure, though the page has a picker of one."""
-_OF_TWO = (
-    *("differences", "scatter", "likeness", "kinds", "kinds_table", "datasets", "rows", "pair"),
-    *("gaps", "tests", "different", "fused", "fused_best", "fused_losses"),
-)
-_OF_SETS = ("set_ranks", "set-boards", "set-pairs", "set-grades")
-ALSO: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(_OF_TWO, ("a", "b")),
-    **dict.fromkeys(("kinds", "kinds_table"), ("a", "b", "slice")),
-    "different": ("a", "b", "by"),
-    "by_kind": ("slice",),
-    **dict.fromkeys(_OF_SETS, ("systems", "set", "beside")),
-    "set-grades": ("set", "beside"),
-    **dict.fromkeys(("intervals", "bounds", "orders", "ranks"), ("systems",)),
-    **dict.fromkeys(("estimates", "estimated-numbers"), ("sample", "estimated")),
-    "three-ways": ("sample", "estimated", "machine"),
-    "kappas": ("weights",),
-    "lists": ("systems", "ranks"),
-    **dict.fromkeys(("gains", "values"), ("systems",)),
-    "sum": ("systems", "sum"),
-    **dict.fromkeys(("map", "all"), ("system", "other", "order", "ranks")),
-    "neighbours": ("floor", "node"),
-    "pairs": ("floor", "order"),
-    "graph": ("floor", "lines"),
-    **dict.fromkeys(("cells", "board", "wins"), ("baseline",)),
-    "bump": ("beside",),
-    **dict.fromkeys(("lengths", "medians"), ("systems", "axis", "cut")),
-}
-"""What else figures and tables are of: pickers whose choices their names have."""
-OF_PAGE: Mapping[str, tuple[str, ...]] = {
-    "leaderboard": ("task", "domain", "group", "family", "returned", "shared", "systems"),
-    "efficiency": ("systems",),
-}
-"""What all figures and tables of a page are of."""
-OF_A_QUERY = {"lists", "gains", "values", "sum"}
+"""Values of controls of datasets where a figure is of several."""
+OF_DATASETS, OF_MEASURES = ("dataset", "over"), ("measure", "unit")
+"""Controls of datasets, and of measures or kinds of words."""
+OF_VIEW = ("dataset", "query", "k", *OF_MEASURES)
+"""Controls that a view as a whole is of."""
 
 Shown = Mapping[str, object]
-"""What the pickers of a page show, by their keys."""
+"""Values of a page's controls, by their keys."""
 
 
 def slug(words: str) -> str:
@@ -71,42 +32,35 @@ def slug(words: str) -> str:
     return f"{name[: LONGEST - 9].strip('-')}-{digest}"
 
 
-def dataset(key: str, shown: Shown) -> str:
-    """The dataset that a figure or table is of; empty where it is of several."""
-    if key in OF_ALL:
-        return ""
-    found = str(shown.get("over" if key in OF_ORDER else "dataset", ""))
+def dataset(of: Sequence[str], shown: Shown) -> str:
+    """The dataset that something is of; empty where it is of several."""
+    found = str(next((shown[key] for key in OF_DATASETS if key in of and key in shown), ""))
     return "" if found in EVERY else found
 
 
-def measure(key: str, shown: Shown) -> str:
-    """The measure that a figure shows, or the kind of words; empty for neither."""
-    return "" if key in UNMEASURED else str(shown.get("measure") or shown.get("unit") or "")
-
-
 def printed(shown: Shown) -> str:
-    """Where the numbers are printed; empty where they are computed."""
+    """The printed table that the numbers come from; empty where they are computed."""
     return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
 
 
-def of_figure(page: str, key: str, shown: Shown) -> str:
-    """`beir-v4-t2-ndcg10`: where the numbers are from, the figure, and what else was chosen."""
-    where, *words = said(page, key, shown)
-    return slug(" ".join([slug(where).replace("-table-", "-t"), *words]))
+def name(words: Sequence[str]) -> str:
+    """`beir-v4-t2-ndcg10`, of what `said` returns."""
+    where, *rest = words
+    return slug(" ".join([slug(where).replace("-table-", "-t"), *rest]))
 
 
-def heading(key: str, shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """What a figure is of, in words: its dataset or the printed table, its query and measure.
+def heading(of: Sequence[str], shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """The dataset or the printed table, the query, the query group and the measure of a figure.
 
-    `titles` are those of the options of each picker.
+    `titles` are those of the options of each control.
     """
-    name = dataset(key, shown)
+    name, print_ = dataset(of, shown), printed(shown)
     called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(name, name)
-    asked = query(key, shown)
+    query = f"query {shown['query']}" if "query" in of and shown.get("query") else ""
     group = str(shown.get("queries") or "")
     kind = f"queries with {titles.get('queries', {}).get(group, group)}" if group else ""
-    words = (called or printed(shown), f"query {asked}" * bool(asked), kind)
-    return [word for word in (*words, measure(key, shown)) if word]
+    measures = [str(shown.get(key) or "") for key in OF_MEASURES if key in of]
+    return [word for word in (called or print_, query, kind, *measures) if word]
 
 
 def ending(form: str, width: str) -> str:
@@ -115,24 +69,21 @@ def ending(form: str, width: str) -> str:
     return f"-{width}mm.{form}" if on_paper else f".{form}"
 
 
-def said(page: str, key: str, shown: Shown) -> list[str]:
-    """The words that a name is made of, as they are; different ones may make the same name."""
+def said(page: str, key: str, of: Sequence[str], shown: Shown) -> list[str]:
+    """The words that a name is made of: where the numbers are from, the key, and the values that
+    it is of. Different ones may make the same name."""
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
-    words = [dataset(key, shown) or table or page] + [key] * (key not in ("", "cells"))
-    if key:
-        also = (*ALSO.get(key, ()), *OF_PAGE.get(page, ()))
-        words += [name if shown.get(name) is True else _listed(shown.get(name)) for name in also]
-    words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
+    words = [dataset(of, shown) or table or page, key]
+    words += [_said(one, shown.get(one)) for one in of if one not in OF_DATASETS]
+    # In print all queries count.
     words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)
     return [word for word in words if word]
 
 
-def _listed(chosen: object) -> str:
-    return " ".join(map(str, chosen)) if isinstance(chosen, list) else str(chosen or "")
-
-
-def query(key: str, shown: Shown) -> str:
-    """The query that a figure is of; empty for several."""
-    return str(shown.get("query", "")) if key in OF_A_QUERY else ""
+def _said(key: str, value: object) -> str:
+    if value is True:
+        return key
+    words = " ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return f"top{words}" if key == "k" and words else words

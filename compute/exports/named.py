@@ -1,4 +1,4 @@
-"""The figures and tables that the command line knows by a name, and the pages that draw them."""
+"""The names of figures and tables on the command line, and addresses of their pages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,20 +7,19 @@ from urllib.parse import parse_qsl, urlsplit
 
 from compute.base.errors import WrongInput
 from compute.base.words import near
-from compute.exports.formats import ONE
 
 Address = tuple[str, dict[str, list[str]]]
-"""A page, such as `lengths`, and what its pickers show."""
+"""A page, such as `lengths`, and the values of its controls."""
 
 
 class Named(NamedTuple):
-    """Where something is drawn: the page, its key there, and what the pickers must show."""
+    """Where something is drawn: the page, its key there, and what its controls must show."""
 
     page: str
     key: str
     given: Mapping[str, str] = {}
     of_one: Mapping[str, str] | None = {"dataset": "{}"}
-    """What the pickers show for one dataset, whose name is at {}; None where all are shown."""
+    """Values of controls for one dataset, whose name is at {}; None where all are shown."""
 
 
 # The papers print no scores by query, so one dataset alone has an order where it is computed.
@@ -54,24 +53,6 @@ FIGURES = {
     "efficiency": Named("efficiency", "latency_p50_ms"),
     "sizes": Named("efficiency", "index_bytes"),
 }
-NARROW = (
-    *("order", "standing", "difficulty", "judged", "compare", "scatter", "likeness"),
-    *("graph", "lengths", "gaps", "efficiency", "sizes"),
-)
-"""Figures that have room in one column, 84 mm; the others' names and numbers would collide."""
-_NARROW_KEYS = {FIGURES[name].key for name in NARROW} | {
-    *("alone", "words_both", "words_dataset", "words_other", "pair", "grades", "latency_p95_ms")
-}
-WITHOUT_MEASURE = ("lengths", "overlap")
-"""Pages whose figures are of no measure."""
-_FURTHER = (
-    ("leaderboard", {"view": "Heatmap", "numbers": "Published"}),
-    ("leaderboard", {"view": "Heatmap", "numbers": "Computed"}),
-    ("overlap", {"view": "Heatmap", "numbers": "Published"}),
-    ("overlap", {"view": "Graph", "numbers": "Published"}),
-    ("overlap", {"view": "Domain shift"}),
-)
-"""Views of all datasets that hold further figures."""
 TABLES = {
     "leaderboard": Named("leaderboard", "board", {"view": "Table"}, of_one=None),
     "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}, of_one=None),
@@ -90,34 +71,15 @@ TABLES = {
 
 
 def named(kind: str, name: str) -> Named:
-    """The figure or table (`kind`) of this name. Raises WrongInput."""
+    """The figure or table (`kind`) of this name, or of a page and its key there, as in
+    `compare.fused`. Raises WrongInput."""
     known = FIGURES if kind == "figure" else TABLES
+    page, dot, key = name.partition(".")
+    if dot:
+        return Named(page, key)
     if name not in known:
         raise WrongInput(f"no {kind} {name!r}; {near(name, known)}known: {', '.join(known)}")
     return known[name]
-
-
-def views(datasets: Sequence[str], measure: str) -> list[Address]:
-    """The views that hold all figures: those of all datasets, then those of each of these.
-
-    They show `measure`, where there is one to choose.
-    """
-    chosen = list(_FURTHER)
-    chosen += [(one.page, dict(one.given)) for one in FIGURES.values() if one.of_one is None]
-    for dataset in datasets:
-        for one in FIGURES.values():
-            own = {key: value.format(dataset) for key, value in (one.of_one or {}).items()}
-            chosen += [(one.page, {**one.given, **own})] * bool(own)
-    found: dict[str, Address] = {}
-    for page, given in chosen:
-        wanted = given | ({"measure": measure} if measure and page not in WITHOUT_MEASURE else {})
-        found[f"{page} {wanted}"] = page, {key: [value] for key, value in wanted.items()}
-    return list(found.values())
-
-
-def fits(key: str, width: str) -> bool:
-    """Whether the figure of this key on its page can be drawn as wide as one of `WIDTHS`."""
-    return width != ONE or key in _NARROW_KEYS
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:

@@ -10,9 +10,9 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
-from compute.exports import figures, file_names, page_archive, tables
-from compute.exports.formats import Paper
-from compute.exports.page_archive import Shown
+from compute.exports import figures, page_archive, tables
+from compute.exports.exported import exported
+from compute.exports.formats import ONE, Paper
 from compute.judgements import RULES, SOURCES, Choice
 from compute.reading.inputs import Inputs, of_sample
 from compute.store.store import Store
@@ -30,21 +30,20 @@ from compute.views.page import Figure, Found, Page, every, find
 from compute.views.page.store_ask import StoreAsk, opened
 from compute.views.query.map_page import page as query_map
 from compute.views.query.page import page as query
-from compute.views.shared.theme import Legend
 
 PAGES: Mapping[str, Page] = {
-    "about": about,
-    "compare": compare,
-    "dataset": dataset,
-    "efficiency": efficiency,
-    "holes": holes,
     "leaderboard": leaderboard,
-    "lengths": lengths,
-    "overlap": overlap,
-    "map": query_map,
+    "dataset": dataset,
+    "compare": compare,
     "query": query,
+    "map": query_map,
+    "overlap": overlap,
+    "lengths": lengths,
+    "holes": holes,
+    "efficiency": efficiency,
+    "about": about,
 }
-"""Pages that are records, by the name in their address."""
+"""Pages that are records, by the name in their address, in the order of the site."""
 TITLES = {"about": "About the numbers"}
 """Of pages whose title is not their name."""
 _COUNTED = ("judgements", "rule", "sources")
@@ -121,6 +120,8 @@ def write(store: Store, name: str, key: str, given: Given, form: str, paper: Pap
     with asked(store, name, given) as view:
         shown = exported(name, find(page_of(name), view.ask, key, **view.chosen))
         if isinstance(shown, figures.Figure):
+            if paper.width == ONE and not shown.narrow:
+                raise WrongInput(f"{key} does not fit into one column: leave out --width {ONE}")
             return figures.write(shown, form, paper)
         return tables.write(shown, form)
 
@@ -157,21 +158,3 @@ def address(name: str, values: Mapping[str, Any], given: Given) -> str:
         for key, value in values.items()
     }
     return f"/{name}?{urlencode({k: v for k, v in (words | dict(given)).items() if v}, doseq=True)}"
-
-
-def exported(page: str, found: Found) -> Shown:
-    """The part as files have it: with its name, and the words that its heading needs."""
-    part = found.part
-    if isinstance(part, Figure):
-        name = file_names.of_figure(page, part.key, found.values)
-        of = file_names.heading(part.key, found.values, found.titles)
-        return figures.Figure(
-            part.key, part.title, part.drawn(theme="light"), name, of, legend(part.legend)
-        )
-    rows = part.rows if part.file is None else part.file
-    return tables.Table(part.key, part.title, rows, part.scores or tables.Scores(()), part.printed)
-
-
-def legend(told: Legend | str | None) -> Legend | None:
-    """A legend; a sentence is one entry of it."""
-    return (lambda theme: [("", "", told)]) if isinstance(told, str) else told

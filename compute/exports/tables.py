@@ -40,6 +40,8 @@ class Table(NamedTuple):
     frame: DataFrame
     scores: Scores = Scores(())
     printed: Printed | None = None
+    name: str = ""
+    """Of its file, without the ending."""
 
 
 def write(table: Table, form: str, *, escaped: bool = False) -> bytes:

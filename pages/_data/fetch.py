@@ -1,6 +1,7 @@
 """The section Fetch of the page Data: what can be had from where it is published."""
 
 import shutil
+from typing import Any
 
 import streamlit as st
 from pandas import DataFrame
@@ -9,7 +10,8 @@ from compute import jobs
 from compute.intake.fetch import offers
 from compute.store.store import Store
 from compute.views.data import fetching as figures
-from pages._shared import address, drawing, escaping, failures, pickers, reading, sign_in
+from compute.views.page import Column, Table
+from pages._shared import address, drawing, escaping, failures, pickers, reading, renderer, sign_in
 from pages._shared.pickers import pick_many
 
 Beat = list[tuple[str, str]]
@@ -24,13 +26,9 @@ def section() -> None:
     address.known("archives", names, "archive that can be fetched")
     _start(store, rows, names)
     _watch(store, before)
-    documents = st.column_config.NumberColumn(format="localized")
-    drawing.table(
-        figures.can_be_had(rows),
-        "fetchable",
-        "Archives that can be fetched",
-        column_config={"Documents": documents},
-    )
+    columns, there = {"Documents": Column(format="localized")}, figures.can_be_had(rows)
+    look: dict[str, Any] = {"columns": columns, "height": "auto"}
+    renderer.section([Table("fetchable", "Archives that can be fetched", there, **look)])
     drawing.caption(
         "How to read this: an archive brings every split of a dataset; one that is here is used"
         " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
@@ -40,7 +38,8 @@ def section() -> None:
         " systems most of a day or more without a GPU."
     )
     st.header("Not offered for download", anchor=False)
-    drawing.table(figures.cannot_be_had(rows), "not_offered", "Archives that cannot be fetched")
+    title, lacking = "Archives that cannot be fetched", figures.cannot_be_had(rows)
+    renderer.section([Table("not_offered", title, lacking, height="auto")])
     drawing.caption(
         "What to do: get the documents where they are given out, bring them into the BEIR layout"
         " (corpus.jsonl, queries.jsonl and qrels/test.tsv) and put them, as a folder or zip archive"

@@ -1,16 +1,17 @@
 """The sections Datasets and Runs of the page Data."""
 
+from typing import Any
+
 import streamlit as st
 
 from compute.base.words import counted
 from compute.views.data import select as data_select
 from compute.views.data import tables as figures
+from compute.views.page import Column, Table
 from pages._data import removing
-from pages._shared import address, dataset_facts, drawing, navigation, system_pickers
+from pages._shared import address, dataset_facts, drawing, navigation, renderer, system_pickers
 from pages._shared.pickers import pick_many
 from pages._shared.reading import read
-
-_COUNT = st.column_config.NumberColumn(format="localized")
 
 
 def datasets() -> None:
@@ -20,27 +21,15 @@ def datasets() -> None:
         st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
-    navigation.table(
-        figures.datasets_table(rows),
-        "stored",
-        carried,
-        _to_dataset,
-        "Stored datasets",
-        column_config={
-            "Dataset": st.column_config.Column(width=170),
-            "Texts": st.column_config.Column(width=170),
-        },
-    )
+    look: dict[str, Any] = {"opens": navigation.DATASET, "carried": carried}
+    look |= {"columns": dict.fromkeys(("Dataset", "Texts"), Column(width=170))}
+    renderer.section([Table("stored", "Stored datasets", figures.datasets_table(rows), **look)])
     drawing.caption(
         f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
         " collection, which splits share, and so is their part of the size. Ids only: the texts"
         " are not here, ids stand for them on every page."
     )
     removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
-
-
-def _to_dataset(name: str) -> None:
-    navigation.to("dataset", dataset=name)
 
 
 def runs() -> None:
@@ -54,19 +43,11 @@ def runs() -> None:
     chosen = pick_many("Datasets", names, "datasets", width=400)
     rows = rows[rows["dataset"].isin(chosen or names)]
     carried = rows[["dataset", "system"]].to_numpy().tolist()
-    navigation.table(
-        figures.runs_table(rows, system_pickers.titles(), dataset_facts.titles()),
-        "stored_runs",
-        carried,
-        _to_run,
-        "Stored runs",
-        column_config=dict.fromkeys(("Hits", "Depth"), _COUNT),
-    )
+    look: dict[str, Any] = {"opens": navigation.RUN, "carried": carried}
+    look |= {"columns": dict.fromkeys(("Hits", "Depth"), Column(format="localized"))}
+    table = figures.runs_table(rows, system_pickers.titles(), dataset_facts.titles())
+    renderer.section([Table("stored_runs", "Stored runs", table, **look)])
     drawing.caption(
         f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: at most so many ranks"
         " of a query are kept; runs that came with the project are cut to their first 100."
     )
-
-
-def _to_run(dataset: str, system: str) -> None:
-    navigation.to("data", show="Runs", dataset=dataset, system=system)

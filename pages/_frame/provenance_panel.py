@@ -11,7 +11,8 @@ from compute.base.words import counted
 from compute.store import provenance
 from compute.views.about import tables as figures
 from compute.views.about import view_provenance
-from pages._shared import drawing, navigation, page_run, reading, sign_in
+from compute.views.page import Table
+from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
 WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
 """Pages without scores; annotators must not see what systems there are."""
@@ -66,10 +67,9 @@ def _opened(found: dict[str, Any]) -> None:
             _runs(runs)
         case "Collections":
             carried = [[one["dataset"]] for one in collections]
-            shown_sets = figures.collections_table(collections)
-            navigation.table(
-                shown_sets, "_made_sets", carried, _to_dataset, "Where datasets come from"
-            )
+            rows = figures.collections_table(collections)
+            look = {"opens": navigation.DATASET, "carried": carried}
+            renderer.section([Table("_made_sets", "Where datasets come from", rows, **look)])
         case "In print":
             st.dataframe(printed, hide_index=True)
             drawing.caption("Typed from these tables into data/published; never mixed with ours.")
@@ -84,8 +84,8 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
-    table = figures.runs_table(runs)
-    navigation.table(table, "_made_runs", carried, navigation.to_run, "How runs were made")
+    rows, title = figures.runs_table(runs), "How runs were made"
+    renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
         "A click on a row opens all that is known of the run. Columns headed # hold the"
         " first letters of fingerprints: SHA-256 of what was searched and what came of it."
@@ -124,7 +124,3 @@ def _said(found: dict[str, Any]) -> str:
             f"Version {found['version_of_results']:,} of what is stored here.",
         ]
     )
-
-
-def _to_dataset(dataset: str) -> None:
-    navigation.to("dataset", dataset=dataset)

@@ -4,6 +4,7 @@ import contextlib
 import shlex
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -18,6 +19,7 @@ from compute.jobs.queue import Names, called
 from compute.store.store import Store
 from compute.systems import from_outside
 from compute.views.jobs import matrix as figures
+from compute.views.page import Figure, Table
 from pages._jobs import judging, training
 from pages._shared import (
     colours,
@@ -28,6 +30,7 @@ from pages._shared import (
     navigation,
     pickers,
     reading,
+    renderer,
     sign_in,
     system_pickers,
 )
@@ -143,8 +146,8 @@ def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
     """Every system on every dataset; clicks choose. `without` says what is not shown."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
-    figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
-    navigation.plot(figure, "matrix", "Runs of systems on datasets", _select)
+    drawn = partial(figures.matrix, cells, chosen=targets, titles=titles)
+    navigation.plot(Figure("matrix", "Runs of systems on datasets", drawn), _select)
     drawing.caption(
         figures.outdated(cells),
         figures.shipped(cells),
@@ -278,13 +281,10 @@ def _asked_for_details(job: Job) -> bool:
 
 def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
     """The tasks of a job; a click on one opens its run."""
-    navigation.table(
-        figures.task_table(tasks, names),
-        f"tasks-{job.id}",
-        [(task.dataset, task.system) for task in tasks],
-        navigation.to_run,
-        f"Tasks of {figures.title(job, names)}",
-    )
+    title, rows = f"Tasks of {figures.title(job, names)}", figures.task_table(tasks, names)
+    carried = [(task.dataset, task.system) for task in tasks]
+    look = {"opens": navigation.RUN, "carried": carried}
+    renderer.section([Table(f"tasks-{job.id}", title, rows, **look)])
     drawing.caption("A click on a row opens the run that it made, and how.")
     navigation.follow()
 

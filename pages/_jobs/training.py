@@ -1,6 +1,7 @@
 """The parts of the page Jobs that are about training: start one, and see its losses."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 from pandas import DataFrame
@@ -14,7 +15,8 @@ from compute.systems import SYSTEMS, reads_a_folder
 from compute.systems.training import losses
 from compute.views.jobs import select as queries
 from compute.views.jobs import training as figures
-from pages._shared import colours, drawing, escaping, reading, sign_in
+from compute.views.page import Figure
+from pages._shared import drawing, escaping, reading, sign_in
 
 RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
 
@@ -76,6 +78,6 @@ def ended(job: Job) -> None:
 
 
 def _losses(curve: DataFrame, total: int, job: Job, system: str) -> None:
-    figure = figures.losses(curve, total=total, theme=colours.theme())
-    drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
+    drawn = partial(figures.losses, curve, total=total)
+    drawing.plot(Figure(f"losses {job.id} {system}", f"Losses of {system} by step", drawn))
     drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")

@@ -4,16 +4,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
 import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.exports import browser
+from compute.exports.figures import Figure
+from compute.exports.tables import Table
+from compute.views import page as records
 from compute.views.shared import catalogue, narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
-from compute.views.shared.print_styles import Printed, Scores
 from compute.views.shared.theme import Legend
 from pages._shared import colours, export, page_run
 from pages._shared.escaping import text
@@ -42,19 +43,20 @@ def legend(entries: Legend) -> None:
     st.html(looks.legend(entries(colours.theme())))
 
 
-def plot(
-    figure: go.Figure, key: str, alt: str, legend: Legend | str | None = None, **options: Any
-) -> Any:
+def plot(part: records.Figure, **options: Any) -> None:
     """Draw a figure in its own colours; under it its numbers, and a menu that saves it as files.
 
-    `legend` goes with it into a file, where nothing else says what its colours mean. A matrix that
-    a narrow screen has no room for stands there as ranked lists. Where the server has no Chromium,
-    the figure keeps one button of Plotly's own: the picture as SVG, drawn in the browser.
+    A matrix that a narrow screen has no room for stands there as ranked lists. Where the server
+    has no Chromium, the figure keeps one button of Plotly's own: the picture as SVG, drawn in the
+    browser.
     """
+    one = export.exported(part)
+    assert isinstance(one, Figure)
+    figure, key = one.figure, one.key
     if told := lists(figure, narrow=True) if colours.narrow() else None:
         _ranked(told, key)
-        _saved(figure, key, alt, legend)
-        return None
+        export.figure(one)
+        return
     shown = redrawn(figure, colours.theme(), narrow=True) if colours.narrow() else figure
     if "on_select" in options and shown.layout.clickmode is None:  # pyrefly: ignore
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
@@ -66,14 +68,9 @@ def plot(
         config |= {"toImageButtonOptions": image}
     if shown.layout.dragmode == "pan":  # pyrefly: ignore
         config |= {"scrollZoom": True}
-    drawn = st.plotly_chart(shown, theme=None, key=key, config=config, alt=alt, **options)
-    _saved(figure, key, alt, legend)
-    return drawn
-
-
-def _saved(figure: go.Figure, key: str, alt: str, said: Legend | str | None) -> None:
-    """The menu that saves a figure; a sentence about its colours is a legend of one entry."""
-    export.figure(figure, key, alt, (lambda _: [("", "", said)]) if isinstance(said, str) else said)
+    look: dict[str, Any] = {"config": config, "alt": one.title, "width": part.width}
+    st.plotly_chart(shown, theme=None, key=key, **look, **options)
+    export.figure(one)
 
 
 @st.fragment
@@ -88,31 +85,19 @@ def _ranked(told: narrow_lists.Lists, key: str) -> None:
     st.html(narrow_lists.as_html(told.lists[chosen]))
 
 
-def table(
-    frame: DataFrame | Styler,
-    key: str,
-    title: str,
-    *,
-    scores: Scores | None = None,
-    file: DataFrame | None = None,
-    printed: Printed | None = None,
-    widget: str = "",
-    **options: Any,
-) -> Any:
-    """Draw a table; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
+def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **options: Any) -> None:
+    """Draw a table as a frame; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
 
-    `options` are those of `st.dataframe`; `scores` says which columns compare systems; `file` is
-    what is saved where that is another frame than what is shown, such as bare numbers, and
-    `printed` says which of its columns Markdown and LaTeX write in a way of their own. `widget`
-    is the key of the shown table, where that is another one.
+    `options` are those of `st.dataframe`. `widget` is the key of the shown table, where that is
+    another one.
     """
     # A key keeps what was sorted and selected, which is of use where a click does something.
-    kept: dict[str, Any] = {"hide_index": True, "alt": title}
-    kept |= {"key": widget or key} if "on_select" in options else {}
-    drawn = st.dataframe(frame, **(kept | options))
-    saved = frame if file is None else file
-    export.table(saved, key, title, scores or Scores(()), printed)
-    return drawn
+    kept: dict[str, Any] = {"hide_index": True, "alt": part.title}
+    kept |= {"key": widget or part.key} if "on_select" in options else {}
+    st.dataframe(frame, **(kept | options))
+    one = export.exported(part)
+    assert isinstance(one, Table)
+    export.table(one)
 
 
 def of_matrix(sentence: str) -> str:

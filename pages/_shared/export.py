@@ -5,10 +5,7 @@ from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
-import plotly.graph_objects as go
 import streamlit as st
-from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.exports import (
     browser,
@@ -16,18 +13,18 @@ from compute.exports import (
     file_names,
     fonts,
     formats,
-    named,
     page_archive,
     tables,
 )
+from compute.exports import exported as exporting
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
 from compute.exports.page_archive import Shown
 from compute.exports.tables import Table
+from compute.views import page as records
+from compute.views.page import Found
 from compute.views.shared.drawing import behind, numbers
-from compute.views.shared.print_styles import Printed, Scores
-from compute.views.shared.theme import Legend
-from pages._shared import page_run, sign_in
+from pages._shared import colours, page_run, sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
@@ -73,7 +70,7 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     sign_in.download_button(
         "Save this view",
         made,
-        file_name=f"beirscope-{file_stem('')}.zip",
+        file_name=f"beirscope-{view_name()}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
@@ -86,23 +83,24 @@ def _note(shown: Shown) -> None:
     page_run.current().drawn[shown.key] = shown
 
 
-def figure(shown: go.Figure, key: str, title: str, legend: Legend | None = None) -> None:
-    """Note a figure, and draw the menu under it."""
+def exported(part: records.Figure | records.Table) -> Shown:
+    """The part as files have it, for the values of this run's controls; a figure in the theme."""
     run = page_run.current()
-    of = file_names.heading(key, run.picked, run.titles)
-    noted = Figure(key, title, shown, file_stem(key), of, legend)
-    _note(noted)
-    _menu(key, partial(_figure_buttons, noted), partial(_numbers, noted))
+    return exporting.exported(
+        run.page.lower(), Found(part, run.picked, run.titles), colours.theme()
+    )
 
 
-def table(
-    frame: DataFrame | Styler, key: str, title: str, scores: Scores, printed: Printed | None
-) -> None:
+def figure(shown: Figure) -> None:
+    """Note a figure, and draw the menu under it."""
+    _note(shown)
+    _menu(shown.key, partial(_figure_buttons, shown), partial(_numbers, shown))
+
+
+def table(shown: Table) -> None:
     """Note a table, and draw the menu under it."""
-    values = frame.data if isinstance(frame, Styler) else frame  # pyrefly: ignore
-    noted = Table(key, title, values, scores, printed)
-    _note(noted)
-    _menu(key, partial(_table_buttons, noted))
+    _note(shown)
+    _menu(shown.key, partial(_table_buttons, shown))
 
 
 @st.fragment
@@ -145,10 +143,11 @@ def _numbers(shown: Figure) -> None:
         )
 
 
-def file_stem(key: str) -> str:
-    """The name of a file, by what the page shows."""
+def view_name() -> str:
+    """The name of a file of the whole view."""
     run = page_run.current()
-    return file_names.of_figure(run.page.lower(), key, run.picked)
+    said = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
+    return file_names.name(said)
 
 
 def _button(
@@ -166,7 +165,7 @@ def _button(
 
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
-    paper = _paper(shown.key) if pictures else Paper()
+    paper = _paper(shown) if pictures else Paper()
     if not paper.titled:
         st.caption("For the caption of the paper:")
         st.code(shown.heading, language=None, wrap_lines=True)
@@ -188,10 +187,10 @@ def _figure_buttons(shown: Figure) -> None:
         _button(shown.key, shown.name, "zip", make, "Its data as CSV files")
 
 
-def _paper(key: str) -> Paper:
+def _paper(shown: Figure) -> Paper:
     """What the pictures are drawn for; what was chosen last is what the next menu shows."""
-    last = st.session_state.get("_paper", Paper())
-    widths = [width for width in formats.WIDTHS if named.fits(key, width)]
+    last, key = st.session_state.get("_paper", Paper()), shown.key
+    widths = [width for width in formats.WIDTHS if shown.narrow or width != formats.ONE]
     usual = last.width if last.width in widths else formats.TWO
     with st.container(horizontal=True):
         width = st.selectbox(
@@ -221,4 +220,4 @@ def _table_buttons(shown: Table) -> None:
     with st.container(horizontal=True):
         for form in formats.OF["table"]:
             make = partial(tables.write, shown, form, escaped=True)
-            _button(shown.key, file_stem(shown.key), form, make)
+            _button(shown.key, shown.name, form, make)

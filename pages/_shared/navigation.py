@@ -14,6 +14,7 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute.views import page as records
 from pages._shared import drawing, streamlit_internals
 
 _GO = components.component(
@@ -37,6 +38,9 @@ _TOP = components.component(
 )
 FIRST = "leaderboard"
 """The page that opens without a path; Streamlit knows it by no other."""
+DATASET = records.Link("dataset", carried=("dataset",))
+RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
+"""All that is known of a run: how it was made, and the run as a file."""
 _COUNTED = ("judgements", "rule", "sources")
 """What the switch above the pages keeps in the address."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
@@ -57,11 +61,6 @@ def to(page: str, **address: str | Sequence[str]) -> None:
     named = {key: value for key, value in (kept | address).items() if value}
     path = "./" if page == FIRST else page
     st.session_state["_way"] = f"{path}?{urlencode(named, doseq=True)}"
-
-
-def to_run(dataset: str, system: str) -> None:
-    """Go to all that is known of a run: how it was made, and the run as a file."""
-    to("data", show="Runs", dataset=dataset, system=system)
 
 
 def follow() -> None:
@@ -90,13 +89,9 @@ def clicks(key: str) -> int:
     return st.session_state.get(f"_clicks_{key}", 0)
 
 
-def plot(
-    figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any = None, **options: Any
-) -> None:
-    """Draw a figure; a click on a mark calls `go` with what the mark carries.
-
-    `options` are those of `st.plotly_chart`.
-    """
+def plot(part: records.Figure, go: Callable[..., None]) -> None:
+    """Draw a figure; a click on a mark calls `go` with what the mark carries."""
+    key = part.key
 
     def clicked() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -105,37 +100,28 @@ def plot(
             st.session_state[f"_clicks_{key}"] = clicks(key) + 1
             go(*(carried if isinstance(carried, list) else [carried]))
 
-    options |= {"on_select": clicked, "selection_mode": "points"}
-    drawing.plot(figure, key, alt, legend, **options)
+    drawing.plot(part, on_select=clicked, selection_mode="points")
 
 
 def table(
-    shown: DataFrame | Styler,
-    key: str,
-    carried: Sequence[Sequence[str]],
-    go: Callable[..., None],
-    title: str = "Table",
-    *,
-    selected: int | None = None,
-    by_cell: bool = False,
-    **options: Any,
+    part: records.Table, shown: DataFrame | Styler, go: Callable[..., None], **options: Any
 ) -> None:
-    """Draw a table; a click into a row calls `go` with what is `carried` for that row.
+    """Draw a table as a frame; a click into a row calls `go` with what the row carries.
 
-    `selected` is the row that is chosen: with it a click chooses whole rows. With `by_cell`, `go`
-    takes the column, too. `options` are those of `st.dataframe`.
+    `options` are those of `st.dataframe`.
     """
     # A selected row would stay so when another is chosen elsewhere: then it is a new table.
-    widget = key if selected is None else f"{key}_{selected}"
+    whole = part.selected is not None
+    widget = f"{part.key}_{part.selected}" if whole else part.key
 
     def clicked() -> None:
         found = st.session_state[widget]["selection"]
         rows = [(row,) for row in found["rows"]]
-        for row, *column in (rows if selected is not None else found["cells"])[:1]:
-            go(*carried[row], *(column if by_cell else ()))
+        for row, *column in (rows if whole else found["cells"])[:1]:
+            go(*part.carried[row], *(column if part.by_cell else ()))
 
-    kept: dict[str, Any] = drawing.height(len(carried)) | {"selection_mode": "single-cell"}
-    if selected is not None:
-        kept |= {"selection_mode": "single-row", "widget": widget}
-        kept |= {"selection_default": {"selection": {"rows": [selected]}}}
-    drawing.table(shown, key, title, on_select=clicked, **(kept | options))
+    kept: dict[str, Any] = {"selection_mode": "single-cell"}
+    if whole:
+        kept = {"selection_mode": "single-row", "widget": widget}
+        kept |= {"selection_default": {"selection": {"rows": [part.selected]}}}
+    drawing.table(part, shown, on_select=clicked, **(kept | options))

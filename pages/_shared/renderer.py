@@ -327,12 +327,10 @@ def _download(download: records.Download) -> None:
 def _figure(shown: records.Figure) -> None:
     if shown.sample:
         reading.add_sample(*shown.sample)
-    figure = shown.drawn(theme=colours.theme())
-    options: dict[str, Any] = {"legend": shown.legend, "width": shown.width}
     if shown.opens is None:
-        drawing.plot(figure, shown.key, shown.title, **options)
+        drawing.plot(shown)
         return
-    navigation.plot(figure, shown.key, shown.title, partial(_clicked, shown.opens), **options)
+    navigation.plot(shown, partial(_clicked, shown.opens))
 
 
 def _table(shown: records.Table) -> None:
@@ -341,21 +339,16 @@ def _table(shown: records.Table) -> None:
         rows = shown.drawn(colours.theme())
     elif shown.formats or shown.bold is not None:
         rows = _styled(shown)
-    file = shown.rows if shown.file is None else shown.file
-    options: dict[str, Any] = {"file": file, "scores": shown.scores, "printed": shown.printed}
+    options: dict[str, Any] = {}
     columns = {name: _column(column) for name, column in shown.columns.items()}
     options |= drawing.height(len(shown.rows)) | ({"column_config": columns} if columns else {})
     options |= {"height": shown.height} if shown.height else {}
     options |= {"width": shown.width} if shown.width else {}
     options |= {"placeholder": shown.absent} if shown.absent else {}
     if shown.opens is None:
-        drawing.table(rows, shown.key, shown.title, **options)
+        drawing.table(shown, rows, **options)
         return
-    go = partial(_clicked, shown.opens)
-    if shown.selected is not None:
-        options["selected"] = shown.selected
-    options |= {"by_cell": True} if shown.by_cell else {}
-    navigation.table(rows, shown.key, shown.carried, go, shown.title, **options)
+    navigation.table(shown, rows, partial(_clicked, shown.opens), **options)
 
 
 def _styled(shown: records.Table) -> Styler:

@@ -20,6 +20,7 @@ from pandas import DataFrame
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import PROJECT
 from compute.exports import (
+    all_figures,
     browser,
     captions,
     figures,
@@ -279,32 +280,52 @@ def test_what_a_figure_is_of_is_said_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "key", "picked", "name"),
+    ("page", "key", "of", "picked", "name"),
     [
         (
             "leaderboard",
-            "cells",
+            "",
+            "baseline measure",
             {"numbers": "Published", "table": "BEIR v4, Table 2", "measure": "nDCG@10"},
             "beir-v4-t2-ndcg10",
         ),
-        ("leaderboard", "wins", {"numbers": "Computed", "over": "mine"}, "leaderboard-wins"),
-        ("leaderboard", "order", {"over": "mine/dev", "measure": "P@5"}, "mine-dev-order-p5"),
-        ("leaderboard", "order", {"over": "Average"}, "leaderboard-order"),
-        ("overlap", "graph", {"numbers": "Computed", "unit": "unigrams"}, "overlap-graph-unigrams"),
-        ("overlap", "graph", {"numbers": "Published"}, "overlap-graph-published"),
-        ("lengths", "lengths", {"dataset": "scifact", "k": "10"}, "scifact-lengths-top10"),
-        ("lengths", "medians", {"dataset": "scifact", "k": "10"}, "lengths-medians-top10"),
-        ("dataset", "judged", {"dataset": "scifact", "measure": "P@5"}, "scifact-judged"),
-        ("compare", "kinds", {"dataset": "x", "a": "rrf(a,b)", "b": "c"}, "x-kinds-rrf-a-b-c"),
-        ("query", "gains", {"dataset": "x", "query": "../../etc"}, "x-gains-etc"),
-        ("dataset", "standing", {"dataset": "Ünï/../日本"}, "uni-standing"),
-        ("dataset", "standing", {"dataset": "日本"}, "unnamed-standing"),
+        (
+            "leaderboard",
+            "wins",
+            "measure",
+            {"numbers": "Computed", "over": "x"},
+            "leaderboard-wins",
+        ),
+        ("leaderboard", "order", "over", {"over": "mine/dev", "measure": "P@5"}, "mine-dev-order"),
+        ("leaderboard", "order", "over", {"over": "Average"}, "leaderboard-order"),
+        ("overlap", "graph", "unit", {"numbers": "Computed", "unit": "1"}, "overlap-graph-1"),
+        ("overlap", "graph", "unit", {"numbers": "Published"}, "overlap-graph-published"),
+        ("lengths", "lengths", "dataset k", {"dataset": "x", "k": "10"}, "x-lengths-top10"),
+        ("lengths", "medians", "k", {"dataset": "scifact", "k": "10"}, "lengths-medians-top10"),
+        ("lengths", "medians", "cut k", {"cut": True, "k": "10"}, "lengths-medians-cut-top10"),
+        (
+            "compare",
+            "kinds",
+            "dataset a b",
+            {"dataset": "x", "a": "r(a,b)", "b": "c"},
+            "x-kinds-r-a-b-c",
+        ),
+        ("query", "gains", "dataset query", {"dataset": "x", "query": "../../etc"}, "x-gains-etc"),
+        ("query", "lists", "systems", {"systems": ["a", "b"]}, "query-lists-a-b"),
+        ("dataset", "standing", "dataset", {"dataset": "Ünï/../日本"}, "uni-standing"),
+        (
+            "dataset",
+            "standing",
+            "dataset",
+            {"dataset": "日本", "queries": "q"},
+            "unnamed-standing-q",
+        ),
     ],
 )
 def test_a_file_is_named_after_what_it_shows(
-    page: str, key: str, picked: dict[str, object], name: str
+    page: str, key: str, of: str, picked: dict[str, object], name: str
 ) -> None:
-    assert file_names.of_figure(page, key, picked) == name
+    assert file_names.name(file_names.said(page, key, of.split(), picked)) == name
 
 
 @pytest.mark.parametrize(
@@ -331,8 +352,7 @@ def test_the_option_of_letters_names_the_family_that_the_machine_has() -> None:
 
 
 def test_names_of_files_have_80_letters_at_most() -> None:
-    name = file_names.of_figure("dataset", "standing", {"dataset": "x" * 200, "measure": "P@5"})
-    assert len(name) == 80
+    assert len(file_names.name(["x" * 200, "standing", "P@5"])) == 80
 
 
 def test_captions_name_systems_and_datasets_and_are_text_in_latex() -> None:
@@ -360,7 +380,7 @@ def test_captions_name_systems_and_datasets_and_are_text_in_latex() -> None:
 
 
 def test_the_views_of_a_paper_show_its_measure_where_there_is_one() -> None:
-    found = named.views(["mine"], "P@5")
+    found = all_figures.views(["mine"], "P@5")
     assert ("lengths", {"dataset": ["mine"]}) in found
     assert ("compare", {"dataset": ["mine"], "measure": ["P@5"]}) in found
     assert ("leaderboard", {"numbers": ["Computed"], "over": ["mine"], "measure": ["P@5"]}) in found

@@ -15,6 +15,7 @@ from compute.__main__ import main
 from compute.base.errors import BeirscopeError, Missing
 from compute.base.settings import Settings
 from compute.exports import all_figures, browser, file_names, pages
+from compute.exports.exported import exported
 from compute.exports.figures import Figure
 from compute.exports.formats import ONE, Paper
 from compute.exports.page_archive import Shown
@@ -40,16 +41,10 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield bench.settings.home
 
 
-def shown(home: Path, page: str, given: Given) -> dict[str, tuple[Shown, str]]:
-    """Figures and tables of a page, and the names of their files, by key."""
+def shown(home: Path, page: str, given: Given) -> dict[str, Shown]:
+    """Figures and tables of a page, by key."""
     with pages.asked(Store(Settings(home=home, threads=1)), page, given) as view:
-        return {
-            one.part.key: (
-                pages.exported(page, one),
-                file_names.of_figure(page, one.part.key, one.values),
-            )
-            for one in view.every()
-        }
+        return {one.part.key: exported(page, one) for one in view.every()}
 
 
 def table(home: Path, page: str, key: str, given: Given, form: str) -> bytes:
@@ -228,7 +223,7 @@ def test_what_differs_has_another_name_and_what_does_not_has_the_same(
     wrong = [
         key
         for key in left.keys() & right.keys()
-        if (_content(left[key][0]) == _content(right[key][0])) != (left[key][1] == right[key][1])
+        if (_content(left[key]) == _content(right[key])) != (left[key].name == right[key].name)
         and not (key == "likeness" and "a" in other)  # the same from both sides
     ]
     assert wrong == []
@@ -243,24 +238,25 @@ def _content(one: Any) -> str:
 
 
 def test_names_that_are_too_long_differ_where_their_ends_do() -> None:
-    given = {"dataset": "tiny", "a": "rrf(" + "bm25," * 30, "measure": "nDCG@10"}
-    names = {file_names.of_figure("compare", "tests", given | {"b": end}) for end in ("x", "y")}
+    words = ["tiny", "tests", "rrf(" + "bm25," * 30]
+    names = {file_names.name([*words, end, "nDCG@10"]) for end in ("x", "y")}
     assert len(names) == 2 and all(len(name) <= file_names.LONGEST for name in names)
 
 
 def test_a_figure_knows_what_it_is_of(home: Path) -> None:
     given = {"dataset": ["tiny"], "measure": ["R@100"], "show": ["Queries"]}
-    found, name = shown(home, "dataset", given)["difficulty"]
+    found = shown(home, "dataset", given)["difficulty"]
     assert isinstance(found, Figure)
-    assert name == found.name == "tiny-difficulty-r100"
+    assert found.name == "tiny-difficulty-r100"
     assert found.heading == "Best, median and worst system of every query · tiny · R@100"
 
 
 def test_figures_of_names_that_look_alike_have_files_of_their_own() -> None:
-    words = [file_names.said("dataset", "standing", {"dataset": name}) for name in ("a_b", "a.b")]
+    of = ["dataset"]
+    words = [file_names.said("x", "standing", of, {"dataset": name}) for name in ("a_b", "a.b")]
     assert words[0] != words[1]
-    name = file_names.of_figure("dataset", "standing", {"dataset": "a_b"})
-    assert name == file_names.of_figure("dataset", "standing", {"dataset": "a.b"})
+    name = file_names.name(words[0])
+    assert name == file_names.name(words[1])
     assert all_figures._unused(name, set()) == name
     assert all_figures._unused(name, {name}) == f"{name}-2"
     assert all_figures._unused(name, {name, f"{name}-2"}) == f"{name}-3"

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compute.datasets import published
+from compute.exports.site import views
 from compute.exports.site.asking import SiteAsk
-from compute.exports.site.views import MADE, SHOWN, View
+from compute.exports.site.views import MADE, View
 from compute.judgements import RULES
 from compute.reading.inputs import Inputs
 from compute.views.about import tables, view_provenance
@@ -35,7 +36,7 @@ def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: 
     """The parts of a view. `tools`: what a tool is given, by its name and dataset, and measure."""
     site.behind.clear()
     yield from page(ask)
-    tool = SHOWN[shown.page].tool
+    tool = views.shown(shown.page).tool
     of = shown.values.get("dataset"), shown.values.get("measure")
     given = tools.get((tool, *of)) or tools.get((tool, *of[:1]))
     if given:

@@ -14,9 +14,9 @@ from markdown_it.renderer import RendererHTML
 from pandas import DataFrame
 
 from compute.exports import tables
-from compute.exports.site import figures
+from compute.exports.site import figures, views
 from compute.exports.site.composing import TOOLS
-from compute.exports.site.views import ONE, SHOWN, View, Views
+from compute.exports.site.views import ONE, View, Views
 from compute.views import page as records
 from compute.views.about import contract
 from compute.views.page import Ask, Page, Step
@@ -110,7 +110,7 @@ class Drawn(Walk):
         """The address of a view from this one; other values stand behind it, for a tool."""
         rest = {key: one for key, one in names.items() if one and view.values.get(key) != one}
         # What a mark carries comes last: the addresses of a figure begin alike.
-        more = urlencode([*rest.items()][::-1], doseq=True) if SHOWN[view.page].tool else ""
+        more = urlencode([*rest.items()][::-1], doseq=True) if views.shown(view.page).tool else ""
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
     def opens(self, opens: records.Opens | None, *carried: str) -> str:
@@ -121,7 +121,7 @@ class Drawn(Walk):
         names = one.of(carried if one is opens else ())
         names = {key: self._called.get(str(name), name) for key, name in names.items()}
         page = one.page or self._view.page
-        over = SHOWN[page].over if page in SHOWN else {}
+        over = views.shown(page).over
         must = [key for key in names if over.get(key, ONE) != ONE]
         if not one.page and len(must) < len(names):
             return ""
@@ -165,9 +165,6 @@ class Drawn(Walk):
 
     def _html(self, part: records.Html) -> str:
         return part.text
-
-    def _passage(self, part: records.Passage) -> str:
-        return text.document(part.title, part.text, part.query)
 
     def _passage(self, passage: records.Passage) -> str:
         return text.document(passage.title, passage.text, passage.query)
@@ -295,7 +292,6 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Code: Drawn._code,
     records.Prose: Drawn._prose,
     records.Html: Drawn._html,
-    records.Passage: Drawn._passage,
     records.Passage: Drawn._passage,
     records.Note: Drawn._note,
     records.Legends: Drawn._legends,

@@ -30,7 +30,7 @@ class Shown:
 
 
 _OF_DATASETS = {"dataset": EVERY, "measure": ONE}
-SHOWN: Mapping[str, Shown] = {
+_SHOWN: Mapping[str, Shown] = {
     "leaderboard": Shown(
         {
             "numbers": (COMPUTED, PUBLISHED),
@@ -42,15 +42,17 @@ SHOWN: Mapping[str, Shown] = {
     "dataset": Shown({"dataset": EVERY, "measure": EVERY, "show": ALONE}),
     "compare": Shown({"dataset": EVERY, "measure": EVERY}, "pairs"),
     "query": Shown(_OF_DATASETS, "lists"),
-    "map": Shown(_OF_DATASETS),
     "overlap": Shown({"view": EVERY, "numbers": EVERY, "unit": EVERY}),
     "lengths": Shown({"dataset": EVERY}),
-    "holes": Shown(_OF_DATASETS),
-    "efficiency": Shown(_OF_DATASETS),
     "about": Shown(),
     MADE: Shown({"dataset": EVERY}),
 }
-"""Pages of the site, by the names that links between pages have for them."""
+"""Pages that the site goes over otherwise than over datasets, by their names in links."""
+
+
+def shown(page: str) -> Shown:
+    """Which views of a page the site has."""
+    return _SHOWN.get(page, Shown(_OF_DATASETS))
 
 
 class View(NamedTuple):
@@ -80,7 +82,7 @@ class Views:
         self._near: dict[Any, View | None] = {}
         paths: set[str] = set()
         for name, page in pages.items():
-            over = SHOWN[name].over
+            over = shown(name).over
             for values, words in self._values(page, over, {}, usual=True):
                 parts = [slug(one) for key, one in values.items() if over[key] != ONE]
                 path = _free("/".join([name, *parts]) if self.every else "index", paths)
@@ -113,7 +115,7 @@ class Views:
 
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
         """The view of a page that has most of these values, and all of those that it must."""
-        over = SHOWN[page].over if page in SHOWN else {}
+        over = shown(page).over
         asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:
             every = [one for one in self.every if one.page == page]

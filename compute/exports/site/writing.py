@@ -28,7 +28,7 @@ from compute.exports.pages import PAGES
 from compute.exports.site import composing, figures, pieces
 from compute.exports.site.asking import SiteAsk, Wanted, opened
 from compute.exports.site.rendering import Drawn
-from compute.exports.site.views import MADE, SHOWN, View, Views
+from compute.exports.site.views import MADE, View, Views
 from compute.reading.inputs import Inputs
 from compute.store.store import Store
 from compute.views.data import select as data_select
@@ -132,7 +132,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
     """Write every view of every page, and the data of what the browser shows besides."""
-    pages = {name: PAGES[name] for name in SHOWN if name in PAGES}
+    pages = dict(PAGES)
     pages |= {MADE: partial(composing.made, site)} if site.datasets else {}
     views = Views(site, pages, site.is_wanted)
     tools = _data(site, folder / "data", views)

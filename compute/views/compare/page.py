@@ -51,6 +51,7 @@ SHOWN = 50
 Tested = Mapping[Hashable, Any]
 """Fields of `significance.Comparison`, none under two queries."""
 _DATASET = Link(carried=("dataset",))
+_PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
 _FUSE = Switch("fuse", "Fuse the two at every weight")
 
 
@@ -241,6 +242,8 @@ def _differences(view: View, both: DataFrame) -> Iterator[Step]:
         f"{view.measure} of {view.versus} by query",
         partial(figures.bars, both, view.titles, view.measure),
         opens=view.query,
+        of=_PAIR,
+        narrow=True,
     )
     many = len(both) > binned_queries.MOST
     yield Note(
@@ -261,6 +264,8 @@ def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
         partial(figures.scatter, both, view.titles, view.measure),
         f"Blue: {a} is better; orange: {b} is. Larger: more queries.",
         opens=view.query,
+        of=_PAIR,
+        narrow=True,
     )
     yield Note(
         how="a mark is a query, a larger one several with the same two values."
@@ -277,7 +282,9 @@ def _rankings(alike: Callable[[], DataFrame]) -> Iterator[Step]:
         yield Message("The ranked lists of these runs are not stored.")
         return
     title = "Queries by rank-biased overlap of their two lists"
-    yield Figure("likeness", title, partial(figures.likeness, rows))
+    yield Figure(
+        "likeness", title, partial(figures.likeness, rows), of=("dataset", "a", "b"), narrow=True
+    )
     yield Note(
         [f"On average {rows['shared'].mean():.1f} of 10 first documents are the same."],
         how="1 means the same documents in the same order, 0 no document in common."
@@ -317,8 +324,8 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
     yield Text(slices.verdict(rows, key, view.titles, view.measure))
     drawn = partial(figures.by_slice, title, rows, view.measure)
-    table = Table("kinds_table", alt, slices.table(rows), file=rows)
-    yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS)], [table]])
+    table = Table("kinds_table", alt, slices.table(rows), file=rows, of=_KINDS)
+    yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS, of=_KINDS)], [table]])
     yield Note(
         [
             f"A is {a}, B {b}.",
@@ -352,6 +359,7 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
         tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
         carried=rows[["dataset", "query_id"]].to_numpy().tolist(),
+        of=("dataset", "a", "b", "by", "measure"),
     )
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
     yield Note(
@@ -387,6 +395,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
         tables.test_table(row),
         file=tables.test_rows(row, **about),
         printed={"p": tables.p_text},
+        of=_PAIR,
     )
     wilcoxon = row["p_wilcoxon"] == row["p_wilcoxon"]
     yield Note(
@@ -434,6 +443,7 @@ def _all_datasets(view: View) -> Steps:
         partial(figures.forest, rows, view.titles, view.measure),
         figures.INTERVALS,
         opens=_DATASET,
+        of=_PAIR,
     )
     wins = comparing.ahead(rows, view.measure).sum()
     yield Note(
@@ -443,7 +453,9 @@ def _all_datasets(view: View) -> Steps:
         " queries each is better. A click opens the dataset, query by query.",
     )
     table, carried = tables.across_table(rows, view.titles), rows[["dataset"]].to_numpy().tolist()
-    yield Table("rows", f"{view.versus} by dataset", table, opens=_DATASET, carried=carried)
+    yield Table(
+        "rows", f"{view.versus} by dataset", table, opens=_DATASET, carried=carried, of=_PAIR
+    )
     yield Note([f"Difference: {view.versus}."])
     across = partial(_fused_across, view, rows["dataset"].tolist())
     yield Section(across, ("fused_best", "fused_losses"), "Fused", asks=("fuse",))
@@ -465,6 +477,7 @@ def _fused(view: View) -> Steps:
         f"{view.measure} of {view.titles[0]} and {view.titles[1]} fused",
         partial(fusions.figure, found, view.titles, view.measure),
         f"{HOW} {fusions.MARKS}",
+        of=_PAIR,
     )
     n, cut = f"Over {found.n:,} queries.", _cut(view, view.datasets)
     yield Note([n, cut, *fusions.FUSING, fusions.ELSEWHERE], how=fusions.MARKS)
@@ -514,7 +527,7 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     titles = offers.dataset_titles(view.ask)
     best = fusions.across(found, view.measure, titles)
     title = f"Best weights of {view.titles[0]} and {view.titles[1]}"
-    yield Table("fused_best", title, fusions.printed(best), file=best)
+    yield Table("fused_best", title, fusions.printed(best), file=best, of=_PAIR)
     weight = f"Weight: of {view.titles[0]} in an interpolation."
     others = "From the others: the best of the mean over all other datasets."
     cut = _cut(view, [part for name in found for part in parts[name]])
@@ -522,5 +535,5 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     if len(found) > 1:
         lost = fusions.losses(found, view.measure, titles)
         title = f"{view.measure} lost with weights of other datasets"
-        yield Table("fused_losses", title, fusions.printed(lost), file=lost)
+        yield Table("fused_losses", title, fusions.printed(lost), file=lost, of=_PAIR)
         yield Note([f"{view.measure} lost on each dataset, by where the weight was chosen."])

@@ -55,6 +55,7 @@ def by_query(view: View) -> Iterator[Step]:
         "Best, median and worst system of every query",
         partial(difficulty.difficulty, rows, view.measure),
         opens=partial(_outcome, view, rows),
+        narrow=True,
     )
     yield Note(
         [difficulty.kinds_note(rows)],
@@ -79,7 +80,7 @@ def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
     yield Heading("Where a system wins alone")
     shown: Series = counts.head(MOST_ALONE)
     title = "Queries on which one system is ahead of all others"
-    yield Figure("alone", title, partial(figures.alone, shown, view.titles))
+    yield Figure("alone", title, partial(figures.alone, shown, view.titles), narrow=True)
     yield Note(
         [f"{len(shown)} of the {len(counts)} systems that do so." * (len(shown) < len(counts))],
         how="queries on which the system has a higher value than every other; what"
@@ -101,6 +102,7 @@ def _listed(view: View, rows: DataFrame) -> Steps:
         figures.query_table(shown, view.titles, whole=bool(view.dataset.parts)),
         opens=partial(_outcome, view, rows),
         carried=shown[["dataset", "query_id"]].to_numpy().tolist(),
+        of=("dataset", "kind", "measure"),
     )
     yield Note(
         [
@@ -126,6 +128,7 @@ def by_kind(view: View) -> Steps:
         f"{view.title} by {title}",
         partial(slices.panels, shown.merge(rows, on="system"), view.measure),
         partial(looks.families, shown["family"]),
+        of=("dataset", "slice", "measure"),
     )
     yield Note(
         [
@@ -160,6 +163,8 @@ def judgements(view: View) -> Iterator[Step]:
         f"Judged documents by query on {view.dataset.title}",
         partial(difficulty.judged, grades),
         opens=opens,
+        of=("dataset",),
+        narrow=True,
     )
     yield Note(
         [
@@ -207,6 +212,7 @@ def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
         figures.place_table(shown, view.titles, len(systems)),
         opens=opens,
         carried=shown[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist(),
+        of=("dataset", "doc"),
     )
     yield Note(
         [

@@ -40,6 +40,8 @@ from compute.views.page import (
 from compute.views.shared import catalogue, standings
 from compute.views.shared import theme as looks
 
+_HISTORY = ("dataset", "versions", "measure")
+
 
 def systems(view: View) -> Iterator[Step]:
     """Means with intervals, versions of a system, and links to other pages."""
@@ -71,6 +73,7 @@ def _standing(view: View) -> Steps:
         partial(figures.systems, shown, view.measure, against),
         partial(looks.families, shown["family"]),
         opens=partial(_compared, view, baseline if baseline != MEDIAN else shown["system"].iloc[0]),
+        narrow=True,
     )
     # Found out once the figure is drawn: on 10,000 queries it takes a second.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
@@ -175,13 +178,14 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
     """A line over the versions of one system, and what each has more than the one before."""
     called, whole = view.titles.get(system, system), bool(view.dataset.parts)
     title = f"{view.measure} of the versions of {called} on {view.dataset.title}"
-    yield Figure("versions_line", title, partial(versions.line, rows, view.measure))
+    yield Figure("versions_line", title, partial(versions.line, rows, view.measure), of=_HISTORY)
     yield Table(
         "versions_table",
         title,
         versions.table(rows, view.measure),
         opens=None if whole else view.to_run,
         carried=[[name] for name in rows["system"][::-1]],
+        of=_HISTORY,
     )
     yield Note(
         [

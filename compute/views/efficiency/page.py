@@ -35,6 +35,7 @@ EVERY = "mean over datasets"
 """Instead of one dataset: those that all shown systems have."""
 MOST_NAMED = 8
 """Datasets that a caption names; of more it says the number."""
+_OF = ("dataset", "systems", "measure")
 AGAIN = "python -m compute run SYSTEM DATASET --again"
 
 
@@ -120,6 +121,8 @@ def _panels(view: View) -> Iterator[Step]:
             partial(panels.panel, view.rows, cost, view.measure),
             legend,
             width="content",
+            of=_OF,
+            narrow=True,
         )
         for cost in (view.latency, "index_bytes")
     ]
@@ -178,7 +181,7 @@ def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
 
 def _costs(view: View) -> Iterator[Step]:
     """Every cost of the shown systems, to read and to save."""
-    yield Table("costs", "What systems cost", tables.table(view.rows, view.measure))
+    yield Table("costs", "What systems cost", tables.table(view.rows, view.measure), of=_OF)
     whole = partial(tables.whole, view.rows, view.datasets, view.measure)
     yield Download("All figures (CSV)", "efficiency", whole)
     yield Note(
@@ -211,7 +214,7 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
     yield Heading("Published figures")
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
-    yield Table("printed-costs", "Published and measured costs", rows)
+    yield Table("printed-costs", "Published and measured costs", rows, of=_OF)
     yield Note(
         [
             "The papers searched 1 million documents of DBPedia on their own hardware; the"

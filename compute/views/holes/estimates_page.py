@@ -16,7 +16,7 @@ from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import sampled, select, three_ways
-from compute.views.holes.view import titled
+from compute.views.holes.view import OF_SAMPLE, titled
 from compute.views.page import (
     Ask,
     Choice,
@@ -121,7 +121,7 @@ def _picture(sample: Sample) -> Steps:
     title = f"{measure} of systems, estimated from a sample"
     figure = partial(sampled.estimates, rows, measure)
     drawn_from = sampled.provenance(task, found), measure
-    yield Figure("estimates", title, figure, sample=drawn_from)
+    yield Figure("estimates", title, figure, sample=drawn_from, of=OF_SAMPLE)
     yield sampled.note(task, found, measure)
     if rows["estimate"].notna().any():
         yield Expander("The numbers", [sampled.numbers(rows, measure), sampled.NUMBERS])
@@ -181,5 +181,11 @@ def _errors(
         return
     yield Text("Where it errs", bold=True)
     table = three_ways.error_table(rows)
-    yield Table("machine-errors", f"Errors of a machine on {dataset}", table, height="auto")
+    yield Table(
+        "machine-errors",
+        f"Errors of a machine on {dataset}",
+        table,
+        height="auto",
+        of=("dataset", "sample", "machine"),
+    )
     yield three_ways.error_note(kappas)

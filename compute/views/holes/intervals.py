@@ -12,6 +12,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.tolerance import SHOWN, above, order, ranks
+from compute.views.holes.view import OF
 from compute.views.page import Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
@@ -298,11 +299,12 @@ def table_of(
     values: Sequence[str],
     changes: Sequence[str] = (),
     shares: Sequence[str] = (),
+    of: Sequence[str] = OF,
 ) -> Table:
     """A table with the formats of its columns of values, of differences and of shares."""
     kinds = (values, looks.plain), (changes, looks.signed), (shares, percent)
     formats = {column: shown for columns, shown in kinds for column in columns}
-    return Table(key, title, rows, formats=formats)
+    return Table(key, title, rows, formats=formats, of=of)
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
@@ -487,4 +489,4 @@ def published_effect(effect: DataFrame) -> Table:
         }
     ).sort_values("after", ascending=False, kind="stable")
     title, values = "Published before and after", ["nDCG@10 before", "after"]
-    return table_of("published-effect", title, table, values, ["change"], ["Hole@10 before"])
+    return table_of("published-effect", title, table, values, ["change"], ["Hole@10 before"], of=())

@@ -13,7 +13,7 @@ from compute.judgements.sets import MACHINE, OFFICIAL
 from compute.views.annotate import select as annotate_select
 from compute.views.holes import agreement, judgement_sets, select, select_sets
 from compute.views.holes.judgement_sets import Comparison
-from compute.views.holes.view import View, titled
+from compute.views.holes.view import OF_SETS, View, titled
 from compute.views.leaderboard.bump import bump
 from compute.views.page import (
     Ask,
@@ -67,7 +67,13 @@ def _people(ask: Ask, dataset: str) -> Steps:
     yield Heading("How far people agree", anchor=_ANCHOR)
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
     kappas = agreement.kappa_table(ask(select.kappas, weights=weights, **asked))
-    yield Table("kappas", f"Agreement of people on {dataset}", kappas, height="auto")
+    yield Table(
+        "kappas",
+        f"Agreement of people on {dataset}",
+        kappas,
+        height="auto",
+        of=("dataset", "weights"),
+    )
     (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
     yield agreement.alpha_note(row, weights)
     pairs = ask(select.disagreements, **asked)
@@ -77,7 +83,9 @@ def _people(ask: Ask, dataset: str) -> Steps:
     n_open = int(pairs["settled"].isna().sum())
     yield Text(f"Disagreements: {len(pairs):,}, not settled yet: {n_open:,}", bold=True)
     table = agreement.disagreement_table(pairs.head(MOST))
-    yield Table("disagreements", f"Disagreements on {dataset}", table, height="auto")
+    yield Table(
+        "disagreements", f"Disagreements on {dataset}", table, height="auto", of=("dataset",)
+    )
     rows = pairs.head(MOST).to_dict("records")
     row = rows[(yield Widget("settle", {"rows": rows})) or 0]
     yield _pair(ask, dataset, row["query_id"], row["doc_id"])
@@ -90,11 +98,15 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
         return
     yield Heading("How far machines agree with people", anchor="machines")
     title, table = f"Agreement of machines with people on {dataset}", agreement.machine_table(found)
-    yield Table("machines", title, table, height="auto")
+    yield Table("machines", title, table, height="auto", of=("dataset",))
     yield agreement.MACHINES
     table = agreement.confusion_table(ask(select.confusions, dataset=dataset, added=False))
     yield Table(
-        "confusions", f"Grades of machines and of people on {dataset}", table, height="auto"
+        "confusions",
+        f"Grades of machines and of people on {dataset}",
+        table,
+        height="auto",
+        of=("dataset",),
     )
     yield Note(["Pairs that both graded, by people's grade (rows) and the machine's (columns)."])
 
@@ -149,7 +161,7 @@ def _sets(view: View) -> Steps:
         return
     yield Heading("Does the order depend on who judged?", anchor="sets")
     table = judgement_sets.listed(found)
-    yield Table("sets", f"Judgement sets of {view.dataset}", table, height="auto")
+    yield Table("sets", f"Judgement sets of {view.dataset}", table, height="auto", of=("dataset",))
     yield judgement_sets.LISTED
     two = _Two(view, asked, (yield Row(partial(_picked, found["set"].tolist()))))
     grades = view.ask(select_sets.grades, beside=two.sets, **asked)
@@ -182,7 +194,9 @@ def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
     yield Text(judgement_sets.verdict(found, names))
     title = f"Ranks by {measure}, by {names[0]} and by {names[1]}"
     legend = "Blue: ranked higher at the right; orange: lower."
-    figure = Figure("set_ranks", title, partial(bump, rows, (names[0], names[1])), legend)
+    figure = Figure(
+        "set_ranks", title, partial(bump, rows, (names[0], names[1])), legend, of=OF_SETS
+    )
     table = judgement_sets.board_table(rows, names, title)
     yield Beside([[figure], [table]], widths=(620, 620), gap="medium")
     yield judgement_sets.board_note(found)
@@ -201,7 +215,14 @@ def _grades(two: _Two, rows: DataFrame) -> Steps:
         return
     title = f"Pairs that {names[0]} and {names[1]} grade differently"
     table, n_shown = judgement_sets.grade_table(rows, names), min(len(rows), 8)
-    yield Table("set-grades", title, table.head(MOST), file=table, height=38 + 35 * n_shown)
+    yield Table(
+        "set-grades",
+        title,
+        table.head(MOST),
+        file=table,
+        height=38 + 35 * n_shown,
+        of=("dataset", "set", "beside"),
+    )
     pairs = rows.head(MOST)[["query_id", "doc_id"]].itertuples(index=False)
     told = {f"{query} {document}": (query, document) for query, document in pairs}
     noun = "pair of a query and a document"

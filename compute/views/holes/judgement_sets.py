@@ -16,6 +16,7 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import SHOWN, above, ranks
 from compute.judgements import sets
 from compute.views.holes.intervals import table_of
+from compute.views.holes.view import OF_SETS
 from compute.views.leaderboard.rank_correlation import Agreement, agreement
 from compute.views.page import Note, Table
 from compute.views.shared import theme as looks
@@ -186,7 +187,7 @@ def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
     told = DataFrame({"System": rows["title"]})
     for side, name in zip(("left", "right"), names, strict=True):
         told[name], told[f"Rank by {name}"] = rows[side], rows[f"{side}_rank"]
-    return table_of("set-boards", title, told, list(names))
+    return table_of("set-boards", title, told, list(names), of=OF_SETS)
 
 
 def board_note(found: Comparison) -> Note:
@@ -211,7 +212,7 @@ def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str
     differences, tests = ([f"{head} by {name}" for name in names] for head in ("Difference", "p"))
     formats = dict.fromkeys(differences, looks.signed) | dict.fromkeys(tests, _p)
     title = f"Pairs of systems that turn, by {names[0]} and by {names[1]}"
-    return Table("set-pairs", title, told, formats=formats)
+    return Table("set-pairs", title, told, formats=formats, of=OF_SETS)
 
 
 def _p(value: float) -> str:

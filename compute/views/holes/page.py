@@ -20,7 +20,7 @@ from compute.views.holes import (
     select,
     select_unjudged,
 )
-from compute.views.holes.view import MOST_HITS, View, titled
+from compute.views.holes.view import MOST_HITS, OF, View, titled
 from compute.views.page import (
     Ask,
     Beside,
@@ -109,7 +109,7 @@ def _scores(view: View) -> Iterator[Step]:
     (recorded,) = view.ask(select.recorded, dataset=view.dataset).to_dict("records")
     yield Text(intervals.verdict(rows, measure))
     figure = partial(intervals.score_intervals, rows, measure)
-    yield Figure("intervals", f"{measure} of systems and what it can be", figure)
+    yield Figure("intervals", f"{measure} of systems and what it can be", figure, of=OF)
     waiting = None
     if "condensed" not in rows and not recorded["n_added"]:
         waiting = view.recorded
@@ -137,7 +137,7 @@ def _orders(view: View) -> Iterator[Step]:
     yield Legends(legend)
     title = f"Which orders of two systems by {measure} could turn"
     figure = partial(order_flips.order_matrix, shown, pairs, measure)
-    yield Figure("orders", title, figure, legend)
+    yield Figure("orders", title, figure, legend, of=OF)
     yield order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown))
 
 
@@ -147,7 +147,13 @@ def _ranks(view: View) -> Iterator[Step]:
     counts = view.ask(select.by_rank, dataset=view.dataset, systems=systems, k=k)
     title = "Share of unjudged documents by system and rank"
     legend = "The stronger the grey, the more is unjudged; in per cent."
-    yield Figure("ranks", title, partial(intervals.rank_heatmap, view.rows, counts), legend)
+    yield Figure(
+        "ranks",
+        title,
+        partial(intervals.rank_heatmap, view.rows, counts),
+        legend,
+        of=("dataset", "systems"),
+    )
     yield Note(
         ["Per cent of the queries with a document at this rank: where nobody judged it."],
         of_matrix="The stronger the grey, the less is known.",
@@ -213,7 +219,7 @@ def _left_out(view: View) -> Iterator[Step]:
     """What each system alone brought to the pool."""
     rows, measure = titled(view.ask, view.ask(select.left_out, **view.asked)), view.measure
     figure = partial(pools.left_out, rows, measure)
-    yield Figure("left_out", f"{measure} of systems left out of the pool", figure)
+    yield Figure("left_out", f"{measure} of systems left out of the pool", figure, of=OF)
     yield from pools.left_out_notes(rows, measure)
     table = pools.left_out_table(rows, measure)
     yield Expander("What each system brought to the pool, as a table", [table])

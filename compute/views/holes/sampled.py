@@ -15,6 +15,7 @@ from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
 from compute.views.holes.intervals import spanning, table_of
+from compute.views.holes.view import OF_SAMPLE
 from compute.views.page import Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
@@ -275,7 +276,7 @@ def numbers(rows: DataFrame, measure: str) -> Table:
         told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
     told["Best rank"], told["Worst rank"] = rows["rank_low"], rows["rank_high"]
     title = f"{measure} of systems, estimated from a sample"
-    return table_of("estimated-numbers", title, told, list(told.columns[1:8]))
+    return table_of("estimated-numbers", title, told, list(told.columns[1:8]), of=OF_SAMPLE)
 
 
 NUMBERS = Note(

@@ -12,6 +12,7 @@ from compute.evaluate.estimates.intervals import Estimates
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import machine_errors
 from compute.views.holes.intervals import table_of
+from compute.views.holes.view import OF_SAMPLE
 from compute.views.page import Note, Table
 from compute.views.shared import theme as looks
 
@@ -151,7 +152,7 @@ def table(rows: DataFrame, measure: str) -> Table:
         told[head] = rows[name]
         told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
     title = f"{measure} by people, machine and both"
-    return table_of("three-ways", title, told, list(told.columns[1:]))
+    return table_of("three-ways", title, told, list(told.columns[1:]), of=(*OF_SAMPLE, "machine"))
 
 
 def said(

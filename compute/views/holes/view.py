@@ -14,6 +14,11 @@ from compute.views.shared import catalogue
 
 MOST_HITS = 1_000_000
 """Hits whose documents are told apart while a page waits: about a second."""
+OF = ("dataset", "systems", "measure")
+OF_SETS = ("dataset", "systems", "set", "beside", "measure")
+OF_SAMPLE = ("dataset", "sample", "estimated")
+"""Controls whose values its figures and tables are of; those of two judgement sets, and those of
+estimates."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from compute.views.annotate import select_added
 from compute.views.leaderboard import cells, rank_correlation, reproduction, select
 from compute.views.leaderboard.bump import MOST_NAMED, bump
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
-from compute.views.leaderboard.controls import View, computed
+from compute.views.leaderboard.controls import OF, View, computed
 from compute.views.leaderboard.order_confidence import Ground
 from compute.views.page import (
     Ask,
@@ -88,7 +88,9 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     judged = "official + added" if view.ask.choice else "computed"
     names = of.measure if of.kind == PUBLISHED else f"{of.measure}, {judged}", beside
     drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
-    yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS)
+    yield Figure(
+        "bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, of=("over", "beside", *OF)
+    )
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
     yield Note([*facts, moved], how=_HOW)
 
@@ -191,6 +193,7 @@ def against_print(view: View) -> Iterator[Step]:
         drawn=partial(reproduction.styled, found, view.named),
         columns={"Likely reason": Column(width=width)},
         height=38 + 35 * min(len(found), MOST_ROWS),
+        of=OF,
     )
     returned = ", here over the returned queries only." if of.filter.returned else "."
     facts = [

@@ -39,6 +39,8 @@ from compute.views.shared.theme import FAMILIES
 HEATMAP, TABLE = VIEWS = ("Heatmap", "Table")
 FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
 """Keys of the popover's controls."""
+OF = ("task", "domain", "group", "family", "returned", "shared", "systems", "measure")
+"""Controls whose values all its figures and tables are of."""
 OWN = "own"
 """The group of datasets that were imported."""
 _OF_ALL = "In print all queries count: kinds of them are told apart under Numbers: Computed."

@@ -12,7 +12,7 @@ from compute.views.compare import power
 from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard import order_confidence, select, select_marks, select_order
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
-from compute.views.leaderboard.controls import View
+from compute.views.leaderboard.controls import OF, View
 from compute.views.leaderboard.order_confidence import FIRST, Ground
 from compute.views.page import (
     Choice,
@@ -75,7 +75,8 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
         return
     n = len(ground.datasets)
     title = f"Means of {of.measure} with intervals and groups{f', over {n} datasets' * (n > 1)}"
-    yield Figure("order", title, partial(figures.intervals, shown, titles, of.measure))
+    drawn = partial(figures.intervals, shown, titles, of.measure)
+    yield Figure("order", title, drawn, of=("over", *OF), narrow=True)
     more = len(shown) - figures.MOST_ROWS
     facts = [
         f"{len(shown)} of {len(order)} systems shown; ranks are among all."
@@ -146,6 +147,7 @@ def table(view: View) -> Iterator[Step]:
         columns=_columns(["Mean", *heads.values()], max(map(len, shown["System"]), default=0)),
         height=38 + 35 * min(len(shown), MOST_ROWS),
         absent="–",
+        of=("baseline", *OF),
     )
     about = [] if order is None or ground is None else order_confidence.about(order, board, ground)
     yield Note([f"{view.origin}: {of.measure}.", *about, _over_all(view), *_TOLD])

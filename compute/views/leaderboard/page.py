@@ -7,7 +7,7 @@ from typing import Any
 from compute.views.leaderboard import aggregates, beside_page, order_page, select_marks
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.cells import DIFFERENCE, PUBLISHED
-from compute.views.leaderboard.controls import TABLE, View, controls, has_own, in_common
+from compute.views.leaderboard.controls import OF, TABLE, View, controls, has_own, in_common
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS, heatmap, marks_note, note, unmarked
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.page import (
@@ -57,7 +57,7 @@ def _heat(view: View) -> Steps:
     said = note(board, colour, view.baseline)
     drawn = partial(heatmap, board, marks=marks, **look)
     title = f"{board.measure} of systems on datasets"
-    yield Figure("cells", title, drawn, said, opens=view.run)
+    yield Figure("cells", title, drawn, said, opens=view.run, of=("baseline", *OF), main=True)
     shared = in_common(len(board.systems), view.printed) if difference else ""
     yield Note([*leaderboard.caption(board, view.origin, shown), shared], of_matrix=said)
     if marks is not None:
@@ -79,7 +79,7 @@ def _aggregates(view: View) -> Iterator[Step]:
     shown, n = rows[rows["system"].isin(view.picked)], len(board.averaged)
     if (shown["way"] == aggregates.MEAN).any():
         title = f"Ranks by {board.measure} over {n} datasets, averaged in many ways"
-        yield Figure("aggregates", title, partial(aggregates.matrix, shown, view.titles))
+        yield Figure("aggregates", title, partial(aggregates.matrix, shown, view.titles), of=OF)
     over = (
         f"Over {n} datasets; in brackets the ranks in 95% of 1,000 draws of as many datasets with"
         " replacement."
@@ -100,4 +100,6 @@ def _wins(view: View) -> Iterator[Step]:
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     drawn = partial(strip, board, baseline, shown=view.picked)
     said = "Blue: better than the baseline; orange: worse."
-    yield Figure("wins", f"Wins and losses against {titles[baseline]}", drawn, said)
+    yield Figure(
+        "wins", f"Wins and losses against {titles[baseline]}", drawn, said, of=("baseline", *OF)
+    )

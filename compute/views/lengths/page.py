@@ -1,6 +1,6 @@
 """The page Lengths: which system prefers short documents?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -37,6 +37,7 @@ OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
 """Whose lengths the papers compare: one model trained with cosine, one with dot product."""
 MOST_NAMED = 4
 """Datasets that a command names; of more it counts all that are stored."""
+_PAIR = ("dataset", "a", "b", "k")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class View:
         """Rows of what is no system's list, and of the shown systems."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
-    def violins(self, rows: DataFrame, key: str, title: str) -> Iterator[Step]:
+    def violins(self, rows: DataFrame, key: str, title: str, of: Sequence[str]) -> Iterator[Step]:
         """The lengths of these rows, and a line at the collection's median."""
         counts = self.ask(select.histogram, **self.choice)
         found = self.ask(select.summaries, **self.choice)
@@ -73,7 +74,7 @@ class View:
         drawn = partial(violins.violins, rows, counts, corpus, log=self.log, cut=self.cut)
         legend = partial(violins.legend, rows)
         yield Legends(legend, of_matrix=True)
-        yield Figure(key, title, drawn, legend)
+        yield Figure(key, title, drawn, legend, of=of, narrow=True)
 
     @property
     def cut_at(self) -> str:
@@ -156,7 +157,8 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
     row = view.dataset
     rows = violins.beside_corpus(view.shown(view.ask(select.summaries, **view.choice)), named)
     title = f"Lengths of the top {view.k} of systems on {row['title']}"
-    yield from view.violins(rows, "lengths", title)
+    of = ("dataset", "systems", "axis", "cut", "k")
+    yield from view.violins(rows, "lengths", title, of)
     yield Note(
         [
             view.cut_at,
@@ -194,6 +196,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
         partial(medians.heatmap, rows, named, chosen=view.dataset["dataset"]),
         "Orange: shorter than the collection; blue: longer.",
         opens=Link(carried=("dataset",)),
+        of=("systems", "axis", "cut", "k"),
     )
     yield Note(
         [view.cut_at, _dashes(view.ask, rows)],
@@ -241,8 +244,10 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         "gaps",
         f"Differences of median length between {both[0]} and {both[1]}",
         partial(violins.differences, pairs, both),
+        of=_PAIR,
+        narrow=True,
     )
-    yield Beside([partial(view.violins, rows, "pair", title), [gaps]], shares=(0.55, 0.45))
+    yield Beside([partial(view.violins, rows, "pair", title, _PAIR), [gaps]], shares=(0.55, 0.45))
     yield Note([view.cut_at], how=violins.verdict(pairs, both, view.k))
 
 
@@ -263,7 +268,7 @@ def _grades(view: View) -> Steps:
         return
     yield Heading("By relevance")
     title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
-    yield from view.violins(rows, "grades", title)
+    yield from view.violins(rows, "grades", title, ("dataset", "axis", "cut"))
     yield Note(
         [view.cut_at],
         how="if longer documents are judged more relevant, the shapes move right"
@@ -278,7 +283,7 @@ def _averages(ask: Ask) -> Steps:
     if means.empty:
         return
     yield Heading("Words on average")
-    yield Table("averages", "Words on average", medians.averages_table(means))
+    yield Table("averages", "Words on average", medians.averages_table(means), of=())
     yield Note(
         [
             "Published: the papers' statistics, whose way of splitting words is not said; here"
@@ -298,7 +303,7 @@ def _published(ask: Ask, named: DataFrame) -> Steps:
     # Asked as the medians above are, by default: found once for both.
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
     table = medians.published_table(published.lengths(), ours, means, titles)
-    yield Table("published-lengths", "Published lengths beside ours", table)
+    yield Table("published-lengths", "Published lengths beside ours", table, of=())
     yield Note(
         [
             "The paper's finding: on these collections TAS-B puts very short documents first, ANCE"

@@ -30,6 +30,8 @@ from compute.views.page import (
 )
 from compute.views.shared import catalogue
 
+_PRINTED = ("table", "systems", "baseline", "unit")
+_OWN = ("source", "scores", "own_systems", "own_baseline", "unit", "measure")
 COMPUTED = "Computed"
 MEASURE = "nDCG@10"
 PRINTED_WORDS = ("unigrams", "bigrams")
@@ -67,7 +69,7 @@ def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
     table, scores, systems, baseline = yield Row(partial(_printed_controls, ask, tables))
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
     said = ("MS MARCO", words, MEASURE)
-    yield from _panels(ask, marks, systems, baseline, said, "printed")
+    yield from _panels(ask, marks, systems, baseline, said, "printed", _PRINTED)
     instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
     yield Note(
         [
@@ -104,7 +106,13 @@ def _correlations(
             if len(own):
                 groups[titles[name], words] = own
     if groups:
-        yield Table("correlations", "Domain shift", figures.table(groups), width=630)
+        yield Table(
+            "correlations",
+            "Domain shift",
+            figures.table(groups),
+            width=630,
+            of=("table", "systems", "baseline"),
+        )
 
 
 def _computed(
@@ -122,7 +130,7 @@ def _computed(
     source, (table, measure, scores), near, (systems, baseline) = yield Row(controls)
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
     said = (titles[source], unit, measure)
-    yield from _panels(ask, marks, systems, baseline, said, "own")
+    yield from _panels(ask, marks, systems, baseline, said, "own", _OWN)
     of = "of stored runs" if table == COMPUTED else f"as printed in {table}"
     yield Note(
         [
@@ -205,6 +213,7 @@ def _panels(
     baseline: str,
     said: tuple[str, str, str],
     key: str,
+    of: Sequence[str],
 ) -> Iterator[Step]:
     """A panel for each system, side by side where there is room."""
     if marks.empty:
@@ -228,6 +237,7 @@ def _panels(
             partial(figures.panel, marks[marks["system"] == name], title=titles[name], **look),
             legend,
             width="content",
+            of=of,
         )
         for place, name in enumerate(systems)
     ]

@@ -24,7 +24,7 @@ def section(ask: Ask) -> Steps:
         if rows["value_without"].notna().any():
             title = f"{MEASURE} on {titles.get(dataset, dataset)} without what {training} holds"
             shown = leakage.table(rows, named)
-            yield Table(f"leakage_{place}", title, shown, file=rows)
+            yield Table(f"leakage_{place}", title, shown, file=rows, of=())
     thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
     yield Note(
         [

@@ -177,6 +177,7 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
         partial(heatmap.heatmap, square, titles, unit=view.unit, chosen=pair),
         opens=_pair_link,
         width="content",
+        of=("floor", "order", "unit"),
     )
     beside = heatmap.height(len(square))
     table = _table(rows, titles, list(shown), chosen, beside)
@@ -210,6 +211,7 @@ def _table(
         formats={"Similarity": plain},
         columns=_COLUMNS,
         height=min(38 + 35 * len(table), max(beside, 318)),
+        of=("floor", "order", "unit"),
     )
 
 
@@ -242,7 +244,15 @@ def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
     legend = partial(pair_words.legend, names)
     for side, head in pair_words.heads(names).items():
         drawn = partial(pair_words.words, rows[rows["side"] == side], names)
-        figure = Figure(f"words_{side}", head, drawn, legend, width="content")
+        figure = Figure(
+            f"words_{side}",
+            head,
+            drawn,
+            legend,
+            width="content",
+            of=("pair", "function_words", "unit"),
+            narrow=True,
+        )
         yield [Text(head, bold=True), figure]
 
 
@@ -256,6 +266,8 @@ def _graph(view: View, square: DataFrame) -> Steps:
         graphs.legend(square, view.least),
         opens=Link(carried=("node",)),
         width="content",
+        of=("floor", "lines", "unit"),
+        narrow=True,
     )
     neighbours = partial(_neighbours, square, view.titles)
     yield Beside([[figure], neighbours], widths=(graphs.WIDTH, 488))
@@ -282,6 +294,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
         columns=_COLUMNS,
         height=38 + 35 * min(len(table), 13),
         absent="–",
+        of=("floor", "node", "unit"),
     )
 
 

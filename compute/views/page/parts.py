@@ -14,6 +14,8 @@ from compute.views.shared.theme import Legend
 MOST_WORDS = 14
 """Words of a note in sight; a longer note stands behind its mark, but for the first sentence."""
 HOW = "How to read this:"
+OF = ("dataset", "measure")
+"""Controls whose values most figures and tables are of."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,12 @@ class Figure:
     """`content` for a figure that has a width of its own."""
     sample: tuple[Mapping[str, str | int], str] | None = None
     """Provenance of the sample that it is estimated from, and the measure."""
+    of: Sequence[str] = OF
+    """Keys of the controls whose values it is of: they name its file and stand in its heading."""
+    main: bool = False
+    """It is what the page is about: its file is named without its key."""
+    narrow: bool = False
+    """It has room in one column of a paper, 84 mm, where names and numbers of others collide."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +253,8 @@ class Table:
     width: int | None = None
     absent: str = ""
     """What stands for an absent value."""
+    of: Sequence[str] = OF
+    """Keys of the controls whose values it is of: they name its file."""
 
 
 Part = (

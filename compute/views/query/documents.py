@@ -72,6 +72,7 @@ def lists(shown: Shown) -> Steps:
         partial(ranked_lists, hits, shown.systems, **look),
         " ".join(words.SIGNS),
         opens=Link(carried=("document",)),
+        of=("dataset", "systems", "ranks", "query"),
     )
     yield Note([f"Judged relevant to this query: {shown.n_relevant:,}."], signs=words.SIGNS)
     if chosen:

@@ -32,6 +32,7 @@ from compute.views.query.rank_map import ORDERS
 from compute.views.shared import catalogue, next_steps
 from compute.views.shared.theme import Legend
 
+_OF = ("dataset", "system", "other", "order", "ranks")
 NOTHING = "–"
 """In the place of a second system."""
 ROWS = 30
@@ -151,7 +152,9 @@ def _all_queries(view: View, legend: Legend) -> Steps:
     """The picture of all queries; a click on it lists those around."""
     drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
     title = "All queries, rank by rank"
-    yield Figure("all", title, drawn, legend, opens=lambda row: Link(names=_to(row - ROWS // 2)))
+    yield Figure(
+        "all", title, drawn, legend, opens=lambda row: Link(names=_to(row - ROWS // 2)), of=_OF
+    )
     yield Note(
         [
             f"All {len(view.query_ids):,} queries, one above the other, in the order chosen above;"
@@ -169,7 +172,9 @@ def _some_queries(view: View, legend: Legend) -> Steps:
     names = rank_map.names(view.listed(), texts)
     panels = [rank_map.part(panel, view.rows) for panel in view.panels]
     drawn = partial(rank_map.window, panels, names, chosen=_chosen(view))
-    yield Figure("map", "Ranks by query", drawn, legend, opens=partial(_cell, view))
+    yield Figure(
+        "map", "Ranks by query", drawn, legend, opens=partial(_cell, view), of=(*_OF, "measure")
+    )
     yield Note(
         [f"Holes: their share of the {view.depth} ranks shown."],
         of_matrix=f"How to read this: a row is a query, a column a rank of its list, and at the"

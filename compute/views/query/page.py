@@ -39,6 +39,8 @@ from compute.views.shared import catalogue
 PLAIN = "bm25-wordpiece"
 """The search of augmented systems with the query as it is."""
 _BARS = 560
+_NO_SUM = " is no sum over the top ranks of one list: choose a measure such as nDCG@10."
+_REWRITTEN = ("dataset", "query")
 
 
 class View(NamedTuple):
@@ -88,7 +90,7 @@ def page(ask: Ask) -> Steps:
     yield Section(why, holds=["gains", "sum"], asks=["sum"], heading=f"Why this {measure}")
     yield from _augmented(view, of)
     table = words.value_table(values, view.systems, ask.measures())
-    yield Table("values", "The query by measure", table)
+    yield Table("values", "The query by measure", table, of=("dataset", "systems", "query"))
     yield _to_the_map(view, query_id)
 
 
@@ -169,27 +171,23 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
     """The sum that makes the score, as a figure and as a table; the best order beside it."""
     measure, titles = view.measure, dict(view.systems)
     if not explains(measure):
-        yield Note(
-            [
-                f"{measure} is no sum over the top ranks of one list: choose a measure such as"
-                " nDCG@10."
-            ]
-        )
+        yield Note([f"{measure}{_NO_SUM}"])
         return
     hits = view.ask(select.listed, systems=view.names, depth=parse(measure).k or 0, **of)
     judged = view.ask(select.judged, **of)
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
     drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
     said = "Blue: what the list adds; pale: the best order of what is judged relevant."
-    yield Figure("gains", f"What each rank adds to {measure}", drawn, said)
+    title, about = f"What each rank adds to {measure}", ("dataset", "systems", "query", "measure")
+    yield Figure("gains", title, drawn, said, of=about)
     yield Note(how=score_breakdown.reading(measure))
     shown = view.names[0]
     if len(found) > 1:
         look: dict[str, Any] = {"titles": titles, "side_by_side": True}
         shown = yield Choice("sum", "The sum of", view.names, **look)
     rows, title = score_breakdown.table(found[shown]), titles[shown]
-    height = None if len(rows) <= 12 else 420
-    yield Table("sum", f"{measure} of {title}, rank by rank", rows, height=height)
+    height, head = None if len(rows) <= 12 else 420, f"{measure} of {title}, rank by rank"
+    yield Table("sum", head, rows, height=height, of=(*about[:2], "sum", *about[2:]))
     stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
     yield Note([score_breakdown.conclusion(found[shown], next(iter(stored), None), title)])
 
@@ -209,7 +207,7 @@ def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
 def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame) -> Steps:
     query = augmented.relative(query)
     title = "Weights of the words of the query"
-    figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query))
+    figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query), of=_REWRITTEN)
     yield Beside([[figure]], widths=(_BARS,))
     yield Note(
         [augmented.told(query)],
@@ -222,7 +220,7 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
         yield Note([f"What that changed shows once {PLAIN} has a run on this dataset."])
         return
     rows = augmented.moved(hits, system, PLAIN)
-    yield Table(f"moved-{system}", "What augmentation changed in the ranking", rows)
+    yield Table(f"moved-{system}", "What augmentation changed in the ranking", rows, of=_REWRITTEN)
     yield Note(
         [
             "The first ten documents with the augmented query, and with the query as it is"

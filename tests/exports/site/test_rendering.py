@@ -14,7 +14,7 @@ from compute.exports import tables
 from compute.exports.pages import PAGES
 from compute.exports.site import Wanted, write
 from compute.exports.site.asking import SiteAsk, opened
-from compute.exports.site.views import SHOWN, View, Views
+from compute.exports.site.views import View, Views
 from compute.store.store import Store
 from compute.views.page import Figure, Heading, Message, Note, Part, Table, parts
 from tests.support import hostile
@@ -60,7 +60,7 @@ class Read(HTMLParser):
 def asked(store: Store, wanted: Wanted) -> Iterator[tuple[SiteAsk, list[View]]]:
     """What the pages of a site ask, and its views."""
     with opened(store, wanted) as ask:
-        pages = {name: PAGES[name] for name in SHOWN if name in PAGES}
+        pages = dict(PAGES)
         yield ask, Views(ask, pages, ask.is_wanted).every
 
 
@@ -84,7 +84,7 @@ def _words(part: Part) -> tuple[str, list[str]]:
 
 def _check(site: Path, store: Store, wanted: Wanted) -> None:
     with asked(store, wanted) as (ask, views):
-        assert {view.page for view in views} == SHOWN.keys() & PAGES.keys()
+        assert {view.page for view in views} == PAGES.keys()
         for view in views:
             page = Read((site / view.path).read_text("utf-8"))
             found = parts(PAGES[view.page], ask, **view.values)

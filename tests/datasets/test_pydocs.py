@@ -118,6 +118,7 @@ def test_a_collection_keeps_its_promises(library: str) -> None:
     assert {row.relevance for row in judgements} == {1}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("library", FINGERPRINTS)
 def test_equal_versions_of_a_library_give_equal_collections(library: str) -> None:
     """Also on later Pythons, which take the indentation out of docstrings."""

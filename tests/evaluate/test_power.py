@@ -88,6 +88,7 @@ def drawn(shape: tuple[int, int, int], seed: int) -> NDArray[np.float64]:
     return random.random((shape[0], 1, shape[2])) + own
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [50, 200])
 def test_the_tests_find_what_is_said_to_be_detectable_in_8_of_10_samples(n: int) -> None:
     """Of the pair alone and among ten pairs, by the tests themselves, at the true deviation."""

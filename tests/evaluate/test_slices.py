@@ -67,6 +67,7 @@ def test_slices_without_any_spread_inside_are_as_far_as_can_be() -> None:
     assert (found["p"] < 0.001).all()
 
 
+@pytest.mark.long
 def test_chance_finds_a_slice_in_one_of_twenty_at_most() -> None:
     """Four slices of skewed differences, most of them 0; labels say nothing of them."""
     names, found = ["a"] * 15 + ["b"] * 15 + ["c"] * 70 + ["d"] * 100, 0

@@ -171,6 +171,7 @@ for font in fonts.FAMILIES:
 """
 
 
+@pytest.mark.long
 def test_the_letters_that_were_chosen_are_those_in_the_file(chromium: str, tmp_path: Path) -> None:
     if not shutil.which("fc-match"):
         pytest.skip("no fontconfig here to ask for the families of this machine")

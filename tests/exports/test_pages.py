@@ -79,6 +79,7 @@ def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(home: Pa
     assert "significantly better than plain" in written
 
 
+@pytest.mark.long
 def test_a_view_is_saved_with_every_control_in_its_address(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "view.zip"
     given = "numbers=Computed&view=Table&baseline=plain&group=own"

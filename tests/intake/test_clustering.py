@@ -16,6 +16,7 @@ SPACE = ("planets around distant stars", "telescope images of galaxies", "orbit 
 TEXTS = [f"{text} {word}" for text in (*HEART, *SPACE) for word in ("study", "survey")]
 
 
+@pytest.mark.long
 def test_queries_of_two_subjects_are_told_apart(
     bench: Bench,
     tmp_path: Path,

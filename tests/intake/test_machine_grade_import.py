@@ -17,6 +17,7 @@ from compute.recompute.run import read
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
+from tests.support import filled
 from tests.support.tiny import DOCUMENTS, QUERIES, write_tiny
 
 RUN = "q1 Q0 d1 1 4.0 t\nq1 Q0 d2 2 3.0 t\nq2 Q0 d3 1 2.0 t\nq3 Q0 d6 1 1.0 t\n"
@@ -27,12 +28,7 @@ GRADES = [("q1", "d1", 2), ("q1", "d5", 0), ("q2", "d2", 1)]
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """The tiny collection and one run."""
-    settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings, tmp_path / "none"), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
-    (tmp_path / "some.run").write_text(RUN, "utf-8")
-    imports.import_run(bench, tmp_path / "some.run", tiny, system="bm")
-    return bench
+    return filled.having(tmp_path, {"bm": RUN})
 
 
 def take(bench: Bench, content: str, machine: str = "gpt", *, replace: bool = False) -> Taken:

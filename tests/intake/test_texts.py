@@ -97,6 +97,7 @@ def test_what_ships_gets_its_texts_and_keeps_its_runs_and_their_costs(
     assert cell.state == MISSING
 
 
+@pytest.mark.long
 def test_another_version_of_what_ships_is_refused_and_nothing_written(
     shipped: Bench, folder: Path
 ) -> None:
@@ -109,6 +110,7 @@ def test_another_version_of_what_ships_is_refused_and_nothing_written(
     assert shipped.store.version() == version
 
 
+@pytest.mark.long
 def test_other_queries_than_those_that_ship_are_refused(shipped: Bench, folder: Path) -> None:
     changed = [{**row, "text": row["text"] + "?"} for row in QUERIES]
     lines = "".join(json.dumps(row) + "\n" for row in changed)

@@ -2,7 +2,9 @@
 
 import io
 import shutil
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from compute.store import run_versions
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.data import importing as figures
+from tests.support.processes import prepared
 from tests.support.tiny import write_tiny
 
 RUN = b"q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
@@ -27,6 +30,9 @@ FILES = {
 def at_home(bench: Bench, tiny: Dataset, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """The process finds the test's home as the dashboard's would, by the environment."""
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    # It begins with what it imports: each would take a second for it.
+    quick = SimpleNamespace(Popen=prepared.Popen, PIPE=subprocess.PIPE)
+    monkeypatch.setattr(upload_process, "subprocess", quick)
     return bench
 
 

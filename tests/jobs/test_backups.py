@@ -129,6 +129,7 @@ def test_a_backup_while_somebody_judges_has_all_that_was_acknowledged(tmp_path: 
     assert len(list((tmp_path / "kept").glob("state-*"))) == 1
 
 
+@pytest.mark.long
 def test_a_home_goes_to_postgresql_and_back(tmp_path: Path, postgres: str) -> None:
     store = filled(tmp_path)
     before = queued(known(store))

@@ -41,6 +41,7 @@ def bench(tmp_path: Path, server: Machine, monkeypatch: pytest.MonkeyPatch) -> B
     return bench
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_killed_and_resumed_no_request_is_made_twice(
     bench: Bench, server: Machine, kill: int
@@ -79,6 +80,7 @@ def test_killed_and_resumed_no_request_is_made_twice(
     assert part.rows == DOCUMENTS + 1
 
 
+@pytest.mark.long
 def test_cancelled_it_asks_no_more_and_keeps_what_is_graded(bench: Bench, server: Machine) -> None:
     server.answers = lambda *_: Answer("1", seconds=0.2)
     job = jobs.start_judging(bench.store, planned(bench)).job
@@ -123,6 +125,7 @@ def test_without_consent_nothing_is_queued_and_nothing_sent(bench: Bench, server
     assert len(jobs.listed(bench.settings)) == 1
 
 
+@pytest.mark.long
 def test_two_plans_of_one_machine_are_two_jobs(bench: Bench, server: Machine) -> None:
     first = jobs.start_judging(bench.store, planned(bench, depth=3))
     second = jobs.start_judging(bench.store, planned(bench, depth=5))

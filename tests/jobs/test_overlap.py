@@ -65,6 +65,7 @@ def test_wrong_names_are_answered_with_right_ones(
         jobs.start(store, "overlap", ["bm25"], ["tiny"])
 
 
+@pytest.mark.long
 def test_a_worker_counts_and_compares_each_collection_once(tmp_path: Path) -> None:
     store = tiny_home(tmp_path, names=("one", "two/test", "two"))
     asked = jobs.start(store, "overlap")

@@ -137,6 +137,7 @@ def _nothing_is_pickled(settings: Settings) -> None:
         json.loads(text or "null")
 
 
+@pytest.mark.long
 def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path) -> None:
     store = tiny_home(tmp_path)
     settings = replace(store.settings, datasets=tmp_path / "datasets")
@@ -181,6 +182,7 @@ def test_a_full_disk_ends_in_a_sentence_and_the_job_can_be_retried(store: Store)
     assert sum(line.startswith("index: done") for line in log_lines(settings)) == 1
 
 
+@pytest.mark.long
 def test_a_queued_job_is_cancelled_and_does_not_run(store: Store) -> None:
     asked = jobs.start(store, "run", ["bm25"], ["tiny"])
     jobs.cancel(store.settings, asked.job)

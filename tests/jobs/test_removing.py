@@ -9,6 +9,7 @@ from compute import jobs
 from compute.__main__ import main
 from compute.base.errors import Conflict, Missing
 from compute.base.settings import PROJECT, Settings
+from compute.datasets import Dataset
 from compute.intake import imports, query_labels
 from compute.jobs import removing
 from compute.judgements.asking import journal
@@ -17,6 +18,7 @@ from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.shared import catalogue
+from tests.support import copied_homes, filled
 from tests.support.tiny import write_tiny
 
 RUNS = {
@@ -28,16 +30,18 @@ RUNS = {
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """The tiny collection with its splits test and dev, and two runs on the first."""
+    copied_homes.copied("splits", tmp_path / "home", _splits)
     settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings), settings)
-    folder = write_tiny(tmp_path / "tiny")
-    (folder / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\td1\t1\n")
-    tiny = imports.import_dataset(bench, "tiny", path=folder).dataset
-    imports.import_dataset(bench, "tiny/dev", path=folder)
-    for name, lines in RUNS.items():
-        (tmp_path / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, tmp_path / "some.run", tiny, system=name)
-    return bench
+    return Bench(Store(settings), settings)
+
+
+def _splits(bench: Bench, folder: Path) -> Dataset:
+    write_tiny(folder / "tiny")
+    (folder / "tiny/qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq3\td1\t1\n")
+    tiny = imports.import_dataset(bench, "tiny", path=folder / "tiny").dataset
+    imports.import_dataset(bench, "tiny/dev", path=folder / "tiny")
+    filled.add(bench, tiny, RUNS)
+    return tiny
 
 
 def kinds(bench: Bench, dataset: str) -> set[str]:

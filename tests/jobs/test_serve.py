@@ -57,7 +57,11 @@ def _healthy(settings: Settings) -> bool:
         return False
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+@pytest.mark.parametrize(
+    "how",
+    [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL],
+    ids=["stopped", "killed"],
+)
 def test_no_work_is_begun_unasked_and_the_worker_ends_with_the_dashboard(
     settings: Settings, served: "subprocess.Popen[bytes]", how: signal.Signals
 ) -> None:
@@ -73,6 +77,7 @@ def test_no_work_is_begun_unasked_and_the_worker_ends_with_the_dashboard(
         until(lambda: not session(served.pid), "the end of all that was started")
 
 
+@pytest.mark.long
 def test_a_worker_that_ended_is_started_again(
     settings: Settings, served: "subprocess.Popen[bytes]"
 ) -> None:
@@ -97,6 +102,7 @@ def test_where_no_worker_can_be_started_the_dashboard_says_so_and_serves(
         assert "No worker can be started" in said and "another try" in said
 
 
+@pytest.mark.long
 def test_the_address_is_told_once_it_can_be_opened(settings: Settings) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "compute", "serve"],

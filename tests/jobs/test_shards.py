@@ -96,12 +96,14 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     assert undivided(bench, row.name).equals(divided)
 
 
+@pytest.mark.long
 def test_token_vectors_in_shards_are_those_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
     divided_equals_undivided(home(tmp_path, DOCUMENTS), f"maxsim({model}/dense)")
 
 
+@pytest.mark.long
 def test_a_shard_that_another_machine_made_comes_from_the_bucket(
     tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +177,7 @@ def test_weighted_terms_in_shards_are_those_of_the_undivided_corpus(
     divided_equals_undivided(home(tmp_path), f"sparse({model}/sparse)")
 
 
+@pytest.mark.long
 def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
     divided_equals_undivided(home(tmp_path), "bm25")
 
@@ -274,6 +277,7 @@ def made_by(settings: Settings, job: str) -> list[str]:
     return re.findall(r"documents .* to .*: (worker-\w+) takes it", lines)
 
 
+@pytest.mark.long
 def test_one_worker_makes_the_shards_of_its_own_task_and_does_not_wait_for_itself(
     tmp_path: Path, whole: DataFrame
 ) -> None:
@@ -318,6 +322,7 @@ def test_a_cancelled_job_ends_its_shards_too(tmp_path: Path) -> None:
     assert bench.store.part("hits", "many", "bm25") is None
 
 
+@pytest.mark.long
 def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
     tmp_path: Path, whole: DataFrame, postgres: str
 ) -> None:
@@ -337,6 +342,7 @@ def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
     assert whole.equals(run.read(hits))
 
 
+@pytest.mark.long
 def test_a_worker_that_counts_is_killed_and_the_other_makes_its_shard(
     tmp_path: Path, postgres: str
 ) -> None:

@@ -122,6 +122,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
     assert sorted(counts[f"{step} begins"] for step in steps)[:3] == [1, 1, 1]
 
 
+@pytest.mark.long
 def test_of_two_workers_the_one_that_lives_does_all(tmp_path: Path) -> None:
     store = tiny_home(tmp_path)
     settings = store.settings
@@ -138,6 +139,7 @@ def test_of_two_workers_the_one_that_lives_does_all(tmp_path: Path) -> None:
     until(lambda: not session(one.pid) | session(two.pid), "the end of both")
 
 
+@pytest.mark.long
 def test_several_workers_are_started_and_stopped_together(tmp_path: Path) -> None:
     settings = tiny_home(tmp_path).settings
     with worker(settings, "-m", "compute", "worker", "--concurrency", "2") as both:
@@ -172,6 +174,7 @@ def _two(settings: Settings) -> list[jobs.Worker]:
     return found if len(found) == 2 else []
 
 
+@pytest.mark.long
 def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None:
     """Stopped, not killed: its lock is held, so only the heartbeat tells."""
     store = tiny_home(tmp_path)
@@ -228,6 +231,7 @@ def _reached(settings: Settings, job: str, step: str, unit: str) -> bool:
     return progress is not None and progress.step == step and unit in (progress.unit, "")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["score", "run"] if KILLS > 3 else ["score"])
 def test_workers_on_postgresql_share_the_tasks_and_do_none_twice(
     tmp_path: Path, postgres: str, kind: str
@@ -265,6 +269,7 @@ def _imported(bench: Bench, file: Path, dataset: Dataset) -> str:
     return imports.import_run(bench, file, dataset).hits.system
 
 
+@pytest.mark.long
 def test_jobs_outlive_a_database_that_goes_away_and_comes_back(
     tmp_path: Path, postgres: str, postgres_server: Path
 ) -> None:
@@ -297,6 +302,7 @@ def control(server: Path, *words: str) -> None:
     subprocess.run(command, check=True, user=user, cwd=server, stdout=subprocess.DEVNULL)
 
 
+@pytest.mark.long
 def test_weights_are_loaded_where_they_are_kept_apart_and_who_has_nothing_to_do_ends(
     tmp_path: Path,
 ) -> None:

@@ -423,6 +423,7 @@ def test_what_goes_out_as_csv_comes_in_the_same_whatever_was_there(tmp_path_fact
     other.close()
 
 
+@pytest.mark.long
 def test_many_at_once(tmp_path):
     """More than a database takes values in one statement."""
     number = 40_000

@@ -95,6 +95,7 @@ def went_on(frame: Frame, grades: np.ndarray, seed: int) -> np.ndarray:
     return linear(frame, of, sample.values, one, one).values.mean(axis=1)
 
 
+@pytest.mark.long
 def test_batches_of_more_systems_have_no_bias_together() -> None:
     frame, grades = drawn(8, 5, seed=6)
     grades = np.minimum(grades, 1)

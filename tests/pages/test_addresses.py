@@ -61,6 +61,7 @@ def _by_menu(page: str, before: AppTest) -> AppTest:
     return opened(page, {k: before.session_state[k] for k in KEPT if k in before.session_state})
 
 
+@pytest.mark.long
 def test_the_address_of_a_page_that_the_menu_opened_opens_the_same_elsewhere(bench: Bench) -> None:
     given = {"dataset": "second", "measure": "R@100", "judgements": "added"}
     app = opened("pages/query.py", **given, systems=list(RUNS)[:1])
@@ -73,24 +74,21 @@ def test_the_address_of_a_page_that_the_menu_opened_opens_the_same_elsewhere(ben
             assert address_of(arrived)["judgements"] == ["added"]
 
 
-@pytest.mark.parametrize("page", PAGES)
 def test_what_somebody_imports_does_not_change_what_an_address_shows(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = filled.bench(tmp_path)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     judgements = pd.DataFrame({"query_id": QUERIES, "doc_id": "d1", "relevance": 1})
     hits = pd.DataFrame({"query_id": QUERIES, "doc_id": "d1", "score": 1.0})
     publish(bench.store, "scifact", judgements, {"bm25": hits, "minilm": hits})
-    before = opened(page)
-    address = address_of(before)
+    before = {page: opened(page) for page in PAGES}
     # Its name comes before all others, and whoever has runs of their own sees these first.
     filled.take(bench, name="aaa")
-    after = opened(page, **address)
-    shown = {name: _shown(one)["widgets"] for name, one in (("b", before), ("a", after))}
-    assert {k: v for k, v in shown["a"].items() if k in shown["b"]} == shown["b"], address
-    datasets = {names for (_, _, key), names in shown["a"].items() if key == "dataset"}
-    assert "aaa" not in datasets
-    if page == PAGES[0]:
-        both = opened(page, numbers="Computed", group="")
-        assert _shown(both)["figures"].keys() >= {"cells"}
+    for page, was in before.items():
+        address = address_of(was)
+        after, shown = _shown(opened(page, **address))["widgets"], _shown(was)["widgets"]
+        assert {key: after[key] for key in after.keys() & shown.keys()} == shown, address
+        assert "aaa" not in {names for (_, _, key), names in after.items() if key == "dataset"}
+    both = opened(numbers="Computed", group="")
+    assert _shown(both)["figures"].keys() >= {"cells"}

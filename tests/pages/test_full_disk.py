@@ -79,8 +79,14 @@ def _export_table(outside: Path, inside: Path) -> Words:
 
 
 COMMANDS = [_import_dataset, _import_run, _run, _judgements, _snapshot, _export_run, _export_table]
+SHORT = (_import_run, _export_run)
+OFTEN = [pytest.param(one, marks=[pytest.mark.long] * (one not in SHORT)) for one in COMMANDS]
 ROOMS = [
-    pytest.param(one, kilobytes, marks=[pytest.mark.soak] * (kilobytes != 120))
+    pytest.param(
+        one,
+        kilobytes,
+        marks=pytest.mark.soak if kilobytes != 120 else [pytest.mark.long] * (one not in SHORT),
+    )
     for one in COMMANDS
     for kilobytes in (0, 120, 500)
 ]
@@ -108,7 +114,7 @@ def test_a_full_disk_is_a_sentence_and_the_command_works_once_there_is_room(
         _is_whole(small)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", OFTEN)
 def test_a_read_only_home_is_a_sentence_and_the_command_works_once_it_can_be_written(
     small: Path,
     tmp_path: Path,

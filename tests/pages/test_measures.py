@@ -71,6 +71,7 @@ def test_a_measure_that_nothing_was_scored_by_is_answered_with_the_command() -> 
     assert "Did you mean Bpref" in warning.value
 
 
+@pytest.mark.long
 def test_a_view_by_such_a_measure_is_saved_as_files(tmp_path: Path) -> None:
     app = opened("compare", dataset="tiny", a="a", b="b", measure=BIASED)
     with zipfile.ZipFile(io.BytesIO(app.session_state["_run"].save())) as saved:

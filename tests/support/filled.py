@@ -57,6 +57,13 @@ def take_twelve(bench: Bench) -> None:
     add(bench, imports.import_dataset(bench, "own", qrels=qrels).dataset, hits)
 
 
+def having(folder: Path, runs: Mapping[str, str] = RUNS) -> Bench:
+    """A home in a folder that has the tiny collection and runs on it: made once, then copied."""
+    key = ("tiny", *runs.items())
+    copied_homes.copied(key, folder / "home", lambda made, _: take(made, runs))
+    return bench(folder)
+
+
 def home() -> Path:
     """The home with both runs on `tiny`, made once in each process, for tests that only look."""
     return copied_homes.made("two runs", lambda made, _: take(made)).home

@@ -152,6 +152,7 @@ _counts = st.dictionaries(
 )
 
 
+@pytest.mark.long
 @FEWER
 @given(st.lists(_counts, min_size=2, max_size=4))
 def test_stored_counts_are_compared_by_the_definition_however_they_are_partitioned(

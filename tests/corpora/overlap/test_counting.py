@@ -132,6 +132,7 @@ def test_word_pieces_are_those_of_the_whole_texts(folder: Path, texts: list[Text
     assert terms(documents(folder / "pieces.parquet", texts), "wordpieces")[1] == expected
 
 
+@pytest.mark.long
 def test_a_corpus_counted_in_slices_has_the_same_counts(folder: Path) -> None:
     file = documents(folder / "slices.parquet", TEXTS * 20)
     for kind in ("ngrams", "wordpieces"):

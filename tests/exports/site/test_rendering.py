@@ -110,6 +110,7 @@ def _links(site: Path) -> None:
             ), way
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("shipped_results")
 def test_every_view_has_the_parts_of_its_page(tmp_path: Path) -> None:
     store = Store(Settings(home=tmp_path / "home", threads=1))

@@ -125,6 +125,7 @@ def test_lists_have_ids_ranks_and_grades_and_no_texts_unless_asked(site: Path) -
     assert "old harbour" not in written and "ships in the harbour" not in written
 
 
+@pytest.mark.long
 def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Path) -> None:
     write(store, tmp_path / "site", Wanted(measures=("RR@10",), texts=True))
     assert "ships in the harbour" in piece(tmp_path / "site", "queries-0-tiny")["texts"]
@@ -149,6 +150,7 @@ def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
     assert "<title>Compare · tiny · nDCG@10 · Ours &lt;b&gt;</title>" in page
 
 
+@pytest.mark.long
 def test_added_judgements_count_where_they_are_chosen(tmp_path: Path) -> None:
     now = hostile.make(tmp_path)
     site = tmp_path / "site"
@@ -160,6 +162,7 @@ def test_added_judgements_count_where_they_are_chosen(tmp_path: Path) -> None:
     assert means != piece(site, "scores-0-hostile-judged10")["values"]
 
 
+@pytest.mark.long
 def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -> None:
     wanted = Wanted(measures=("RR@10",))
     (tmp_path / "file").touch()
@@ -190,6 +193,7 @@ def test_a_site_that_cannot_be_replaced_comes_back(tmp_path: Path) -> None:
     assert (tmp_path / "site" / "index.html").read_text() == "mine"
 
 
+@pytest.mark.long
 def test_a_dataset_without_the_wanted_measures_is_no_choice(tmp_path: Path) -> None:
     """One dataset has Bpref, the other has not."""
     now = Settings(home=tmp_path / "home", threads=1, latency_queries=0)

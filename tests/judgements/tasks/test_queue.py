@@ -235,7 +235,7 @@ def work(store: Store, task: Task, person: Annotator, seed: int) -> list[str]:
     return came
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_four_people_at_once_never_fight_over_a_pair(store: Store, seed: int) -> None:
     task = made(store, n_queries=10, double_share=0.4, seed=seed)
     with ThreadPoolExecutor(4) as people:

@@ -260,6 +260,7 @@ def test_what_lies_ready_is_not_given_out_once_a_role_is_gone(closed: Dashboard)
         settings.write_text(TOLD, encoding="utf-8")
 
 
+@pytest.mark.long
 def test_a_view_is_saved_by_who_may_look_now_and_given_to_nobody_else(closed: Dashboard) -> None:
     known, settings = knocking.cookie(closed.address, VIEWER), closed.home / "settings.toml"
     with socket(closed.address, known) as viewer:
@@ -386,6 +387,7 @@ def test_a_server_without_what_is_stored_is_unavailable(
     _until(opened, (200, {"status": "ok"}))
 
 
+@pytest.mark.long
 def test_a_server_makes_way_for_a_newer_one_of_the_same_state(tmp_path: Path) -> None:
     old = Dashboard(tmp_path, port(8800))
     try:

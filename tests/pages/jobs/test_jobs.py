@@ -85,6 +85,7 @@ def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) ->
     assert re.search(r"1 run, about \d+ s on one worker", words_of(app))
 
 
+@pytest.mark.long
 def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> None:
     broken = store.settings.home / "datasets" / "scifact"
     write_tiny(broken)

@@ -13,7 +13,7 @@ from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support import copied_homes
+from tests.support import filled
 from tests.support.processes import database, java
 from tests.support.tiny import write_tiny
 
@@ -63,7 +63,7 @@ def shipped_results(monkeypatch: pytest.MonkeyPatch) -> None:
 def tiny(tmp_path: Path) -> Dataset:
     """The tiny collection, taken into the home of the bench; its files are in `tiny` beside it."""
     write_tiny(tmp_path / "tiny")
-    return copied_homes.tiny(tmp_path / "home")
+    return filled.tiny(tmp_path / "home")
 
 
 @pytest.fixture

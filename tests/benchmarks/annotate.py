@@ -40,7 +40,7 @@ from compute.store.store import Store
 from compute.systems import system
 from compute.views.annotate import select as annotate_select
 from tests.benchmarks.side_by_side import Row, say, show
-from tests.support.browsers import FLAGS, chromium
+from tests.support.acting import FLAGS, chromium
 from tests.support.processes.dashboards import WAIT, serving
 
 MADE = "made"

@@ -13,7 +13,7 @@ from compute.intake import imports
 from compute.recompute import run
 from compute.store.store import Store
 from compute.systems import system
-from tests.support.browsers import FLAGS, chromium
+from tests.support.acting import FLAGS, chromium
 from tests.support.processes.dashboards import WAIT, port, serving
 from tests.support.tiny import write_tiny
 

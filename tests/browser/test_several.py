@@ -23,8 +23,7 @@ from compute.reading.ahead import OUTGROWN
 from compute.recompute import run
 from compute.store.store import Store
 from tests.browser.test_annotate import DATASET, Judging, check_all_saved_once, saved
-from tests.support.acting import go, settled
-from tests.support.browsers import FLAGS, chromium
+from tests.support.acting import FLAGS, chromium, go, settled
 from tests.support.corpora import write_many
 from tests.support.processes import knocking, networks, several
 from tests.support.processes.dashboards import WAIT

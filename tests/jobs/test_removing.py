@@ -18,7 +18,7 @@ from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.shared import catalogue
-from tests.support import copied_homes, filled
+from tests.support import filled
 from tests.support.tiny import write_tiny
 
 RUNS = {
@@ -30,7 +30,7 @@ RUNS = {
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """The tiny collection with its splits test and dev, and two runs on the first."""
-    copied_homes.copied("splits", tmp_path / "home", _splits)
+    filled.copied("splits", tmp_path / "home", _splits)
     settings = Settings(home=tmp_path / "home", threads=1)
     return Bench(Store(settings), settings)
 

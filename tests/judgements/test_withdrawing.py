@@ -10,7 +10,7 @@ from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice, resolve
 from compute.judgements.exchange import exported, from_csv, lacking
 from compute.store.store import Store
-from tests.support import copied_homes
+from tests.support import filled
 from tests.support.storage import open_store
 from tests.support.tiny import JUDGEMENTS
 
@@ -29,7 +29,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Of a home with the tiny collection in it."""
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("BEIRSCOPE_STATE", raising=False)
-    copied_homes.tiny(tmp_path / "home")
+    filled.tiny(tmp_path / "home")
     return Store(Settings(home=tmp_path / "home", threads=1))
 
 

@@ -5,10 +5,25 @@ Wait first for what the last step was to bring, then for the page to settle: a r
 begun yet cannot be told from one that is over.
 """
 
+import os
+import shutil
 from typing import Any
 
 from playwright.sync_api import Page, expect
 
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-gpu-rasterization",
+    "--in-process-gpu",
+    # Tabs of one address share a process: what one has compiled of Streamlit and Plotly, all have.
+    "--process-per-site",
+]
 FIGURE = "[data-testid=stPlotlyChart]"
 _SETTLED = """() => {
     const app = document.querySelector('[data-testid=stApp]');
@@ -45,6 +60,13 @@ _MARK = """([figure, carried]) => {
     }
     return null;
 }"""
+
+
+def chromium() -> str | None:
+    """The browser to drive: `$BEIRSCOPE_CHROMIUM`, or one on the PATH."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = (shutil.which(name) for name in names)
+    return os.environ.get("BEIRSCOPE_CHROMIUM") or next(filter(None, found), None)
 
 
 def settled(page: Page) -> None:

@@ -1,15 +1,21 @@
-"""Homes with the tiny collection and runs on it; its texts and a name of a system are hostile."""
+"""Homes with the tiny collection and runs on it; its texts and a name of a system are hostile.
 
-from collections.abc import Mapping
+Those that many tests begin with are made once in each process, and copied for each test.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support import copied_homes
 from tests.support.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$"
@@ -60,10 +66,53 @@ def take_twelve(bench: Bench) -> None:
 def having(folder: Path, runs: Mapping[str, str] = RUNS) -> Bench:
     """A home in a folder that has the tiny collection and runs on it: made once, then copied."""
     key = ("tiny", *runs.items())
-    copied_homes.copied(key, folder / "home", lambda made, _: take(made, runs))
+    copied(key, folder / "home", lambda made, _: take(made, runs))
     return bench(folder)
 
 
 def home() -> Path:
     """The home with both runs on `tiny`, made once in each process, for tests that only look."""
-    return copied_homes.made("two runs", lambda made, _: take(made)).home
+    return made("two runs", lambda made, _: take(made)).home
+
+
+class Made(NamedTuple):
+    """A home, and a dataset in it."""
+
+    home: Path
+    dataset: Dataset
+
+
+_MADE: dict[object, Made] = {}
+
+
+@cache
+def _folder() -> TemporaryDirectory[str]:
+    """Where they lie until the process ends."""
+    return tempfile.TemporaryDirectory(prefix="beirscope-homes-")
+
+
+def copied(what: object, home: Path, make: Callable[[Bench, Path], Dataset]) -> Dataset:
+    """Let a home, which is not there yet, be as `make` makes it; the dataset that is in it.
+
+    It is called once for each `what`, with an empty home and a folder for files. The copy has its
+    state in SQLite, wherever the first one was made.
+    """
+    found = made(what, make)
+    shutil.copytree(found.home, home)
+    return found.dataset
+
+
+def made(what: object, make: Callable[[Bench, Path], Dataset]) -> Made:
+    """The home itself, for tests that only look at it."""
+    if what not in _MADE:
+        folder = Path(_folder().name) / str(len(_MADE))
+        settings = Settings(home=folder / "home", threads=1, latency_queries=0)
+        store = Store(settings, shipped=folder / "nothing")
+        _MADE[what] = Made(settings.home, make(Bench(store, settings), folder))
+        store.close()
+    return _MADE[what]
+
+
+def tiny(home: Path) -> Dataset:
+    """Let a home have the tiny collection."""
+    return copied("tiny", home, lambda made, _: take(made, {}))

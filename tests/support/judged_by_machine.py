@@ -11,7 +11,7 @@ from compute.intake.machine_judging import Plan
 from compute.judgements.asking import journal
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support import copied_homes
+from tests.support import filled
 from tests.support.processes.machine import Machine
 from tests.support.tiny import write_tiny
 
@@ -25,7 +25,7 @@ def home(folder: Path, server: Machine, *documents: str, **more: Any) -> Bench:
 
     Officially judged are d1 and d5 of q1, so the run leaves d4 and these to judge.
     """
-    copied_homes.copied(documents, folder / "home", partial(_take, documents))
+    filled.copied(documents, folder / "home", partial(_take, documents))
     about: dict[str, Any] = {"judge_address": server.address, "judge_model": "m"}
     about |= {"judge_key": KEY} | more
     settings = Settings(home=folder / "home", threads=1, latency_queries=0, **about)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.pages.addresses import Address
 from tests.benchmarks.pages.sessions import PATIENCE, Server
-from tests.support.browsers import FLAGS
+from tests.support.acting import FLAGS
 from tests.support.pages import TITLES
 
 QUIET = 600

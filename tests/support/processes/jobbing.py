@@ -17,7 +17,7 @@ from compute.intake import imports
 from compute.jobs.steps import end_with_worker
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support import copied_homes
+from tests.support import filled
 from tests.support.processes import prepared
 from tests.support.tiny import write_tiny
 
@@ -140,7 +140,7 @@ def tiny_home(folder: Path, state: str = "", names: Sequence[str] = ("tiny",)) -
     settings = Settings(home=folder / "home", state=state, threads=1, latency_queries=0)
     source, names = write_tiny(folder / "tiny"), list(names)
     if not state and "tiny" in names:
-        copied_homes.tiny(settings.home)
+        filled.tiny(settings.home)
         names.remove("tiny")
     store = Store(settings, shipped=folder / "nothing")
     for name in names:

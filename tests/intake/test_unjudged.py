@@ -22,7 +22,8 @@ def scores(bench: Bench, loaded: Loaded, system: str = "a") -> dict[str, float]:
     assert not stale
     (part,) = [one for one in fresh if (one.kind, one.system) == ("scores", system)]
     rows = read(part)
-    return rows[rows["measure"] == "nDCG@10"].set_index("query_id")["value"].to_dict()
+    rows = rows[rows["measure"] == "nDCG@10"]
+    return dict(zip(rows["query_id"], rows["value"], strict=True))
 
 
 def test_runs_make_a_dataset_of_their_queries_and_of_the_texts_they_have(

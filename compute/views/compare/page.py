@@ -10,8 +10,17 @@ from pandas import DataFrame, Series
 from compute.base.errors import WrongInput
 from compute.evaluate.measures import parse
 from compute.evaluate.significance import EXACT
+from compute.views.compare import (
+    before_labels,
+    figures,
+    fusion_sweep,
+    fusions,
+    power,
+    select,
+    slices,
+    tables,
+)
 from compute.views.compare import differences as comparing
-from compute.views.compare import figures, fusion_sweep, fusions, power, select, slices, tables
 from compute.views.compare.fusions import Swept
 from compute.views.page import (
     Above,
@@ -145,8 +154,8 @@ def _one_dataset(view: View) -> Steps:
     pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
     if both.empty and offers.is_unjudged(view.ask, view.dataset):
-        yield from offers.unjudged(view.ask, view.dataset)
-        yield Section(partial(_rankings, partial(view.ask, select.overlaps, **view.asked)))
+        two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles)
+        yield from before_labels.section(two)
         return
     if both.empty:
         yield Message(
@@ -165,7 +174,7 @@ def _one_dataset(view: View) -> Steps:
         yield Row([_made(view.dataset, *one) for one in both_systems])
     yield from _differences(view, both)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
-    columns = [partial(_against_each_other, view, both), partial(_rankings, alike)]
+    columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
     yield Section([Beside(columns)], ("scatter", "likeness"))
     yield Section(partial(_kinds, view, both), ("kinds", "kinds_table"), asks=("slice",))
     different = partial(_most_different, view, both, alike)
@@ -271,25 +280,6 @@ def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
         how="a mark is a query, a larger one several with the same two values."
         f" Above the dotted line {a} is better. Marks in the corners are queries that"
         " one system answers and the other misses."
-    )
-
-
-def _rankings(alike: Callable[[], DataFrame]) -> Iterator[Step]:
-    """How alike the two rankings are, by query."""
-    yield Heading("How alike the rankings are")
-    rows = alike()
-    if rows.empty:
-        yield Message("The ranked lists of these runs are not stored.")
-        return
-    title = "Queries by rank-biased overlap of their two lists"
-    yield Figure(
-        "likeness", title, partial(figures.likeness, rows), of=("dataset", "a", "b"), narrow=True
-    )
-    yield Note(
-        [f"On average {rows['shared'].mean():.1f} of 10 first documents are the same."],
-        how="1 means the same documents in the same order, 0 no document in common."
-        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
-        " rank 100; equal scores stand in the order that every number here is computed from).",
     )
 
 

@@ -104,6 +104,8 @@ def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str
     return DataFrame([asdict(significance.two(*board.values, weights=board.weights))])
 
 
+DEPTHS = (1, 3, 5, 10, 20, 50, 100)
+"""Ranks to which the overlap of two lists is told."""
 _LENGTHS = """
 select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
 """
@@ -117,7 +119,8 @@ join (select query_id, doc_id, rank from read_parquet($other) where rank <= $dep
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared.
+    """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared, and
+    the share of the first k documents that both have as at_k.
 
     `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
     No row where the lists of one system are not stored.
@@ -136,6 +139,7 @@ def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
     one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
     if not one or not other:
         columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}
+        columns |= {f"at_{k}": "float" for k in DEPTHS}
         return DataFrame(columns=list(columns)).astype(columns)
     counts = [
         cursor.sql(_LENGTHS, params={"files": of, "depth": rbo.DEPTH}).to_arrow_table()
@@ -149,9 +153,44 @@ def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
     query = numbered(met["query_id"], queries)
     depth = met["met_at"].to_numpy().astype(np.int64)
     values = rbo.of_shared(query, depth, *lengths)
-    shared = np.bincount(query[depth <= 10], minlength=len(queries))
+    shared = {k: np.bincount(query[depth <= k], minlength=len(queries)) for k in DEPTHS}
+    of = {f"at_{k}": n / np.minimum(lengths, k).max(axis=0) for k, n in shared.items()}
     frame = DataFrame({"dataset": dataset, "query_id": queries.to_pandas()})
-    return frame.assign(rbo=values, shared=shared)
+    return frame.assign(rbo=values, shared=shared[10], **of)
+
+
+_TOPS = """
+with one as (select query_id, doc_id, rank from read_parquet($one)),
+other as (select query_id, doc_id, rank from read_parquet($other))
+select $dataset as dataset, query_id, doc_id, one.rank as rank_a, other.rank as rank_b
+from one full join other using (query_id, doc_id)
+order by query_id, coalesce(one.rank, other.rank), doc_id
+"""
+
+
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
+def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
+    """The first ten documents of two systems: dataset, query_id, doc_id, rank_a, rank_b, which is
+    absent where that one has it below."""
+    found = [DataFrame(columns=["dataset", "query_id", "doc_id", "rank_a", "rank_b"])]
+    for name in sorted(datasets):
+        one, other = (files(cursor, "top", name, [system]) for system in (a, b))
+        if one and other:
+            of = {"dataset": name, "one": one, "other": other}
+            found.append(_of_kind(cursor, name, cursor.execute(_TOPS, of).df()))
+    return pd.concat(found[1:] or found, ignore_index=True)
+
+
+@question(datasets=("datasets",))
+def texts(cursor: Cursor, datasets: Sequence[str], query_ids: Sequence[str]) -> DataFrame:
+    """query_id, text of some queries."""
+    return cursor.execute(
+        """
+        select query_id, text from queries
+        where list_contains($datasets, dataset) and list_contains($query_ids, query_id)
+        """,
+        {"datasets": list(datasets), "query_ids": list(query_ids)},
+    ).df()
 
 
 @question(systems=("a", "b"), shows="runs")

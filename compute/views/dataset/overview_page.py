@@ -61,7 +61,7 @@ def overview(view: View) -> Iterator[Step]:
 def _without_runs(view: View) -> Iterator[Step]:
     """The reason why nothing computed is shown, and the way to where it is computed."""
     if offers.is_unjudged(view.ask, view.dataset.name):
-        yield from offers.unjudged(view.ask, view.dataset.name)
+        yield from offers.unjudged(view.dataset.name)
         return
     yield Message(offers.without_runs(view.ask, view.dataset))
     if offers.is_loaded(view.ask, view.dataset):

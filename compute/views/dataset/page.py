@@ -53,7 +53,7 @@ def page(ask: Ask) -> Steps:
     if shown in WITH_TEXTS:
         yield Widget("texts", {"dataset": view.dataset})
     if shown in _JUDGED and offers.is_unjudged(ask, name):
-        yield from offers.unjudged(ask, name)
+        yield from offers.unjudged(name)
     else:
         yield from _VIEWS[shown](view)
 

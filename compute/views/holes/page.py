@@ -62,7 +62,7 @@ def page(ask: Ask) -> Steps:
         return
     view: View = yield Row(partial(_controls, ask, runs))
     if not view.has_added and offers.is_unjudged(ask, view.dataset):
-        yield from offers.unjudged(ask, view.dataset)
+        yield from offers.unjudged(view.dataset)
         return
     if view.whole:
         yield Section(partial(judged_page.way, view))

@@ -144,7 +144,7 @@ def controls(ask: Ask) -> Steps:
     shown = cells.of_datasets(cells.cells(of.kind, printed, ours), datasets, chosen.wanted)
     bare = ask(catalogue.unjudged)["dataset"].tolist() if of.kind == COMPUTED else []
     if shown.empty and bare:
-        yield from offers.unjudged(ask, bare[0])
+        yield from offers.unjudged(bare[0])
         return None
     if bare:
         titles = offers.dataset_titles(ask)

@@ -154,11 +154,11 @@ def is_unjudged(ask: Ask, name: str) -> bool:
     return name in set(ask(catalogue.unjudged)["dataset"])
 
 
-def unjudged(ask: Ask, name: str) -> Iterator[Step]:
+def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
     """The sentence that stands for the scores of a dataset without judgements, and the ways on."""
     yield Message(next_steps.without_judgements(name))
-    compare, task = Link("compare", {"dataset": name}), {"view": "new", "dataset": name}
-    ways = [Button("Compare its runs", compare), Button("Judge documents", Link("annotate", task))]
+    ways = [Button("Compare its runs", Link("compare", {"dataset": name}))] * compare
+    ways += [Button("Judge documents", Link("annotate", {"view": "new", "dataset": name}))]
     yield Row([*ways, Button("Add judgements", Link("data", {"show": "Import", "to": name}))])
 
 

@@ -16,10 +16,7 @@ def record(facts: DataFrame) -> Dataset:
 
 def without_judgements(name: str) -> str:
     """Why nothing is scored on an own dataset that has runs, and what to do."""
-    return (
-        f"No judgements yet on {name}, so nothing is scored: {how_to_judge(name)}. Compare shows"
-        " how its runs differ."
-    )
+    return f"No judgements yet on {name}, so nothing is scored: {how_to_judge(name)}."
 
 
 def without_texts(dataset: Dataset) -> str:

@@ -1,0 +1,235 @@
+"""Two runs compared by their ranked lists only, while no judgement says which is better."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.reading.top_ranks import DEPTH
+from compute.views.compare import figures, select
+from compute.views.page import (
+    Ask,
+    Beside,
+    Figure,
+    Heading,
+    Link,
+    Message,
+    Note,
+    Section,
+    Step,
+    Steps,
+    Table,
+    Text,
+    offers,
+)
+from compute.views.query import select as query_select
+from compute.views.shared import theme as looks
+
+MOST = 20
+"""Queries of the table of those that changed most."""
+HUBS, LEAST, SHARE = 5, 3, 0.2
+"""Documents that are named as hubs: at most so many, each in so many top lists of a run and in
+this share of them."""
+_LETTERS = 200
+_PAIR = ("dataset", "a", "b")
+
+
+class Two(NamedTuple):
+    """Two runs on a dataset."""
+
+    ask: Ask
+    dataset: str
+    systems: tuple[str, str]
+    titles: tuple[str, str]
+
+    def lists(self) -> DataFrame:
+        """`select.tops` of both."""
+        a, b = self.systems
+        return self.ask(select.tops, datasets=[self.dataset], a=a, b=b)
+
+    def overlaps(self) -> DataFrame:
+        """`select.overlaps` of both."""
+        a, b = self.systems
+        return self.ask(select.overlaps, datasets=[self.dataset], a=a, b=b)
+
+    def texts(self, ids: Sequence[str]) -> Series:
+        """The texts of documents by id, as far as they are stored: each with its title."""
+        collection = offers.record(self.ask, self.dataset).collection
+        rows = self.ask(query_select.documents, collection=collection, doc_ids=sorted({*ids}))
+        both = rows["title"].fillna("") + " " + rows["text"].fillna("")
+        return both.str.split().str.join(" ").str.slice(0, _LETTERS).set_axis(rows["doc_id"])
+
+
+def section(two: Two) -> Steps:
+    """How far the two rankings differ, on which queries, and documents that crowd both."""
+    rows, tops = two.overlaps(), two.lists()
+    if rows.empty or tops.empty:
+        yield Message("The ranked lists of these runs are not stored.")
+        return
+    yield Heading(said(rows, tops, two.titles))
+    yield from offers.unjudged(two.dataset, compare=False)
+    title = "Overlap of the two runs by depth"
+    by_depth = [Table("depths", title, depths(rows), of=_PAIR), moved(tops)]
+    yield Section([Beside([by_depth, partial(likeness, lambda: rows)])], ("depths", "likeness"))
+    yield Section(partial(_hubs, two, tops), ("hubs",))
+    yield Section(partial(_changed, two, rows, tops), ("changed",), "Queries that changed most")
+
+
+def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
+    """How alike the two rankings are, by query."""
+    yield Heading("How alike the rankings are")
+    rows = alike()
+    if rows.empty:
+        yield Message("The ranked lists of these runs are not stored.")
+        return
+    title = "Queries by rank-biased overlap of their two lists"
+    yield Figure("likeness", title, partial(figures.likeness, rows), of=_PAIR, narrow=True)
+    yield Note(
+        [f"On average {rows['shared'].mean():.1f} of 10 first documents are the same."],
+        how="1 means the same documents in the same order, 0 no document in common."
+        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
+        " rank 100; equal scores stand in the order that every number here is computed from).",
+    )
+
+
+def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
+    """On how many queries the top 10 differ, and how far."""
+    n, changed = len(rows), int(changed_queries(tops).sum())
+    a, b = titles
+    if not changed:
+        return f"{a} and {b} have the same top {DEPTH} on all {counted(n, 'query')}."
+    return (
+        f"{a} and {b} differ in the top {DEPTH} on {changed:,} of {counted(n, 'query')}"
+        f" ({changed / n:.0%}): on average {rows['shared'].mean():.1f} of {DEPTH} documents are the"
+        f" same (rank-biased overlap {looks.plain(rows['rbo'].mean())})."
+    )
+
+
+def changed_queries(tops: DataFrame) -> Series:
+    """By query whether the two top lists hold different documents, or in another order."""
+    differs = tops["rank_a"].fillna(0).ne(tops["rank_b"].fillna(0))
+    return differs.groupby([tops["dataset"], tops["query_id"]]).any()
+
+
+def depths(rows: DataFrame) -> DataFrame:
+    """As text, by depth: the mean share of documents that both lists have, and how many queries
+    have all in common, or none."""
+    found = {k: rows[f"at_{k}"] for k in select.DEPTHS}
+    return DataFrame(
+        {
+            "Depth": [str(k) for k in found],
+            "Same documents": [f"{share.mean():.0%}" for share in found.values()],
+            "Queries with all the same": [f"{share.eq(1).sum():,}" for share in found.values()],
+            "Queries with none": [f"{share.eq(0).sum():,}" for share in found.values()],
+        }
+    )
+
+
+def moved(tops: DataFrame) -> Note:
+    """How far the documents move that both top lists have, and how often the first is another."""
+    both = tops.dropna(subset=["rank_a", "rank_b"])
+    steps = (both["rank_a"] - both["rank_b"]).abs()
+    first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
+    other = int(first.fillna(0).ne(1).sum())
+    facts = [f"Another first document on {other:,} of {counted(len(first), 'query')}."]
+    if len(steps):
+        facts.append(
+            f"Documents in both top {DEPTH}: {steps.gt(0).mean():.0%} have another rank, by"
+            f" {steps.median():.0f} in the median and {steps.max():.0f} at most."
+        )
+    return Note(facts, how="the share of the first k documents that both lists have, by k.")
+
+
+def hubs(tops: DataFrame) -> DataFrame:
+    """Documents that are in many top lists: doc_id, n_a, n_b (lists), share_a, share_b."""
+    sides = tops[["rank_a", "rank_b"]].notna().set_axis(["n_a", "n_b"], axis=1)
+    keyed = tops[["dataset", "query_id", "doc_id"]].join(sides)
+    lists = keyed.groupby(["dataset", "query_id"])[["n_a", "n_b"]].any().sum()
+    found = keyed.groupby("doc_id")[["n_a", "n_b"]].sum()
+    shares = found / lists.clip(lower=1)
+    chosen = ((found >= LEAST) & (shares >= SHARE)).any(axis=1)
+    shares = shares.set_axis(["share_a", "share_b"], axis=1)
+    most = found.max(axis=1).sort_values(ascending=False, kind="stable").index
+    return found.join(shares)[chosen].reindex(most[chosen[most]]).head(HUBS).reset_index()
+
+
+def _hubs(two: Two, tops: DataFrame) -> Steps:
+    rows = hubs(tops)
+    if rows.empty:
+        return
+    yield Heading("Documents in many top lists")
+    first, titles = rows.iloc[0], two.titles
+    yield Text(
+        f"{first['doc_id']} is in {first['share_a']:.0%} of the top {DEPTH} lists of {titles[0]}"
+        f" and {first['share_b']:.0%} of those of {titles[1]}: a hub that crowds out others."
+    )
+    table = {"Document": rows["doc_id"]}
+    table |= _text(two, rows["doc_id"], "Text")
+    for title, side in zip(titles, "ab", strict=True):
+        shares = zip(rows[f"n_{side}"], rows[f"share_{side}"], strict=True)
+        table[f"Lists of {title}"] = Series([f"{n:,} ({share:.0%})" for n, share in shares])
+    yield Table("hubs", f"Documents in many top {DEPTH} lists", DataFrame(table), of=_PAIR)
+
+
+def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
+    """The queries whose lists are least alike: dataset, query_id, text, rbo, shared, and the first
+    document that only one of the top lists has with its rank: only_a, at_a, only_b, at_b."""
+    changed = changed_queries(tops).rename("changed").reset_index()
+    few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])
+    few = few.sort_values(["rbo", "dataset", "query_id"], kind="stable").head(MOST)
+    for side, other in ("ab", "ba"):
+        own = tops[tops[f"rank_{other}"].isna()].sort_values(f"rank_{side}", kind="stable")
+        own = own.drop_duplicates(["dataset", "query_id"])
+        named = {"doc_id": f"only_{side}", f"rank_{side}": f"at_{side}"}
+        columns = ["dataset", "query_id", *named]
+        few = few.merge(own[columns].rename(columns=named), how="left")
+    return few.reset_index(drop=True)
+
+
+def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
+    found = most_changed(rows, tops)
+    if found.empty:
+        yield Message("No query changed.")
+        return
+    asked = two.ask(select.texts, datasets=[two.dataset], query_ids=found["query_id"].tolist())
+    words = asked.set_index("query_id")["text"].reindex(found["query_id"])
+    table: dict[str, object] = {"Query": found["query_id"]}
+    if words.notna().any():
+        table["Text"] = words.fillna("").to_numpy()
+    texts = two.texts(pd.concat([found["only_a"], found["only_b"]]).dropna().tolist())
+    for title, side in zip(two.titles, "ab", strict=True):
+        both = zip(found[f"at_{side}"], found[f"only_{side}"], strict=True)
+        table[f"Only {title} has"] = [_first(rank, name, texts) for rank, name in both]
+    table["Shared of 10"] = found["shared"].astype("Int64")
+    table["Overlap"] = found["rbo"].map(looks.plain)
+    names = {"systems": list(two.systems)}
+    yield Table(
+        "changed",
+        "Queries whose rankings changed most",
+        DataFrame(table),
+        opens=Link("query", names, carried=("dataset", "query")),
+        carried=found[["dataset", "query_id"]].to_numpy().tolist(),
+        of=_PAIR,
+    )
+    yield Note(
+        [
+            f"Side by side the highest document that only one top {DEPTH} has, with its rank.",
+            "A click opens the query with both lists.",
+        ]
+    )
+
+
+def _first(rank: float, name: str, texts: Series) -> str:
+    """A document with its rank, by its text where that is stored."""
+    if pd.isna(rank):
+        return "–"
+    return f"{rank:.0f}: {texts.get(name, '') or name}"
+
+
+def _text(two: Two, ids: Series, column: str) -> dict[str, Series]:
+    """A column of texts, where some are stored."""
+    texts = ids.map(two.texts(ids.tolist()))
+    return {column: texts.fillna("")} if texts.notna().any() else {}

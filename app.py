@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.base.errors import BeirscopeError
-from pages._frame import added_switch, garbage, printing, provenance_panel, sign_in, turns
+from pages._frame import added_switch, garbage, menu, printing, provenance_panel, sign_in, turns
 from pages._frame.progress import progress
 from pages._shared import (
     address,
@@ -15,39 +15,23 @@ from pages._shared import (
     uploaded,
 )
 
-PAGES = (
-    ("pages/leaderboard.py", "Leaderboard"),
-    ("pages/dataset.py", "Dataset"),
-    ("pages/compare.py", "Compare"),
-    ("pages/query.py", "Query"),
-    ("pages/map.py", "Map"),
-    ("pages/overlap.py", "Overlap"),
-    ("pages/lengths.py", "Lengths"),
-    ("pages/holes.py", "Holes"),
-    ("pages/efficiency.py", "Efficiency"),
-    ("pages/annotate.py", "Annotate"),
-    ("pages/jobs.py", "Jobs"),
-    ("pages/data.py", "Data"),
-    ("pages/about.py", "About the numbers"),
-)
-
 st.set_page_config(page_title="Beirscope", layout="wide", initial_sidebar_state="collapsed")
-page = st.navigation(
-    [st.Page(file, title=title, default=place == 0) for place, (file, title) in enumerate(PAGES)],
-    position="top",
-)
+name, page = menu.choose()
+title = menu.PAGES[name].title
 try:
     if sign_in.enter():
-        with metrics.drawing(page.title), turns.turn():
+        with metrics.drawing(title), turns.turn():
             navigation.restore()
-            reading.begin(page.title)
-            added_switch.begin(page.title)
+            reading.begin(title)
+            added_switch.begin(title)
             navigation.follow()
-            progress(page.title)
+            progress(title)
+            menu.start(name)
+            menu.tabs(name)
             page.run()
             added_switch.finish()
-            provenance_panel.footer(page.title)
-            export.footer(page.title, provenance_panel.later())
+            provenance_panel.footer(title)
+            export.footer(title, provenance_panel.later())
             printing.printable()
             address.complete()
             reading.verify()
@@ -55,7 +39,7 @@ except BeirscopeError as error:
     failures.show_error(error)
 except Exception as error:
     failures.show_failure(error)
-if page.title != "Data":
+if title != "Data":
     uploaded.forget()
 sign_in.leave()
 garbage.settle()

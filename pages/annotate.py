@@ -1,11 +1,11 @@
-"""Annotate: tasks, and the form at which unjudged documents are judged blind."""
+"""Judge: tasks, and the form at which unjudged documents are judged blind."""
 
 import streamlit as st
 
 from pages._annotate import making, sections
 from pages._shared import navigation
 
-st.title("Annotate", anchor=False)
+st.title("Judge", anchor=False)
 navigation.from_top()
 if task := sections.named("task"):
     sections.judging(task)

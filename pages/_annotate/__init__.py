@@ -1,1 +1,1 @@
-"""The sections of the page Annotate."""
+"""The sections of the page Judge."""

@@ -1,4 +1,4 @@
-"""The sections of the page Annotate: the list of tasks, and the form at which one is judged.
+"""The sections of the page Judge: the list of tasks, and the form at which one is judged.
 
 Neither names a system, an order or what others said: annotators judge blind.
 """

@@ -15,7 +15,7 @@ from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
-UNSWITCHED = ("Annotate", "Jobs", "About the numbers")
+UNSWITCHED = ("Judge", "Jobs", "About the numbers")
 """Pages without scores; annotators must not see what their judgements do."""
 _PARTS = {
     "Overlap": lambda: st.query_params.get("view") == "Domain shift",

@@ -7,14 +7,14 @@ from compute.store import damage
 from compute.views.jobs.matrix import at_work
 from pages._shared import escaping, failures, following, reading
 
-UNWATCHED = ("Jobs", "Annotate")
+UNWATCHED = ("Jobs", "Judge")
 """One page shows the jobs itself; annotators must not read the names of systems."""
 
 
 def progress(title: str) -> None:
     """Name what is damaged and watch the jobs above the page of this title."""
     lines = [*reading.store().broken, *damage.told(reading.parts())]
-    if title != "Annotate" and lines:
+    if title != "Judge" and lines:
         st.warning(escaping.text("; ".join(lines)), icon=":material/broken_image:")
     if title not in UNWATCHED:
         _watch()

@@ -14,7 +14,7 @@ from compute.views.about import view_provenance
 from compute.views.page import Table
 from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
-WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
+WITHOUT = ("Judge", "Jobs", "Data", "About the numbers")
 """Pages without scores; annotators must not see what systems there are."""
 RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
 _TALL = 420

@@ -273,7 +273,7 @@ def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
     cut.clear()
     page.get_by_role("link", name="Leaderboard").click()
     heading(page, "Leaderboard")
-    page.get_by_role("link", name="Annotate").click()
+    page.get_by_role("link", name="Judge").click()
     # Only this task of the list has nine pairs; those that hal held stay hal's for a while.
     expect(
         page.get_by_text("1 of 9 judgements made by 1 person, 8 being judged now")

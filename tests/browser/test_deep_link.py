@@ -36,7 +36,7 @@ def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashb
     page.set_viewport_size({"width": 800, "height": 900})
     go(page, f"{dashboard}/about")
     links = page.get_by_test_id("stTopNavLink")
-    expect(links.last).to_have_text("About the numbers")
+    expect(links.last).to_have_text("Workspace")
     expect(links.last).to_be_visible()
     expect(page.get_by_text("1 more")).not_to_be_visible()
 

@@ -48,6 +48,7 @@ def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whol
     settled(page)
     page.get_by_role("button", name="Export").first.click()
     expect(page.get_by_role("button", name="PDF").first).to_be_visible()
+    page.get_by_role("link", name="Workspace", exact=True).first.click()
     page.get_by_role("link", name="Jobs", exact=True).first.click()
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
     settled(page)

@@ -1,4 +1,4 @@
-"""The page Annotate without a browser: tasks are made, listed, opened; a hole judged in place."""
+"""The page Judge without a browser: tasks are made, listed, opened; a hole judged in place."""
 
 import shutil
 from pathlib import Path

@@ -1,11 +1,10 @@
 """The look-ups by folder: the list that guards addresses, and what a server imports beforehand."""
 
-import ast
 import subprocess
 import sys
 
 from compute.base.settings import PROJECT
-from pages._frame import gate
+from pages._frame import gate, menu
 from pages._shared import page_files
 
 SCRIPT = """
@@ -25,20 +24,9 @@ opening.append(reading.AHEAD.stay())
 """
 
 
-def _table() -> list[str]:
-    """The files of the table in app.py, without running it."""
-    tree = ast.parse((PROJECT / "app.py").read_text("utf-8"))
-    [value] = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
-    ]
-    return sorted(file for file, _ in ast.literal_eval(value))
-
-
 def test_every_page_of_the_table_is_found_and_nothing_else() -> None:
     found = [file.relative_to(PROJECT).as_posix() for file in page_files.PAGES]
-    assert found == _table()
+    assert found == sorted(f"pages/{name}.py" for name in menu.PAGES)
     assert sorted(gate._PAGES) == [f"/{file[6:-3]}" for file in found]
 
 

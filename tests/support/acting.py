@@ -11,6 +11,8 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from pages._frame import menu
+
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -72,6 +74,15 @@ def chromium() -> str | None:
 def settled(page: Page) -> None:
     """Wait until the server has run the page and the browser shows all of it."""
     page.wait_for_function(_SETTLED)
+
+
+def by_menu(page: Page, title: str) -> None:
+    """Open the page of a title as the menu and the tabs lead to it."""
+    wanted = next(one for one in menu.PAGES.values() if one.title == title)
+    # On a phone the menu is folded, and a name may stand in the page, too.
+    page.get_by_test_id("stTopNavLink").get_by_text(wanted.door, exact=True).click()
+    if wanted.tab:
+        page.locator(".st-key-_tabs").get_by_role("link", name=wanted.tab, exact=True).click()
 
 
 def go(page: Page, address: str) -> None:

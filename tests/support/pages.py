@@ -1,6 +1,5 @@
 """Pages as an address opens them, without a browser, and what is looked for on them."""
 
-import ast
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,17 +9,10 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from compute.base.settings import PROJECT
+from pages._frame import menu
 
-
-def _pages() -> dict[str, str]:
-    """By file the title, of app.py's table."""
-    for node in ast.parse((PROJECT / "app.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
-            return dict(ast.literal_eval(node.value))
-    raise LookupError("no PAGES in app.py")
-
-
-TITLES = _pages()
+TITLES = {f"pages/{name}.py": page.title for name, page in menu.PAGES.items()}
+"""By file."""
 PAGES = list(TITLES)
 
 

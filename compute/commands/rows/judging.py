@@ -51,7 +51,7 @@ COMMANDS = {
         "draw more for a sampled task, of what nobody judged by now",
         "sampling_on.sample_on",
         (
-            option("task", metavar="TASK", help="its id, as the page Annotate shows it"),
+            option("task", metavar="TASK", help="its id, as the page Judge shows it"),
             option("--pairs", type=count, required=True, help="documents to judge besides"),
             option(
                 "--add",

@@ -1,1 +1,1 @@
-"""For the page Annotate."""
+"""For the page Judge."""

@@ -1,4 +1,4 @@
-"""Every SELECT of the Annotate page."""
+"""Every SELECT of the page Judge."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

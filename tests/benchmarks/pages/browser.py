@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.pages.addresses import Address
 from tests.benchmarks.pages.sessions import PATIENCE, Server
-from tests.support.acting import FLAGS
+from tests.support.acting import FLAGS, by_menu
 from tests.support.pages import TITLES
 
 QUIET = 600
@@ -73,7 +73,7 @@ def clicks(browser: Browser, server: Server, times: int) -> Iterator[tuple[str, 
                 start = window.evaluate(
                     "title => (window.wanted = title, performance.now())", title
                 )
-                window.get_by_role("link", name=title, exact=True).first.click()
+                by_menu(window, title)
                 yield title, (_whole(window) - start) / 1000
 
 

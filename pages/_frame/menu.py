@@ -1,0 +1,92 @@
+"""The way between pages: eight doors in the menu, tabs inside a door, and where to start."""
+
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from pages._shared import navigation
+
+NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
+<text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
+font-weight="700" fill="#2a7ac0">Beirscope</text></svg>"""
+WHAT = (
+    "Beirscope compares retrieval systems: their scores, the queries where they differ, and the"
+    " documents that nobody judged."
+)
+
+
+class Page(NamedTuple):
+    """A row of the table of pages."""
+
+    title: str
+    door: str
+    tab: str = ""
+    """Its label beside the other pages of the door; empty where there is no other."""
+
+
+PAGES = {
+    "leaderboard": Page("Leaderboard", "Leaderboard", "Scores"),
+    "efficiency": Page("Efficiency", "Leaderboard", "Efficiency"),
+    "dataset": Page("Dataset", "Dataset"),
+    "compare": Page("Compare", "Compare"),
+    "query": Page("Query", "Query", "Ranked lists"),
+    "map": Page("Map", "Query", "Map of documents"),
+    "holes": Page("Holes", "Holes"),
+    "annotate": Page("Judge", "Judge"),
+    "overlap": Page("Overlap", "Corpora", "Overlap"),
+    "lengths": Page("Lengths", "Corpora", "Lengths"),
+    "data": Page("Data", "Workspace", "Data"),
+    "jobs": Page("Jobs", "Workspace", "Jobs"),
+    "about": Page("About the numbers", "Workspace", "How numbers are computed"),
+}
+"""By file and address; the first page of a door is the one that the menu opens."""
+
+
+def choose() -> tuple[str, Any]:
+    """Name and Streamlit's page of what the browser asks for, under the menu."""
+    st.logo(NAME, size="large")
+    shown = {page.door: name for name, page in reversed(PAGES.items())}
+    # The menu marks the page that is open, so of its door this one stands there.
+    here = urlsplit(st.context.url or "").path.rpartition("/")[2]
+    shown |= {PAGES[here].door: here} if here in PAGES else {}
+    listed = {
+        name: st.Page(
+            f"pages/{name}.py",
+            title=page.door if name == shown[page.door] else page.title,
+            default=name == navigation.FIRST,
+            visibility="visible" if name == shown[page.door] else "hidden",
+        )
+        for name, page in PAGES.items()
+    }
+    asked = st.navigation(list(listed.values()), position="top")
+    return next(name for name, one in listed.items() if one.url_path == asked.url_path), asked
+
+
+def tabs(name: str) -> None:
+    """Links to the pages behind the same door."""
+    door = PAGES[name].door
+    several = [other for other, page in PAGES.items() if page.door == door and page.tab]
+    if several:
+        with st.container(horizontal=True, gap="small", key="_tabs"):
+            for other in several:
+                st.page_link(f"pages/{other}.py", label=PAGES[other].tab)
+
+
+def start(name: str) -> None:
+    """One sentence about Beirscope and three ways to start, over the page of a bare address."""
+    is_bare = not st.query_params.to_dict()
+    if name != navigation.FIRST or not st.session_state.setdefault("_bare_start", is_bare):
+        st.session_state["_bare_start"] = False
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="_start"):
+        st.markdown(WHAT, width="stretch")
+        given: dict[str, Any] = {"page": "pages/data.py", "query_params": {"show": "Import"}}
+        st.page_link(**given, label="I have runs and judgements", icon=":material/upload_file:")
+        st.page_link(**given, label="I have runs only", icon=":material/upload_file:")
+        st.page_link(
+            "pages/leaderboard.py",
+            label="Explore BEIR",
+            icon=":material/leaderboard:",
+            query_params={"numbers": "Published"},
+        )

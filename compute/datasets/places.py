@@ -63,6 +63,6 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
 def how_to_judge(name: str) -> str:
     """How a dataset without judgements comes to some, after a colon."""
     return (
-        "judge documents on the page Annotate, or add qrels (page Data, or python -m compute"
+        "judge documents on the page Judge, or add qrels (page Data, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"
     )

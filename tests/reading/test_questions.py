@@ -20,7 +20,7 @@ from compute.datasets import Dataset
 from compute.intake import imports
 from compute.reading import questions
 from compute.reading.answers import Answers
-from compute.reading.database import open_version
+from compute.reading.database import Reading, open_version
 from compute.reading.questions import Holding
 from compute.store.loading import Bench
 from compute.store.store import Store
@@ -78,7 +78,9 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
 
 
 @pytest.fixture(scope="module")
-def without_and_with(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Store]]:
+def without_and_with(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[list[tuple[Store, Reading]]]:
     """Such a home, and its copy with another collection and its runs."""
     folder = tmp_path_factory.mktemp("questions")
     with contextlib.ExitStack() as open_ones:
@@ -92,7 +94,10 @@ def without_and_with(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple
         added(without := opened("without"), "tiny", ("one", "two"))
         shutil.copytree(folder / "without", folder / "with")
         added(more := opened("with"), "another", ("one", "two", "three"))
-        yield without.store, more.store
+        readings = [open_version(one.store) for one in (without, more)]
+        for reading in readings:
+            open_ones.callback(reading.close)
+        yield [(one.store, reading) for one, reading in zip((without, more), readings, strict=True)]
 
 
 def added(bench: Bench, name: str, systems: tuple[str, ...]) -> None:
@@ -110,13 +115,9 @@ def run(bench: Bench, dataset: Dataset, systems: tuple[str, ...]) -> None:
         imports.import_run(bench, file, dataset, system=system)
 
 
-def answer(store: Store, query: Callable[..., DataFrame]) -> DataFrame:
-    reading = open_version(store)
-    try:
-        with reading.cursor() as cursor:
-            return query(cursor, **asked(query))
-    finally:
-        reading.close()
+def answer(reading: Reading, query: Callable[..., DataFrame]) -> DataFrame:
+    with reading.cursor() as cursor:
+        return query(cursor, **asked(query))
 
 
 def asked(query: Callable[..., DataFrame]) -> dict[str, Any]:
@@ -132,11 +133,11 @@ def under(store: Store, query: Callable[..., DataFrame]) -> Any:
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.__module__}.{query.__name__}")
 def test_an_answer_about_a_dataset_rests_on_nothing_of_another(without_and_with, query):
-    before, after = without_and_with
+    (before, reading), (after, other) = without_and_with
     assert len(after.parts()) > len(before.parts())
     assert under(before, query)
     assert under(after, query) == under(before, query)
-    assert_frame_equal(answer(after, query), answer(before, query))
+    assert_frame_equal(answer(other, query), answer(reading, query))
 
 
 def test_an_answer_rests_on_every_part_of_its_dataset(bench):

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from compute.datasets import Dataset
 from compute.recompute import efficiency, run
 from compute.recompute.efficiency import Cost, Costs
@@ -128,6 +130,7 @@ def test_what_one_input_lacks_is_absent_of_the_whole() -> None:
     assert efficiency.of_run(Cost(seconds=4.0, peak_bytes=7), 10, inputs=[one, None]).values == {}
 
 
+@pytest.mark.long
 def test_costs_stand_and_fall_with_the_run_that_they_are_of(bench: Bench, tiny: Dataset) -> None:
     outcome = run.run(bench, system("bm25"), tiny)
     costs = efficiency.stored(bench.store, "tiny", "bm25")

@@ -28,6 +28,7 @@ def t5(tmp_path_factory: pytest.TempPathFactory) -> Checkpoint:
     return Checkpoint(str(models.t5(tmp_path_factory.mktemp("t5"))), revision="")
 
 
+@pytest.mark.long
 def test_queries_are_asked_once_and_appended_to_the_documents(
     bench: Bench, tiny: Dataset, t5: Checkpoint
 ) -> None:

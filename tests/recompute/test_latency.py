@@ -58,6 +58,7 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, Dataset]:
     return bench, tiny
 
 
+@pytest.mark.long
 def test_a_run_has_the_latency_of_its_sample(timed: tuple[Bench, Dataset]) -> None:
     for name in (*INPUTS, FUSED):
         costs = efficiency.stored(timed[0].store, "tiny", name)
@@ -67,6 +68,7 @@ def test_a_run_has_the_latency_of_its_sample(timed: tuple[Bench, Dataset]) -> No
         assert costs.about["latency_hits"] == 100
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", INPUTS)
 def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name: str) -> None:
     """Fields with weights, and feedback: the same documents, scores to the run file's digits."""
@@ -88,6 +90,7 @@ def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name
     np.testing.assert_allclose(found["score"], batch["score"], atol=1e-4)
 
 
+@pytest.mark.long
 def test_no_index_is_built_to_time_a_stored_input(timed: tuple[Bench, Dataset]) -> None:
     bench, tiny = timed
     multifield = pair(bench, system("bm25-multifield"), tiny).names.index
@@ -104,6 +107,7 @@ def test_no_index_is_built_to_time_a_stored_input(timed: tuple[Bench, Dataset]) 
     assert "the index of bm25-multifield is not kept here" in costs.about["untimed"]
 
 
+@pytest.mark.long
 def test_an_imported_input_has_no_latency(timed: tuple[Bench, Dataset], tmp_path: Path) -> None:
     bench, tiny = timed
     file = tmp_path / "mine.run"

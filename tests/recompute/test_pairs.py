@@ -13,11 +13,23 @@ from compute.jobs.matrix import cells, estimate
 from compute.recompute import pairs, run
 from compute.recompute.run import Bench
 from compute.store import freshness
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
-from tests.support import models
+from tests.support import filled, models
 
 FUSED = "rrf(bm25,bm25-multifield)"
+
+
+@pytest.fixture
+def searched(tmp_path: Path) -> Bench:
+    """The tiny collection, and the runs that `FUSED` is made from."""
+    return filled.searched(tmp_path)
+
+
+@pytest.fixture
+def row(searched: Bench) -> Dataset:
+    return own_datasets(searched.store)["tiny"]
 
 
 def write_run(path: Path, *docs: str) -> Path:
@@ -40,11 +52,11 @@ def test_the_runs_that_a_system_is_made_from_are_published_too(bench: Bench, tin
     assert (again.new, again.hits.id) == (False, outcome.hits.id)
 
 
-def test_the_fused_run_is_the_sum_of_the_stored_ranks(bench: Bench, tiny: Dataset) -> None:
-    outcome = run.run(bench, system(FUSED), tiny)
+def test_the_fused_run_is_the_sum_of_the_stored_ranks(searched: Bench, row: Dataset) -> None:
+    outcome = run.run(searched, system(FUSED), row)
     expected: dict[tuple[str, str], float] = {}
     for name in ("bm25", "bm25-multifield"):
-        part = bench.store.part("hits", "tiny", name)
+        part = searched.store.part("hits", "tiny", name)
         assert part is not None
         for row in run.read(part).itertuples():
             key = str(row.query_id), str(row.doc_id)
@@ -55,22 +67,24 @@ def test_the_fused_run_is_the_sum_of_the_stored_ranks(bench: Bench, tiny: Datase
 
 
 def test_an_imported_run_is_taken_as_it_is_stored(
-    bench: Bench, tiny: Dataset, tmp_path: Path
+    searched: Bench, row: Dataset, tmp_path: Path
 ) -> None:
     fused = system("rrf(bm25,mine)")
     with pytest.raises(Missing, match="mine has no run on tiny here"):
-        run.run(bench, fused, tiny)
-    imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
-    first = run.run(bench, fused, tiny)
-    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "up to date"
-    imports.import_run(bench, write_run(tmp_path / "run.txt", "d2"), tiny, replace=True)
+        run.run(searched, fused, row)
+    imports.import_run(searched, write_run(tmp_path / "run.txt", "d6"), row)
+    first = run.run(searched, fused, row)
+    assert cells(searched.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "up to date"
+    imports.import_run(searched, write_run(tmp_path / "run.txt", "d2"), row, replace=True)
     # Made from a run that was replaced: left out of every page, then made anew.
     _, stale = freshness.split(
-        bench.store.parts("hits") + bench.store.parts("queries") + bench.store.parts("lengths")
+        searched.store.parts("hits")
+        + searched.store.parts("queries")
+        + searched.store.parts("lengths")
     )
     assert [part.system for part in stale] == [fused.name]
-    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "out of date"
-    second = run.run(bench, fused, tiny)
+    assert cells(searched.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "out of date"
+    second = run.run(searched, fused, row)
     assert second.hits.fingerprint != first.hits.fingerprint
 
 
@@ -90,13 +104,12 @@ def test_runs_fuse_on_a_collection_without_documents(bench: Bench, tmp_path: Pat
         run.run(bench, system("rrf(one,three)"), bare)
 
 
-def test_an_obstacle_of_an_input_is_said_before_a_job(bench: Bench, tiny: Dataset) -> None:
-    run.run(bench, system(FUSED), tiny)
+def test_an_obstacle_of_an_input_is_said_before_a_job(searched: Bench, row: Dataset) -> None:
+    run.run(searched, system(FUSED), row)
     wanted = ("rrf(bm25,gone)", "tiny")
     assert pairs.catalogued("gone") is None
-    run.run(bench, system("bm25"), tiny)
-    assert cells(bench.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
-    cell = cells(bench.store, [wanted])[wanted]
+    assert cells(searched.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
+    cell = cells(searched.store, [wanted])[wanted]
     assert cell.state == "cannot run here"
 
 
@@ -119,7 +132,8 @@ def test_a_stored_run_outlives_the_folder_of_its_model(
 
 
 @pytest.mark.parametrize(
-    "fused", ["rrf(bm25,bm25-multifield)", "interpolate(bm25,bm25-multifield)"]
+    "fused",
+    [FUSED, pytest.param("interpolate(bm25,bm25-multifield)", marks=pytest.mark.long)],
 )
 def test_what_is_stored_is_fused_to_the_depth_that_it_has(
     fused: str, bench: Bench, tiny: Dataset, tmp_path: Path

@@ -12,13 +12,29 @@ from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
 from compute.recompute import pairs, run
 from compute.recompute.run import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
 from compute.store.store import Part
 from compute.systems import SYSTEMS, system
+from tests.support import filled
 from tests.support.tiny import write_tiny
 
 
-def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> None:
+@pytest.fixture
+def searched(tmp_path: Path) -> Bench:
+    """The tiny collection, on which BM25 is run."""
+    return filled.searched(tmp_path)
+
+
+@pytest.fixture
+def row(searched: Bench) -> Dataset:
+    return own_datasets(searched.store)["tiny"]
+
+
+def test_a_run_is_scored_and_published_whole_when_its_source_is_gone(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    shutil.rmtree(tmp_path / "tiny")
     outcome = run.run(bench, system("bm25"), tiny)
     assert outcome.new
     kinds = {part.kind for part in bench.store.parts(dataset="tiny")}
@@ -31,47 +47,41 @@ def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> Non
     assert scores["q2", "nDCG@10"] == pytest.approx(1)
 
 
-def test_what_is_stored_is_not_computed_again(bench: Bench, tiny: Dataset) -> None:
-    first = run.run(bench, system("bm25"), tiny)
-    version = bench.store.version()
-    second = run.run(bench, system("bm25(k1=0.9)"), tiny)
-    assert (second.new, second.hits.id) == (False, first.hits.id)
-    assert bench.store.version() == version
-    assert run.run(bench, system("bm25"), tiny, again=True).hits.id != first.hits.id
+def test_what_is_stored_is_not_computed_again(searched: Bench, row: Dataset) -> None:
+    version, stored = searched.store.version(), searched.store.part("hits", "tiny", "bm25")
+    second = run.run(searched, system("bm25(k1=0.9)"), row)
+    assert (second.new, second.hits) == (False, stored)
+    assert searched.store.version() == version
+    assert run.run(searched, system("bm25"), row, again=True).hits.id != second.hits.id
 
 
-def test_other_parameters_are_another_system(bench: Bench, tiny: Dataset) -> None:
-    run.run(bench, system("bm25"), tiny)
-    run.run(bench, system("bm25(b=0.9)"), tiny)
-    assert {part.system for part in bench.store.parts("hits")} == {"bm25", "bm25(b=0.9)"}
+def test_other_parameters_are_another_system(searched: Bench, row: Dataset) -> None:
+    run.run(searched, system("bm25(b=0.9)"), row)
+    names = {part.system for part in searched.store.parts("hits")}
+    assert names == {"bm25", "bm25-multifield", "bm25(b=0.9)"}
 
 
-def test_the_dataset_outlives_its_source(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
-    shutil.rmtree(tmp_path / "tiny")
-    assert run.run(bench, system("bm25"), tiny).new
-
-
-def test_new_judgements_score_again_without_searching_again(bench: Bench, tmp_path: Path) -> None:
+def test_new_judgements_score_again_without_searching_again(
+    searched: Bench, row: Dataset, tmp_path: Path
+) -> None:
+    first = run.run(searched, system("bm25"), row)
     folder = write_tiny(tmp_path / "tiny")
-    row = imports.import_dataset(bench, "tiny", path=folder).dataset
-    first = run.run(bench, system("bm25"), row)
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("q1\td4\t1\n")
-    imports.import_dataset(bench, "tiny", path=folder)
-    second = run.run(bench, system("bm25"), row)
-    assert second.new
+    imports.import_dataset(searched, "tiny", path=folder)
+    second = run.run(searched, system("bm25"), row)
+    assert (first.new, second.new) == (False, True)
     assert second.hits.id == first.hits.id
     assert second.scores.id != first.scores.id
 
 
-def test_a_changed_corpus_is_searched_again(bench: Bench, tmp_path: Path) -> None:
+def test_a_changed_corpus_is_searched_again(searched: Bench, row: Dataset, tmp_path: Path) -> None:
+    first = run.run(searched, system("bm25"), row)
     folder = write_tiny(tmp_path / "tiny")
-    row = imports.import_dataset(bench, "tiny", path=folder).dataset
-    first = run.run(bench, system("bm25"), row)
     with (folder / "corpus.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"_id": "d7", "title": "", "text": "ships ships ships"}\n')
-    imports.import_dataset(bench, "tiny", path=folder)
-    second = run.run(bench, system("bm25"), row)
+    imports.import_dataset(searched, "tiny", path=folder)
+    second = run.run(searched, system("bm25"), row)
     assert second.hits.fingerprint != first.hits.fingerprint
     assert "d7" in set(run.read(second.hits)["doc_id"])
 
@@ -105,17 +115,17 @@ def test_a_dataset_that_is_nowhere_is_missing_with_the_next_step(bench: Bench) -
 
 
 def test_a_run_with_a_version_waits_for_what_else_takes_the_place(
-    bench: Bench, tiny: Dataset
+    searched: Bench, row: Dataset
 ) -> None:
-    first = run.run(bench, system("bm25"), tiny).hits
+    first = searched.store.part("hits", "tiny", "bm25")
     how = {"again": True, "version": Version()}
-    other = Thread(target=run.run, args=[bench, system("bm25"), tiny], kwargs=how)
-    with locked(bench.store.home / "locks" / "import.lock"):
+    other = Thread(target=run.run, args=[searched, system("bm25"), row], kwargs=how)
+    with locked(searched.store.home / "locks" / "import.lock"):
         other.start()
         other.join(1)
-        assert bench.store.part("hits", "tiny", "bm25") == first
+        assert searched.store.part("hits", "tiny", "bm25") == first
     other.join()
-    assert bench.store.part("hits", "tiny", "bm25") != first
+    assert searched.store.part("hits", "tiny", "bm25") != first
 
 
 def test_a_collection_without_documents_cannot_be_searched(bench: Bench, tmp_path: Path) -> None:
@@ -126,11 +136,14 @@ def test_a_collection_without_documents_cannot_be_searched(bench: Bench, tmp_pat
         run.run(bench, system("bm25"), row)
 
 
-def test_scores_are_those_of_the_stored_ranking(bench: Bench, tiny: Dataset) -> None:
-    outcome = run.run(bench, system("bm25"), tiny)
-    again = run.score(bench, run.stored_dataset(bench.store, tiny), outcome.hits)
+def test_scores_are_those_of_the_stored_ranking(searched: Bench, row: Dataset) -> None:
+    outcome, loaded = (
+        run.run(searched, system("bm25"), row),
+        run.stored_dataset(searched.store, row),
+    )
+    again = run.score(searched, loaded, outcome.hits)
     assert not again.new
-    forced = run.score(bench, run.stored_dataset(bench.store, tiny), outcome.hits, again=True)
+    forced = run.score(searched, loaded, outcome.hits, again=True)
     pd.testing.assert_frame_equal(run.read(forced.scores), run.read(outcome.scores))
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from compute import systems
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
+from compute.recompute import run
 from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support.tiny import write_tiny
@@ -67,6 +69,19 @@ def having(folder: Path, runs: Mapping[str, str] = RUNS) -> Bench:
     """A home in a folder that has the tiny collection and runs on it: made once, then copied."""
     key = ("tiny", *runs.items())
     copied(key, folder / "home", lambda made, _: take(made, runs))
+    return bench(folder)
+
+
+def searched(folder: Path) -> Bench:
+    """A home in a folder that has the tiny collection and runs of two systems that searched it."""
+
+    def make(made: Bench, _: Path) -> Dataset:
+        taken = take(made, {})
+        for name in ("bm25", "bm25-multifield"):
+            run.run(made, systems.system(name), taken)
+        return taken
+
+    copied("searched", folder / "home", make)
     return bench(folder)
 
 

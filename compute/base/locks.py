@@ -5,7 +5,7 @@ import fcntl
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from compute.base.errors import Conflict
 
@@ -42,7 +42,7 @@ def is_held(file: Path) -> bool:
         return False
 
 
-def _opened(file: Path, mode: str) -> TextIO:
+def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
     """The lock file, made where there is none. Raises Conflict for a link, a pipe or a folder.
 
     What a link leads to would be emptied; a pipe would be waited at for ever.

@@ -188,9 +188,10 @@ def _unanswered(view: View) -> list[str]:
     """A sentence for each system that leaves queries unanswered."""
     if parse(view.measure).formula.answered_only:
         return []  # These are left out, which the sentence before says.
-    rows = view.ask(select.unanswered, measure=view.measure, **view.asked).set_index("system")
-    both = zip((view.a, view.b), view.titles, strict=True)
-    return [tables.unanswered(*rows.loc[system].astype(int), title) for system, title in both]
+    rows = view.ask(select.unanswered, measure=view.measure, **view.asked)
+    titles = dict(zip((view.a, view.b), view.titles, strict=True))
+    counts = zip(rows["system"], rows["n_unanswered"], rows["n_queries"], strict=True)
+    return [tables.unanswered(int(n), int(of), titles[system]) for system, n, of in counts]
 
 
 def _tested(view: View) -> Tested:

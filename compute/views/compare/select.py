@@ -53,6 +53,7 @@ def unanswered(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure:
         from means
         where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
         group by system
+        order by system <> $a
         """,
         {"datasets": list(datasets), "a": a, "b": b, "measure": measure},
     ).df()

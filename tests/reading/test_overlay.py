@@ -256,6 +256,7 @@ def test_a_version_stays_as_it_was_while_later_judgements_are_counted(store):
         assert cursor.execute(rows).fetchall() == [(0,)]
 
 
+@pytest.mark.long
 def test_what_nobody_needs_is_dropped(store):
     overlays = small(store)
     seen = 0

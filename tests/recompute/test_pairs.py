@@ -58,11 +58,11 @@ def test_the_fused_run_is_the_sum_of_the_stored_ranks(searched: Bench, row: Data
     for name in ("bm25", "bm25-multifield"):
         part = searched.store.part("hits", "tiny", name)
         assert part is not None
-        for row in run.read(part).itertuples():
-            key = str(row.query_id), str(row.doc_id)
-            expected[key] = expected.get(key, 0) + 1 / (60 + int(str(row.rank)))
+        for hit in run.read(part).itertuples():
+            key = str(hit.query_id), str(hit.doc_id)
+            expected[key] = expected.get(key, 0) + 1 / (60 + int(str(hit.rank)))
     fused = run.read(outcome.hits)
-    found = {(row.query_id, row.doc_id): row.score for row in fused.itertuples()}
+    found = {(hit.query_id, hit.doc_id): hit.score for hit in fused.itertuples()}
     assert found == pytest.approx(expected)
 
 

@@ -26,7 +26,7 @@ from compute.store.migrations import STEPS
 from compute.store.store import Part, Store
 from compute.views.about.tables import FOUND, remark
 from pages._shared import reading
-from tests.support.pages import opened
+from tests.support.pages import opened, visited
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 
@@ -242,7 +242,14 @@ def test_a_lost_import_advises_import_and_lost_judgements_their_source(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("kind", ["hits", "top", "scores", "judgements", "queries", "documents"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("hits", "queries"),
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("top", "scores", "judgements")),
+        pytest.param("documents", marks=pytest.mark.long),
+    ],
+)
 def test_pages_draw_beside_damage_and_name_it(home: Path, kind: str) -> None:
     system = "mine" if kind in ("hits", "top", "scores") else ""
     part(kind, system=system).path.write_bytes(b"PAR1")
@@ -269,7 +276,7 @@ def test_a_page_that_meets_damage_names_it_and_shows_the_rest_the_next_time(home
     left_out = "top of mine on tiny left out"
     # No other test asks for this measure: what was read of one copy of the home is kept for all.
     address["measure"] = "P@5"
-    [said] = opened("pages/holes.py", **address).error
+    [said] = visited("holes", **address).error
     assert left_out in said.value.replace("\\", "")
     app = opened("pages/holes.py", **address)
     assert not app.error

@@ -178,7 +178,10 @@ def _whole(home: Path, deed: str, marks: list[str], before: int, damaged: str) -
     store.close()
 
 
-@pytest.mark.parametrize("number", range(TRIALS))
+@pytest.mark.parametrize(
+    "number",
+    [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, TRIALS))],
+)
 def test_a_fault_loses_nothing_and_halves_nothing(
     homes: tuple[Path, Path],
     tmp_path: Path,

@@ -200,6 +200,7 @@ print("done", facts["final_loss"], facts["best_epoch"], flush=True)
 """
 
 
+@pytest.mark.long
 def test_killed_in_the_middle_it_goes_on_to_the_same_model(
     encoder: Path, material: Material, tmp_path: Path
 ) -> None:

@@ -392,6 +392,7 @@ system(sys.argv[1]).search.index(Path(sys.argv[2]), Path(sys.argv[3]), load(), t
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("unit", "left", "told"),
     [

@@ -201,6 +201,7 @@ def _quantised(pq: int, refine: int = 0) -> vectors.Layout:
     return vectors.Layout("ivf", "float32", 32, 200, 256, 60, 60, pq, refine)
 
 
+@pytest.mark.long
 def test_more_bytes_find_more_and_refining_finds_all(tmp_path: Path) -> None:
     stored, queries = _clustered(4000, 1), _clustered(40, 2)
     scores, exact = vectors.nearest(queries, [stored], 10, threads=2)
@@ -221,6 +222,7 @@ def test_more_bytes_find_more_and_refining_finds_all(tmp_path: Path) -> None:
     assert sizes[1] - sizes[0] == pytest.approx(4000 * 30, rel=0.01)
 
 
+@pytest.mark.long
 def test_blocks_and_shards_change_no_quantised_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

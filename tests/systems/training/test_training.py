@@ -92,6 +92,7 @@ def _start(name: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(command, cwd=PROJECT, env=os.environ)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("base", ["genq", "ict-herbert"])
 def test_a_killed_training_goes_on_to_the_same_model(world: World, base: str) -> None:
     before = world.resumed[base]

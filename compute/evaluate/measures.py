@@ -85,7 +85,8 @@ class Formula:
     """They may be written without one, `AP`: then they go to the depth that is kept."""
     takes: tuple[str, ...] = ("rel",)
     """The parameters of its measures: always p, a persistence, `RBP(p=0.8)@10`; if they like, rel,
-    the least relevance that counts, `AP(rel=2)@100`, or dcg, exponential gain."""
+    the least relevance that counts, `AP(rel=2)@100`, which makes gains binary, or dcg, exponential
+    gain."""
     answered_only: bool = False
     """A query without hits has no value, rather than 0."""
     diverse: bool = False
@@ -99,6 +100,11 @@ class Formula:
     gain: Gain | None = None
     """What holes add where they are relevant, where that is known: how its ranges are found."""
 
+    @property
+    def graded(self) -> bool:
+        """Whether the gain depends on the grade."""
+        return self.takes not in ((), ("rel",))
+
     def written(self, cut: str) -> str:
         """A measure of the row, as names are written: with a `cut` such as `@10`, if it has one."""
         return f"{self.name}{'(p=0.8)' * ('p' in self.takes)}{cut * self.cut}"
@@ -110,7 +116,7 @@ _TABLE = (
         values.ndcg,
         "nDCG@{k}",
         whole=True,
-        takes=("dcg",),
+        takes=("rel", "dcg"),
         terms=terms.NDCG,
         gain=hole_gains.NDCG,
     ),
@@ -293,9 +299,10 @@ def _parsed(measure: str) -> Measure | None:
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
     found = Measure(formula, k, float(match["p"]) if match["p"] else None, rel, match["dcg"])
     given = {name for name in ("p", "rel", "dcg") if match[name]}
-    # One name for one measure: only of gains that are graded is rel=1 another.
+    # One name for one measure: only of gains that are graded is rel=1 another, and none is both.
     known = given <= {*formula.takes} and ("p" in given) == ("p" in formula.takes)
-    return found if known and str(found) == measure and (rel != 1 or "p" in given) else None
+    once = (rel != 1 or formula.graded) and not given >= {"rel", "dcg"}
+    return found if known and once and str(found) == measure else None
 
 
 def _meant(measure: str) -> str:
@@ -317,7 +324,7 @@ def known() -> str:
     return (
         f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"
         f" depth that the run was kept to; {levelled} may count from another relevance than 1, as"
-        " in AP(rel=2)@100; nDCG(dcg=exp-log2)@k has exponential gain"
+        " in AP(rel=2)@100; nDCG(rel=1)@k has binary gain, nDCG(dcg=exp-log2)@k exponential gain"
     )
 
 

@@ -55,7 +55,7 @@ def of_dataset(loaded: Loaded) -> list[str]:
 
 def at_level(names: Iterable[str], level: int) -> list[str]:
     """Of measures those that ask for relevance, from a level above 1 on; none for level 1."""
-    asking = [of for of in map(parse, names) if "rel" in of.formula.takes and level > 1]
+    asking = [of for of in map(parse, names) if of.formula.takes == ("rel",) and level > 1]
     return [str(replace(of, rel=level)) for of in asking]
 
 

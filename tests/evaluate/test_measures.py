@@ -109,6 +109,8 @@ WORKED = {
     "Rprec(rel=2)": 1 / 2,
     "ERR@5": 3 / 16 / 2 + 13 / 16 * 1 / 16 / 4,
     "ERR@1": 0.0,
+    "nDCG(rel=1)@5": (1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2),
+    "nDCG(rel=2)@5": (1 / math.log2(3)) / (1 + 1 / math.log2(3)),
     "nDCG(dcg=exp-log2)@2": (3 / math.log2(3)) / (7 + 3 / math.log2(3)),
     "Judged@5": 3 / 5,
     "Judged@10": 3 / 5,
@@ -246,7 +248,14 @@ def test_what_pages_call_a_measure_tells_its_cut_and_its_parameters():
 
 
 MISTAKEN = ["P", "R", "nDCG@0", "nDCG@010", "Bpref@5", "RBP@10", "RBP(p=1.2)", "P(p=0.8)@5", "x\ny"]
-MISTAKEN += ["nDCG(rel=2)@10", "AP(dcg=exp-log2)@10", "AP()@10", "AP(,rel=2)@10", "AP(rel=0)@10"]
+MISTAKEN += [
+    "nDCG(rel=1,dcg=exp-log2)@10",
+    "P(rel=1)@10",
+    "AP(dcg=exp-log2)@10",
+    "AP()@10",
+    "AP(,rel=2)@10",
+    "AP(rel=0)@10",
+]
 MISTAKEN += ["RBP(rel=2)@10", "Judged(rel=2)@10", "alpha_nDCG(rel=2)@10", "ERR(rel=2)@10", "ERR"]
 
 

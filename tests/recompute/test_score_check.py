@@ -9,7 +9,18 @@ from compute.recompute.run import Bench
 from compute.systems import system
 
 MEASURES = (
-    *("nDCG@3", "nDCG", "nDCG(dcg=exp-log2)@3", "R@3", "AP@3", "AP", "AP(rel=2)@3", "RR@1", "RR"),
+    *(
+        "nDCG@3",
+        "nDCG",
+        "nDCG(dcg=exp-log2)@3",
+        "nDCG(rel=1)@3",
+        "R@3",
+        "AP@3",
+        "AP",
+        "AP(rel=2)@3",
+        "RR@1",
+        "RR",
+    ),
     *("P@3", "Success@1", "Success(rel=2)@3", "Rprec", "Bpref"),
 )
 RUN = pd.DataFrame(

@@ -55,7 +55,7 @@ def kind(measure: str) -> Kind:
         "R": np.ones(k),
         "AP": 1 / ranks,
     }
-    graded = name in ("DCG", "nDCG") or (name == "RBP" and parsed.rel is None)
+    graded = name == "DCG" or (name in ("nDCG", "RBP") and parsed.rel is None)
     return Kind(name, k, discount.get(name, 1 / np.log2(ranks + 1)), graded, parsed.rel or 1)
 
 

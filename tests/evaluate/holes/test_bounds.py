@@ -17,7 +17,7 @@ from tests.support.worlds import SOME
 
 GRADES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall"}
 TOP_GRADE = 2
-NAMES = ("nDCG", "P", "R", "P(rel=2)", "R(rel=2)", "nDCG(dcg=exp-log2)")
+NAMES = ("nDCG", "P", "R", "P(rel=2)", "R(rel=2)", "nDCG(dcg=exp-log2)", "nDCG(rel=1)")
 DOCUMENTS = "abcdefgh"
 
 
@@ -46,7 +46,9 @@ def scored(documents: list[str], grades: dict[str, int], measure: str) -> float:
     if not documents:
         return 0.0
     name, _, k = measure.partition("@")
-    if name.startswith("nDCG("):
+    if name == "nDCG(rel=1)":
+        grades = {doc: min(grade, 1) for doc, grade in grades.items()}
+    elif name.startswith("nDCG("):
         grades = {doc: 2 ** max(grade, 0) - 1 for doc, grade in grades.items()}
     name, _, rel = name.partition("(")
     places = {"q": {doc: -float(rank) for rank, doc in enumerate(documents)}}

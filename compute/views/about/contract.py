@@ -202,9 +202,9 @@ DIFFERENCES = """
   queries; that of all 323 is 0.327. v1 prints 0.297 under the same description.
 - *BEIR v1's printed average* includes MS MARCO.
 - *docT5query* beats BM25 on 12 of 18 datasets by v4's own table; its text says 11.
-- *BEIR-PL*: its nDCG has binary gain (`nDCG(rel=1)@10` here), its R@100 of TREC-COVID is not capped; its Table 1 prints
-  the 6,980 queries of MS MARCO's dev split though its figures are on test, and 547,000 documents
-  for CQADupStack, which surely has 457,000.
+- *BEIR-PL*: its nDCG has binary gain (`nDCG(rel=1)@10` here), its R@100 of TREC-COVID is not
+  capped; its Table 1 prints the 6,980 queries of MS MARCO's dev split though its figures are on
+  test, and 547,000 documents for CQADupStack, which surely has 457,000.
 - *Robust04, TREC-NEWS, Signal-1M, BioASQ* cannot be downloaded: their figures are the papers'.
 - *Similarity to MS MARCO*: the paper's rank correlation of 0.77 leaves out three datasets that
   were chosen after seeing the results; with all 17 it is 0.55.

@@ -1,7 +1,7 @@
 """Compare: two systems, query by query, on one dataset or on all."""
 
 from compute.views.compare.page import page
-from pages._compare import fusions
+from pages._compare import fusions, judging
 from pages._shared import renderer
 
-renderer.page("Compare", page, {"store": fusions.store})
+renderer.page("Compare", page, {"store": fusions.store, "apart": judging.apart})

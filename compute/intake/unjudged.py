@@ -57,7 +57,8 @@ class OfRuns(Source):
             raise WrongInput(
                 f"{self._queries} lacks the texts of {of}, such as {shown(lacking[0])}: add them"
             )
-        return known.assign(text=known["text"].fillna(known["query_id"].map(texts)).astype("str"))
+        own = known["query_id"].map(texts).astype("str")
+        return known.assign(text=known["text"].astype("str").fillna(own))
 
     def judgements(self) -> DataFrame:
         """Those beside the runs; mostly none."""

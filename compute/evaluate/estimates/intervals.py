@@ -113,13 +113,14 @@ class Estimates:
         found = DataFrame({"system": self.systems, "low": low + np.diag(self.low)})
         return found.assign(high=high + np.diag(self.high))
 
-    def pairs(self, *, together: bool = True) -> DataFrame:
+    def pairs(self, *, together: bool = True, level: float = LEVEL) -> DataFrame:
         """a, b, difference, error, low, high for every pair of systems (places, a < b).
 
-        The 95% holds for all intervals `together`, or for each by itself.
+        The 95% holds for all intervals `together`, or for each by itself, of which `level` may be
+        the chance to fail in place of 5%.
         """
         a, b = np.triu_indices(len(self.systems), 1)
-        times = t_reach(self._chance if together else LEVEL, self.freedom[a, b])
+        times = t_reach(self._chance if together else level, self.freedom[a, b])
         down, up = _reaches(times, self.skew[a, b])
         found = DataFrame({"a": a, "b": b, "difference": self.means[a] - self.means[b]})
         found["error"] = self._errors[a, b]

@@ -114,6 +114,22 @@ def estimated(
     )
 
 
+def at(
+    store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
+) -> intervals.Estimates | None:
+    """The estimates of the first n pairs, as if no later one were judged; None where the sample has
+    not come so far, or has several batches. Raises as `estimated`."""
+    batches = samples.stored(store, task.id)
+    numbers = counted(batches, judgements, answers_of(store, task))
+    (_, order, number), *others = _drawn(batches, numbers, frame)[::-1]
+    if others or len(batches) > 1 or number < n:
+        return None
+    later = frame.pairs.iloc[order.rows[n:]].assign(later=True)
+    known = judgements.merge(later, on=PAIR, how="left")
+    known = judgements[known["later"].isna().to_numpy()]
+    return _read(task, _kind(task, ""), frame, known, [(order, n)], None)[0]
+
+
 def _read(
     task: Task,
     of: Kind,

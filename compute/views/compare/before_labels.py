@@ -70,7 +70,6 @@ def section(two: Two) -> Steps:
         yield Message("The ranked lists of these runs are not stored.")
         return
     yield Heading(said(rows, tops, two.titles))
-    yield from offers.unjudged(two.dataset, compare=False)
     title = "Overlap of the two runs by depth"
     by_depth = [Table("depths", title, depths(rows), of=_PAIR), moved(tops)]
     yield Section([Beside([by_depth, partial(likeness, lambda: rows)])], ("depths", "likeness"))
@@ -117,7 +116,9 @@ def changed_queries(tops: DataFrame) -> Series:
 def depths(rows: DataFrame) -> DataFrame:
     """As text, by depth: the mean share of documents that both lists have, and how many queries
     have all in common, or none."""
-    found = {k: rows[f"at_{k}"] for k in select.DEPTHS}
+    every = {k: rows[f"at_{k}"] for k in select.DEPTHS}
+    # Below the end of all lists nothing changes.
+    found = {k: of for k, of in every.items() if k == 1 or not of.equals(every[_above(k)])}
     return DataFrame(
         {
             "Depth": [str(k) for k in found],
@@ -126,6 +127,10 @@ def depths(rows: DataFrame) -> DataFrame:
             "Queries with none": [f"{share.eq(0).sum():,}" for share in found.values()],
         }
     )
+
+
+def _above(k: int) -> int:
+    return select.DEPTHS[select.DEPTHS.index(k) - 1]
 
 
 def moved(tops: DataFrame) -> Note:

@@ -15,6 +15,7 @@ from compute.views.compare import (
     figures,
     fusion_sweep,
     fusions,
+    judging,
     power,
     select,
     slices,
@@ -52,7 +53,7 @@ from compute.views.page import (
     offers,
 )
 from compute.views.page.parts import HOW
-from compute.views.shared import binned_queries, query_slices, standings
+from compute.views.shared import binned_queries, catalogue, query_slices, standings
 
 ALL = "All datasets"
 SHOWN = 50
@@ -150,13 +151,23 @@ def _members(ask: Ask, dataset: str) -> list[str]:
 
 
 def _one_dataset(view: View) -> Steps:
-    """Two systems on the queries of one dataset."""
+    """Two systems on the queries of one dataset; without official judgements by what is known."""
+    two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles)
+    bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
+    lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
+    if lacking:
+        yield from offers.unjudged(view.dataset, compare=False)
+    if lacking or (view.dataset in bare and judging.task_of(two)):
+        yield from judging.section(two)
+        yield from before_labels.section(two)
+    else:
+        yield from _scored(view)
+
+
+def _scored(view: View) -> Steps:
+    """The scores of two systems on the queries of one dataset."""
     pairs = view.ask(select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
-    if both.empty and offers.is_unjudged(view.ask, view.dataset):
-        two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles)
-        yield from before_labels.section(two)
-        return
     if both.empty:
         yield Message(
             f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"

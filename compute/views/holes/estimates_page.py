@@ -1,20 +1,17 @@
 """The section of the page Holes about scores estimated from sampled judgements."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.evaluate.estimates.frames import Frame
-from compute.judgements import orders, sets
+from compute.judgements import orders
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
-from compute.views.annotate import select as annotate_select
-from compute.views.annotate import select_added
+from compute.views.annotate import sample
 from compute.views.holes import sampled, select, three_ways
 from compute.views.holes.view import OF_SAMPLE, titled
 from compute.views.page import (
@@ -62,35 +59,8 @@ def _estimates(ask: Ask, dataset: str) -> Steps:
         yield from _more(sample, *shown)
 
 
-@dataclass(frozen=True)
-class Sample:
-    """What is estimated, and from what."""
-
-    ask: Ask
-    task: Task
-    frame: Frame
-    official: DataFrame
-    measure: str
-
-    @classmethod
-    def of(cls, ask: Ask, task: Task, measure: str) -> "Sample":
-        """As the runs of the task are now."""
-        systems, dataset = list(task.systems), task.dataset
-        lists = ask(
-            annotate_select.lists, dataset=dataset, systems=systems, depth=task.depth, added=False
-        )
-        official = ask(annotate_select.judged, dataset=dataset, added=False)
-        return cls(ask, task, annotate_select.framed(lists, task.depth), official, measure)
-
-    def judged(self) -> DataFrame:
-        """query_id, doc_id, relevance: official and, by what counts, added."""
-        rows = self.ask(select_added.rows, dataset=self.task.dataset, added=False)
-        return sets.with_added(self.official, rows, self.ask.counting)
-
-    def estimated(self, machine: DataFrame | None = None) -> Estimated:
-        """Estimates, with the grades of a machine or without. Raises Missing, WrongInput."""
-        asked = self.task, self.frame, self.judged(), self.measure
-        return estimated.estimated(self.ask.store, *asked, machine)
+class Sample(sample.Sample):
+    """The same, with what scores can be."""
 
     def bounds(self) -> DataFrame:
         """Today's scores, and what they can be."""

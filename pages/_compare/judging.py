@@ -1,0 +1,37 @@
+"""The button that makes a sampled task of two runs and opens its form."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from compute.base.errors import BeirscopeError
+from compute.judgements.tasks import tasks
+from compute.views.annotate import select as annotate_select
+from compute.views.compare import judging
+from pages._shared import drawing, failures, navigation, reading
+from pages._shared import sign_in as who
+
+
+def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
+    """What judging can decide, and the button; who may not make tasks is told so."""
+    if not who.may(who.OPERATOR):
+        drawing.caption(who.told(who.OPERATOR))
+        return
+    plan = judging.plan(dataset, a, b, (titles[0], titles[1]))
+    store = reading.store()
+    judged = tasks.judged(
+        store, dataset, reading.read(annotate_select.judged, dataset=dataset, added=False)
+    )
+    try:
+        with reading.cursor() as cursor:
+            tops = annotate_select.StoredTops(cursor, dataset)
+            expected = tasks.expected(plan, tops, judged)
+            if st.button("Judge what tells them apart", type="primary", icon=":material/gavel:"):
+                who.require(who.OPERATOR)
+                task = tasks.make(store, plan, tops, judged, who.name())
+                navigation.to("annotate", task=task.id)
+                st.rerun()
+    except BeirscopeError as error:
+        failures.show_error(error)
+        return
+    drawing.caption(judging.can_decide(expected))

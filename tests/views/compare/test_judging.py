@@ -1,0 +1,115 @@
+"""Compare while one judges what tells two runs apart: nothing official is known of the dataset."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compute.base.settings import Settings
+from compute.datasets.shapes import How
+from compute.intake import imports
+from compute.judgements import Choice
+from compute.judgements.tasks import deciding, queue, tasks
+from compute.reading.database import open_version
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.annotate.select import StoredTops, judged
+from compute.views.compare import judging
+from compute.views.compare.page import page
+from compute.views.page import Button, Heading, Widget, parts
+from compute.views.page.store_ask import opened
+from tests.support.annotating import ADA, answer
+
+N = 40
+"""Queries; d0 to d9 are relevant to each: one run finds nine of them, the other two."""
+BETTER = [f"d{n}" for n in range(9)] + ["x0"]
+WORSE = ["d9", "d0"] + [f"x{n}" for n in range(1, 9)]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
+    files = []
+    for name, lists in (("good", BETTER), ("poor", WORSE)):
+        file = tmp_path / f"{name}.run"
+        rows = [(q, doc, n) for q in range(N) for n, doc in enumerate(lists)]
+        file.write_text("".join(f"q{q} Q0 q{q}-{doc} 1 {-n} {name}\n" for q, doc, n in rows))
+        files.append(file)
+    row = imports.import_dataset(bench, "bare", files=[(file, How()) for file in files]).dataset
+    for file in files:
+        imports.import_run(bench, file, row)
+    return bench
+
+
+def made(store: Store) -> tasks.Task:
+    plan = judging.plan("bare", "good", "poor", ("good", "poor"))
+    cursor = open_version(store).cursor()
+    tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
+    assert "100: ." in judging.can_decide(tasks.expected(plan, tops, known))
+    return tasks.make(store, plan, tops, known, "ada")
+
+
+def judge(store: Store, task: tasks.Task, n: int) -> None:
+    hand = queue.exchange(store, task, ADA)
+    while n > 0:
+        held = hand.held[:n]
+        given = [answer(one.id, relevance=int("-d" in one.doc_id)) for one in held]
+        hand = queue.exchange(store, task, ADA, given)
+        n -= len(held)
+
+
+def shown(store: Store, choice: Choice | None) -> list[Any]:
+    with opened(store, choice=choice) as ask:
+        return parts(page, ask, dataset="bare", a="good", b="poor")
+
+
+def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
+    store = bench.store
+    before = [one for one in shown(store, None) if isinstance(one, Widget)]
+    assert [one.name for one in before] == ["apart"]
+    task = made(store)
+    assert (task.goal, task.measure, len(task.grades)) == ("differences", "P@10", 2)
+
+    def said() -> str:
+        found = shown(store, Choice())
+        assert {"annotate"} <= {one.opens.page for one in found if isinstance(one, Button)}
+        return next(one.text for one in found if isinstance(one, Heading))
+
+    assert said().startswith("After 0 judgements: too little evidence.")
+    judge(store, task, 79)
+    assert said().startswith("After 79 judgements: ")
+    assert "Decided" not in said()
+    judge(store, task, 1)
+    assert "good leads by ." in said() and "on these queries" in said()
+    assert said().endswith("Decided at 80: good is better on these queries.")
+
+
+def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> None:
+    task = made(bench.store)
+    judge(bench.store, task, 80)
+    with opened(bench.store, choice=Choice()) as ask:
+        sample = judging.Sample.of(ask, task, task.measure)
+        first = deciding.decision(bench.store, task, sample.frame, sample.judged())
+    judge(bench.store, task, 15)
+    with opened(bench.store, choice=Choice()) as ask:
+        sample = judging.Sample.of(ask, task, task.measure)
+        assert deciding.decision(bench.store, task, sample.frame, sample.judged()) == first
+        other = replace(task, measure="nDCG@10")
+        assert deciding.decision(bench.store, other, sample.frame, sample.judged()) is None
+
+
+def test_between_looks_and_without_enough_evidence_nothing_is_decided(bench: Bench) -> None:
+    task = made(bench.store)
+    judge(bench.store, task, 80)
+    with opened(bench.store, choice=Choice()) as ask:
+        estimates = judging.Sample.of(ask, task, task.measure).estimated().estimates
+    assert deciding.decided(estimates, 80) == (80, 0)
+    assert deciding.decided(estimates, 81) is None
+    assert deciding.decided(replace(estimates, n_relevant=2), 80) is None
+    swapped = replace(estimates, by_query=estimates.by_query[::-1])
+    assert deciding.decided(swapped, 80) == (80, 1)
+    level = replace(estimates, by_query=np.zeros_like(estimates.by_query))
+    assert deciding.decided(level, 80) is None

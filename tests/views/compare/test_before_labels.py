@@ -47,9 +47,10 @@ def test_parts_stand_in_the_order_of_the_screen(shown: list[Part]) -> None:
 
 
 def test_overlap_is_the_share_of_the_first_k(shown: list[Part]) -> None:
-    assert table(shown, "depths")["Same documents"][:4] == ["33%", "67%", "67%", "67%"]
-    assert table(shown, "depths")["Queries with all the same"][:2] == ["1", "1"]
-    assert table(shown, "depths")["Queries with none"][:2] == ["2", "0"]
+    # Below the third rank, the last of all lists, nothing is told.
+    assert table(shown, "depths")["Same documents"] == ["33%", "67%"]
+    assert table(shown, "depths")["Queries with all the same"] == ["1", "1"]
+    assert table(shown, "depths")["Queries with none"] == ["2", "0"]
 
 
 def test_a_document_in_many_top_lists_is_named(shown: list[Part], ask: StoreAsk) -> None:

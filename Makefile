@@ -25,7 +25,8 @@ test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
 # Three at a time on two processors: much of the suite waits for browsers, Java and disks. In the
-# order of the folders, for a file of few and long tests must not come last.
+# order of the folders, for a file of few and long tests must not come last; tests/conftest.py says
+# what stays together.
 suite: $(READY)
 	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 

@@ -5,9 +5,11 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from compute.base.settings import Settings
 from compute.datasets import Dataset
@@ -37,6 +39,20 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("JAVA_TOOL_OPTIONS", java.options())
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+class _ByFile(LoadFileScheduling):
+    """A tester has all tests of a file, and one of them all browsers: both share a beginning."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "tests/browser" if file.startswith("tests/browser/") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByFile:
+    """Who has which tests, where there are several testers."""
+    return _ByFile(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -31,6 +31,7 @@ from tests.support.processes import prepared
 from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
+from tests.support.worlds import seeds
 
 TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "6"))
 FAULTS = ("kill", "full disk", "flipped bit", "missing file", "foreign state", "clock ahead")
@@ -178,10 +179,7 @@ def _whole(home: Path, deed: str, marks: list[str], before: int, damaged: str) -
     store.close()
 
 
-@pytest.mark.parametrize(
-    "number",
-    [0, *(pytest.param(number, marks=pytest.mark.long) for number in range(1, TRIALS))],
-)
+@pytest.mark.parametrize("number", seeds(TRIALS, 1))
 def test_a_fault_loses_nothing_and_halves_nothing(
     homes: tuple[Path, Path],
     tmp_path: Path,

@@ -24,6 +24,7 @@ from compute.store.store import Store
 from tests.support.processes import prepared
 from tests.support.processes.publisher import PLACES, ROWS
 from tests.support.storage import hits, open_store, publish_run, scores
+from tests.support.worlds import seeds
 
 KILLS = int(os.environ.get("BEIRSCOPE_KILLS", "5"))
 LONGEST = 60
@@ -98,7 +99,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return open_store(tmp_path_factory.mktemp("kills") / "home")
 
 
-@pytest.mark.parametrize("kill", range(KILLS))
+@pytest.mark.parametrize("kill", seeds(KILLS))
 def test_a_killed_publisher_loses_and_halves_nothing(store: Store, kill: int) -> None:
     chance = random.Random(kill)
     place = (*PLACES, "never")[kill % 5]

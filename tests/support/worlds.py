@@ -1,9 +1,11 @@
 """Generated runs and judgements with everything in them that has ever moved a score."""
 
 import os
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
@@ -19,6 +21,14 @@ CASES = settings(
 SOME = settings(CASES, max_examples=int(_LONG or "25"))
 # Where each case makes files or a database.
 FEWER = settings(CASES, max_examples=max(CASES.max_examples // 10, 1))
+
+
+def seeds(number: int, at_hand: int = 2) -> list[Any]:
+    """So many numbers from 0 as parameters: two for `make test`, the others for `make test-all`."""
+    later = (pytest.param(seed, marks=pytest.mark.long) for seed in range(at_hand, number))
+    return [*range(at_hand), *later]
+
+
 QUERIES = ("1", "01", "q10", "q9", "ü")
 # In bytes "10" < "9", "Z" < "a" < "é", and U+FFFF < U+10000, which UTF-16 would turn round.
 DOCUMENTS = ("9", "10", "Z", "a", "aa", "é", "z", "\uffff", "\U00010000", "q9", "1", '"x"')

@@ -301,7 +301,13 @@ def test_what_ships_keeps_its_identity() -> None:
 
 @pytest.mark.parametrize(
     "options",
-    ["", ",dtype=float16", ",index=hnsw", ",index=ivf", ",index=ivf,pq=8,refine=5"],
+    [
+        *("", ",index=ivf,pq=8,refine=5"),
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in (",dtype=float16", ",index=hnsw", ",index=ivf")
+        ),
+    ],
 )
 def test_one_query_at_a_time_finds_the_same(
     options: str, world: Path, documents: Path, settings: Settings, tmp_path: Path

@@ -19,7 +19,7 @@ from compute.views.shared import labels
 from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import plain
 from tests.support.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
-from tests.support.worlds import CASES
+from tests.support.worlds import CASES, seeds
 
 SAFE = "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}"
 
@@ -199,7 +199,7 @@ def placed(
 
 
 @pytest.mark.parametrize("theme", ["light", "print"])
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
     found, marks, height = placed(square(19, seed), theme)
     assert len(found) == 19
@@ -267,7 +267,7 @@ def valued(
 
 
 @pytest.mark.parametrize("theme", ["light", "print"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_values_stand_at_the_strongest_lines_and_cover_nothing(seed: int, theme: str) -> None:
     found, others, strongest = valued(square(19, seed), theme)
     assert [value.text for value in found] == strongest[: line_values.MOST]

@@ -12,15 +12,21 @@ from compute.views.page.store_ask import opened
 from tests.support import pages
 
 
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which nothing was done yet, for tests that only look."""
+    return tmp_path_factory.mktemp("home")
+
+
 @pytest.mark.usefixtures("shipped_results")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_without_a_browser_has_what_the_dashboard_draws(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
     app = pages.opened(f"pages/{name}.py")
     drawn = app.session_state["_run"].drawn
-    with opened(Store(Settings(home=tmp_path, threads=1))) as ask:
+    with opened(Store(Settings(home=home, threads=1))) as ask:
         found = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
     assert [one.key for one in found] == [key for key in drawn if not key.startswith("_")]
     assert [one.title for one in found] == [drawn[one.key].title for one in found]

@@ -10,7 +10,7 @@ from pages._shared.pickers import pick_many, switch
 
 st.title("Jobs", anchor=False)
 store = reading.store()
-beat = sections.beat(jobs.listed(store.settings, sections.MOST))
+sections.watch(store, sections.beat(jobs.listed(store.settings, sections.MOST)))
 named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
@@ -47,4 +47,3 @@ else:
 demo.section(store)
 training.start(store, list(dict.fromkeys(cells["dataset"])))
 judging.start(store)
-sections.watch(store, beat)

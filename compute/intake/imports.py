@@ -90,10 +90,12 @@ def import_dataset(
         origin = _of_files(qrels, queries, files, how)
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self, level=level)
     before = stored(bench.store, row)
-    if isinstance(origin, QrelsOnly) and not queries and before and not before.judgements.rows:
+    later = isinstance(origin, QrelsOnly) and not (queries or new)
+    if isinstance(origin, QrelsOnly) and later and before and not before.judgements.rows:
         return _judge(bench, before, origin)
     if called:
-        row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
+        names = ", ".join(called.split(", ")[: len(origin.read_from())])
+        row = dataclasses.replace(row, note=f"{origins.UPLOADED}{names}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin, new=new)
     lengths.count(bench, loaded)
     return loaded
@@ -113,7 +115,8 @@ def _of_files(
     if qrels is None:
         return unjudged.OfRuns(files, queries)
     judged = JudgedQueries(qrels, queries, how) if queries else QrelsOnly(qrels, how)
-    return unjudged.OfRuns(files, None, judged) if files else judged
+    both = unjudged.OfRuns(files, None, judged)
+    return both if both.has_texts() else judged
 
 
 def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:

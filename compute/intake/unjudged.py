@@ -36,6 +36,10 @@ class OfRuns(Source):
     ) -> None:
         self._given, self._queries, self._beside = files, queries, judged
 
+    def has_texts(self) -> bool:
+        """Whether the runs have texts of queries or documents."""
+        return any(self._found[1:])
+
     def documents(self) -> Iterator[Document]:
         """Those whose texts stand beside their ids."""
         judged = {one.doc_id: one.text for one in self._beside.documents()} if self._beside else {}
@@ -113,6 +117,8 @@ class OfRuns(Source):
         documents: dict[str, str] = {}
         for file, how in self._given:
             held = shapes.held(file, how)
+            if held is None and self._beside:
+                continue  # Their queries are those of the judgements, and they have no texts.
             rows = held.as_run() if held else runs.read(file, any_tag=True, how=how)[1]
             asked = rows["query_id"].unique().cast(pa.string()).to_pylist()
             queries |= dict.fromkeys(asked)

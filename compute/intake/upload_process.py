@@ -20,7 +20,7 @@ from compute.base.errors import BeirscopeError, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
 from compute.datasets import dataset, shapes, unpacked_size
-from compute.datasets.without_documents import JudgedQueries
+from compute.datasets.without_documents import texts_of
 from compute.intake import doctor, imports, tags, texts
 from compute.intake.doctor import known
 from compute.intake.uploads import Upload
@@ -32,6 +32,8 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 Answer = dict[str, Any]
+RUN, BOTH = "run", "run and qrels"
+"""What files are taken as, besides what `imports.import_dataset` calls them."""
 STRANGE = "not the texts that are lacking here"
 ELSEWHERE = (
     "choose the dataset that they belong to, or “A new dataset” to take them in under another name"
@@ -88,8 +90,24 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         report = doctor.check(Path(path), against=against, home=bench.settings.home, how=how)
         if report.kind == "BEIR archive" and against and not report.refused:
             report = _held(bench, order["dataset"], Path(path), report)
+        report = _texts(bench, Path(path), report) if report.refused else report
         tag = tags.tag(Path(path)) if "run" in report.kind else ""
         yield {"file": called, "tag": tag, "report": report.record()}
+
+
+def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
+    """The report on a file that holds texts of queries, else as it is."""
+    try:
+        unpacked_size.require(path, bench.settings.home)
+        texts, left_out = texts_of(path)
+    except (BeirscopeError, UnicodeError):
+        return report
+    if not texts or any("\t" in text for text in texts.values()):
+        return report
+    told, where = imports.left_out(left_out), doctor.Where(str(path))
+    found = doctor.Finding("fields", left_out.total(), told, where, "left out", False)
+    findings = (found,) if told else ()
+    return doctor.Report(str(path), "queries", {"queries": len(texts)}, findings)
 
 
 def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.Report:
@@ -130,10 +148,22 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Take in a collection: an archive, or judgements with or without texts of the queries."""
-    kinds = dict(zip(order["as"], order["files"], strict=True))
-    paths: dict[str, Any] = {kind: Path(path) for kind, (path, _) in kinds.items()}
-    called = ", ".join(name for _, name in kinds.values())
+    """Take in a collection (an archive; or judgements or runs, with texts of the queries or
+    without), or judgements of a stored one, and then the runs among the files."""
+    files = [Upload(called, Path(path)) for path, called in order["files"]]
+    given = list(zip(order["as"], files, _hows(order), strict=True))
+    kinds = {kind: (file, how) for kind, file, how in given if kind != RUN}
+    paths: dict[str, Any] = {kind: file.path for kind, (file, _) in kinds.items()}
+    runs = [(file, how) for kind, file, how in given if kind in (RUN, BOTH)]
+    if BOTH in paths:
+        paths["qrels"] = paths.pop(BOTH)
+    if "path" not in paths:
+        paths["files"] = [(file.path, how) for file, how in runs]
+    beside = [file for kind, file, _ in given if kind == "queries"]
+    first = [file for kind, file, _ in given if kind not in (RUN, "queries")]
+    rest = [] if "path" in kinds else [file for file, _ in runs if file not in first]
+    called = ", ".join(file.name for file in [*first, *beside, *rest])
+    how = next((how for kind, (_, how) in kinds.items() if kind in ("qrels", BOTH)), None)
 
     def take() -> Answer:
         loaded = imports.import_dataset(
@@ -142,8 +172,8 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
             **paths,
             **order["options"],
             called=called,
-            new=True,
-            how=_hows(order)[0],
+            new=order.get("new", True),
+            how=how,
         )
         documents = loaded.documents.rows if loaded.documents else 0
         told = imports.replaced(bench.store, loaded)
@@ -154,8 +184,15 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
             + (f"; {told}" if told else "")
         }
 
-    yield {"file": called, "system": ""} | _answered(bench, take)
-    _finish(bench)
+    made = {"file": called, "system": ""} | _answered(bench, take)
+    yield made
+    if made["ok"] and runs:
+        about = {"dataset": order["name"], "systems": order["systems"]}
+        about |= {"files": [(str(file.path), file.name) for file, _ in runs]}
+        about |= {"options": {}, "how": [vars(how) for _, how in runs]}
+        yield from take_runs(bench, about)
+    else:
+        _finish(bench)
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
@@ -169,16 +206,6 @@ def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
     yield {"file": called, "system": ""} | _answered(bench, take)
     _finish(bench)
-
-
-def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Whether the texts of queries go with the judgements."""
-    (qrels, _name), (topics, called) = order["files"]
-    unpacked_size.require(Path(topics), bench.settings.home)
-    origin = JudgedQueries(Path(qrels), Path(topics), _hows(order)[0])
-    told = [counted(len(origin.all_queries()), "text") + " of queries"]
-    told += [left_out] if (left_out := imports.left_out(origin.left_out())) else []
-    yield {"file": called, "said": "; ".join(told)}
 
 
 def _hows(order: Mapping[str, Any]) -> list[shapes.How]:
@@ -208,7 +235,6 @@ def _finish(bench: Bench) -> None:
 
 WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
     "look": look,
-    "look at texts": look_at_texts,
     "take runs": take_runs,
     "take dataset": take_dataset,
     "take texts": take_texts,

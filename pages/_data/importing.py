@@ -14,6 +14,7 @@ from compute.intake import tags, upload_process, uploads
 from compute.intake import texts as adding_texts
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
+from compute.views.shared import catalogue
 from pages._shared import (
     address,
     dataset_facts,
@@ -31,9 +32,9 @@ from pages._shared.streamlit_internals import UploadedFile
 
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
-_MAKERS = {_ARCHIVE: "path", "qrels": "qrels"}
-"""What a dataset is made from, and what an import calls it."""
-MAKE_FIRST = "Make the dataset, then choose runs"
+_MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
+"""What a dataset is made from besides runs, and what an import calls it."""
+_KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -49,26 +50,26 @@ def section() -> None:
         return
     above = st.container()
     to = _dataset()
-    files, texts = _files(to)
+    files = _files(to)
     with above:
         _tell_results(to, files)
     if not files:
         drawing.caption(
             "Nothing is taken in before you have seen what is in the files: each is read, and what"
             " is wrong with it is listed with what an import does about it.",
-            ""
-            if to == NEW
-            else "For a dataset that is not in the list choose “A new dataset” first: its"
-            " judgements (qrels) are enough.",
+            "" if to == NEW else "For a dataset that is not in the list choose “A new dataset”.",
         )
         return
     with st.container():  # else what is below would move, and stand twice until all is drawn
-        reports = _looked_at(to, files, texts)
+        reports = _looked_at(to, files)
         _ask(reports, files)
-    kinds = [_ARCHIVE, "qrels"] if to == NEW else ["run"] + [_ARCHIVE] * _lacks_texts(to)
-    _report(reports, kinds)
+    bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
+    kinds = ["run"] + [_ARCHIVE] * _lacks_texts(to) + ["qrels"] * bare
+    _report(reports, list(_KINDS) if to == NEW else kinds)
     if to == NEW:
-        _new_dataset(reports, files, texts)
+        _new_dataset(reports, files)
+    elif bare and len(files) == 1 and _is_fit(reports[0], "qrels"):
+        _judgements(to, files)
     elif len(files) == 1 and reports[0]["report"]["kind"] == _ARCHIVE and _ARCHIVE in kinds:
         _texts(to, reports[0], files)
     else:
@@ -79,11 +80,11 @@ def section() -> None:
 def _dataset() -> str:
     """What the files go into."""
     stored = read(data_select.datasets)
+    if new := st.session_state.pop("_made_dataset", ""):
+        pickers.put(to=new)
     known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
     names = [NEW, *known]
     address.known("to", names, "dataset that is stored")
-    if new := st.session_state.pop("_made_dataset", ""):
-        pickers.put(to=new)
     with pickers.pickers():
         titles = dataset_facts.titles()
         return pick("Into the dataset", names, "to", width=320, titles=titles)
@@ -98,35 +99,18 @@ def _is_fit(answer: dict[str, Any], kind: str) -> bool:
     return kind in report.get("kind", "") and not report["refused"]
 
 
-def _makes_one(answer: dict[str, Any]) -> bool:
-    """Whether a dataset can be made from the file."""
-    return any(_is_fit(answer, kind) for kind in _MAKERS)
-
-
-def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
-    """What was uploaded: the files, and the texts of queries beside judgements."""
+def _files(to: str) -> list[UploadedFile]:
+    """What was uploaded."""
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
-    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
-    if to != NEW:
-        # Of several files one may have become the dataset that the others go into.
-        files = [file for file in files if file.file_id != st.session_state.get("_taken")]
-    texts = []
-    if to == NEW:
-        found = st.file_uploader(
-            "Texts of the queries, where the judgements come alone (may be left out):"
-            " TREC topics, lines of id, tab, text, or queries.jsonl",
-            key=f"_texts_{number}",
-        )
-        texts = [found] if found else []
-    return files, texts
+    return st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
 
 
 def _asked(to: str) -> str:
     if to == NEW:
         return (
-            "A BEIR archive (zip), or judgements alone (qrels, JSON, CSV, Parquet and others); runs"
-            " may be added here too and are chosen in the next step"
+            "All files together, in any order: a BEIR archive (zip) or judgements, texts of the"
+            " queries, runs; TREC's, JSON, CSV, Parquet and others. Runs are enough"
         )
     texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
     return (
@@ -134,17 +118,13 @@ def _asked(to: str) -> str:
     )
 
 
-def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]) -> Answers:
+def _looked_at(to: str, files: Sequence[UploadedFile]) -> Answers:
     """The reports on the files, made when the files or the dataset change."""
     hows = _hows(files)
-    key = to, tuple(file.file_id for file in [*files, *texts]), str(hows)
+    key = to, tuple(file.file_id for file in files), str(hows)
     if st.session_state.get("_looked_at", ("", []))[0] != key:
         dataset = "" if to == NEW else to
         found = _work("Looking at", files, "look", dataset=dataset, how=hows)
-        fit = [file for answer, file in zip(found, files, strict=True) if _makes_one(answer)]
-        if texts and len(fit) == 1:
-            beside = [*fit, *texts]
-            found += _work("Looking at", beside, "look at texts", how=_hows(beside))
         st.session_state["_looked_at"] = key, found
     return st.session_state["_looked_at"][1]
 
@@ -255,7 +235,7 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     if not fit:
         st.info(
             "None of these files can be taken in as a run. If their dataset is not stored here yet,"
-            " choose “A new dataset” above and give its judgements (qrels) first."
+            " choose “A new dataset” above."
         )
         return
     st.header("Take in", anchor=False)
@@ -338,45 +318,59 @@ def _names(answers: Answers) -> DataFrame:
     return chosen
 
 
-def _new_dataset(
-    answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
-) -> None:
-    """The name and the rest of what the files do not say, and the button."""
-    both = list(zip(answers, files, strict=False))  # after the files come the queries' texts
-    fit = [one for one in both if _makes_one(one[0])]
-    if len(fit) != 1:
+def _judgements(to: str, files: Sequence[UploadedFile]) -> None:
+    """The button that gives a dataset its first judgements."""
+    st.header("Add judgements", anchor=False)
+    drawing.caption(f"{to} has none yet. Its runs are scored by them.")
+    if st.button(escaping.text(f"Add the judgements of {to}"), type="primary"):
+        about = {"name": to, "as": ["qrels"], "systems": [], "options": {}, "new": False}
+        _done(to, _work("Taking in", files, "take dataset", **about, how=_hows(files)), [])
+
+
+def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
+    """The name and the rest of what the files do not say, the runs, and the button."""
+    fit = [(a, f) for a, f in zip(answers, files, strict=True) if _kind(a)]
+    kinds = [_kind(answer) for answer, _ in fit]
+    makers = [one for one, kind in zip(fit, kinds, strict=True) if kind in _MAKERS.values()]
+    runs = [answer for answer, _ in fit if _is_fit(answer, "run")]
+    if len(makers) > 1 or kinds.count("queries") > 1 or not (makers or runs):
         st.info(
-            "A new dataset is made from one BEIR archive or one file of judgements (qrels) that can"
-            " be taken in; these are none, or several."
+            "A new dataset is made from one BEIR archive, or from one file of judgements (qrels),"
+            " one of texts of the queries and runs, each of which may be missing; these are none,"
+            " or several."
         )
         return
-    report = fit[0][0]["report"]
-    both_in_one = report["kind"] == "run and qrels"
-    others = len(files) - 1 + both_in_one
     st.header("The new dataset", anchor=False)
-    if others:
-        drawing.caption(f"It is made from {fit[0][1].name}.")
-    runs = sum(_is_fit(answer, "run") for answer, _ in both)
+    if not makers:
+        drawing.caption("Without judgements the runs are compared; once there are some, scored.")
+    chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
+    wanted = chosen["Take in"].astype(bool)
+    left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
+    given = [
+        ("qrels" if answer["file"] in left else _kind(answer), file)
+        for answer, file in fit
+        if answer["file"] not in left or _kind(answer) != "run"
+    ]
     place = st.empty()
     with place.container():
-        name, options, pressed = _form(report, MAKE_FIRST if runs else "Import the dataset")
+        report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
+        name, options, pressed = _form(report, "Import")
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
-        about = {"name": name, "as": _as(report, texts), "options": options}
+        about = {"name": name, "as": [kind for kind, _ in given], "systems": systems}
+        made_of = [file for _, file in given]
+        about |= {"options": options, "how": _hows(made_of)}
         with place.container():  # where the button was
-            made_of = [fit[0][1], *texts]
-            answers = _work("Taking in", made_of, "take dataset", **about, how=_hows(made_of))
-        if answers[0]["ok"]:
-            st.session_state["_made_dataset"] = name
-            st.session_state["_taken"] = "" if both_in_one else fit[0][1].file_id
-        then = f"{name} is made; now choose its runs: {runs:,}" if runs else ""
-        _done(name, answers, [], keep=others > 0, said=then)
+            told = _work("Taking in", made_of, "take dataset", **about)
+        refused = figures.refusals(one for one in answers if not _kind(one))
+        _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
 
 
-def _as(report: figures.Record, texts: Sequence[UploadedFile]) -> list[str]:
-    """What each of the files of a new dataset is."""
-    return [_MAKERS.get(report["kind"], "qrels"), "queries"][: 1 + len(texts)]
+def _kind(answer: dict[str, Any]) -> str:
+    """What an import calls the file; empty for one that it refuses."""
+    report = answer.get("report", {})
+    return "" if report.get("refused") else _KINDS.get(report.get("kind", ""), "")
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
@@ -415,11 +409,9 @@ def _split(report: figures.Record) -> str:
     )
 
 
-def _done(
-    to: str, answers: Answers, left: Sequence[str], *, keep: bool = False, said: str = ""
-) -> None:
-    """Keep what became of each file, and begin anew at the top: without the files unless there are
-    others to `keep`, with the new data. `said` stands in the message for the number of files.
+def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False) -> None:
+    """Keep what became of each file, and begin anew at the top, without the files and with the new
+    data; of a new dataset that `lands` all of which came in on its own page, or on Compare.
 
     Where nothing came in, the files stay, and why is said under the button as long as they do: a
     page draws itself again by itself.
@@ -427,15 +419,18 @@ def _done(
     if not any(answer["ok"] for answer in answers):
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         st.rerun()
-    st.session_state["_imported"] = to, answers, list(left), keep
+    st.session_state["_imported"] = to, answers, list(left)
     good = sum(answer["ok"] for answer in answers)
-    st.toast(escaping.text(said or f"Taken in: {good:,} of {len(answers):,}, into {to}"))
+    st.toast(escaping.text(f"Taken in: {good:,} of {len(answers):,}, into {to}"))
     navigation.at_top()
-    st.session_state["_uploads"] += not keep
-    if not keep:
-        uploaded.forget()
+    st.session_state["_uploads"] += 1
+    uploaded.forget()
     st.session_state.pop("_looked_at", None)
     reading.AHEAD.await_published()
+    if lands:
+        st.session_state["_made_dataset"] = to
+    if lands and good == len(answers):
+        navigation.to("compare" if good > 2 else "dataset", dataset=to)
     st.rerun()
 
 
@@ -450,8 +445,8 @@ def _tell_refused() -> None:
 
 def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
     """What became of the files of the last import, until other files or a dataset are chosen."""
-    to, answers, left, kept = st.session_state.get("_imported", ("", [], [], False))
-    if to != of or (files and not kept):
+    to, answers, left = st.session_state.get("_imported", ("", [], []))
+    if to != of or files:
         st.session_state.pop("_imported", None)
         return
     good = sum(answer["ok"] for answer in answers)

@@ -1,7 +1,6 @@
 """Runs of TREC-COVID round 1 through the page Data in one go, in a real browser."""
 
 import os
-import re
 from pathlib import Path
 
 import pandas as pd
@@ -35,23 +34,21 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
     assert len(runs) == number
     with serving(tmp_path / "home", port(8760)) as address:
         go(page, f"{address}/data?show=Import&to=A+new+dataset")
-        page.locator(FILES).first.set_input_files([reference / "qrels.txt.gz", *runs, broken])
+        page.locator(FILES).first.set_input_files(
+            [*runs, reference / "topics.xml", broken, reference / "qrels.txt.gz"]
+        )
         name = page.get_by_label("Name (letters")
         name.wait_for()
         settled(page)
         name.fill("covid")
-        page.get_by_role("button", name="Make the dataset, then choose runs").click()
-        page.get_by_text(f"covid is made; now choose its runs: {number}").wait_for()
-        page.get_by_text("Imported into covid").wait_for()
-        # The runs lie ready still: nobody chooses them again.
-        page.get_by_text("Take in").first.wait_for()
         page.get_by_text("Errors and warnings").wait_for()
-        settled(page)
+        page.get_by_role("button", name="Import", exact=True).click()
+        page.get_by_text("Imported into covid").wait_for()
+        page.get_by_text(f"{number + 1} imported, 1 refused.").wait_for()
         store = Store(Settings(home=tmp_path / "home"))
-        assert store.parts("hits", "covid") == []
-        page.get_by_role("button", name=re.compile(f"Import {number} runs")).click()
-        page.get_by_text(f"{number} imported, 1 refused.").wait_for()
     assert list((tmp_path / "home" / "uploads").iterdir()) == []
+    (queries,) = store.parts("queries", "covid")
+    assert run.read(queries)["text"].notna().all()
     official = pd.read_csv(reference / "official_scores.csv").set_index("run")["ndcg@10"]
     for file in runs:
         name = file.name.removesuffix(".gz")

@@ -80,8 +80,8 @@ def test_one_run_of_several_tags_is_remarked_and_taken_in_by_its_name(at_home: B
 
 def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.tsv": b"q1\twhat it asks\n"}
-    (seen,) = asked(at_home, "look at texts", files)
-    assert seen["said"] == "1 text of queries"
+    kinds = [one["report"]["kind"] for one in asked(at_home, "look", files, dataset="")]
+    assert kinds == ["qrels", "queries"]
     options = {"split": "", "language": "pl", "drop_self": False}
     order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
     (told,) = asked(at_home, "take dataset", files, **order)
@@ -93,13 +93,34 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
 def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Bench) -> None:
     topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><narr>n</narr></topic>"
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.xml": topics}
-    (seen,) = asked(at_home, "look at texts", files)
+    seen = asked(at_home, "look", files, dataset="")[1]["report"]
     told = "; beside the texts of the queries the topics hold, left out: '<i>' once, 'narr' once"
-    assert seen["said"] == f"1 text of queries{told}"
+    assert seen["counts"] == {"queries": 1}
+    assert f"; {seen['findings'][0]['example']}" == told
     options = {"split": "", "language": "en", "drop_self": False}
     order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
     (taken,) = asked(at_home, "take dataset", files, **order)
     assert taken["said"] == f"0 documents, 1 queries, 1 judgement{told}"
+
+
+def test_all_files_of_a_dataset_come_in_at_once(at_home: Bench) -> None:
+    """In whichever order they were chosen; without judgements the runs are enough."""
+    files = {"a.run": RUN, "topics.tsv": b"q1\tone\nq2\ttwo\nq3\tthree\n", "b.run": RUN}
+    options = {"split": "", "language": "en", "drop_self": False}
+    order = {"as": ["run", "queries", "run"], "name": "bare", "options": options}
+    told = asked(at_home, "take dataset", files, **order, systems=["one", "two"])
+    assert [one["ok"] for one in told] == [True, True, True]
+    assert "no judgements yet" in told[0]["said"]
+    assert own_datasets(at_home.store)["bare"].note == "Uploaded as topics.tsv, a.run, b.run."
+    assert {part.system for part in at_home.store.parts("hits", "bare")} == {"one", "two"}
+    late = {"as": ["qrels"], "name": "bare", "systems": [], "options": {}, "new": False}
+    (added,) = asked(at_home, "take dataset", {"q.txt": b"q1 0 d1 1\n"}, **late)
+    assert added["ok"] and "1 judgement" in added["said"]
+    judged = {"qrels.txt": b"q1 0 d1 1\n"} | files
+    order |= {"as": ["qrels", *order["as"]], "name": "judged"}
+    told = asked(at_home, "take dataset", judged, **order, systems=["one", "two"])
+    assert [one["ok"] for one in told] == [True, True, True]
+    assert "nDCG@10" in told[1]["said"]
 
 
 def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
@@ -171,7 +192,7 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
     as_runs = figures.contents(reports, ["run"])["Can be taken in"].tolist()
     assert as_runs == ["not here: choose “A new dataset”", "yes"]
     as_dataset = figures.contents(reports, ["qrels"])["Can be taken in"].tolist()
-    assert as_dataset == ["in the next step", "yes"]
+    assert as_dataset == ["not here: choose its dataset", "yes"]
     alone = figures.contents(reports[:1], ["qrels"])["Can be taken in"].tolist()
     assert alone == ["not here: choose its dataset"]
 

@@ -62,7 +62,7 @@ def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
     offered = {}
     for name in ("tiny", "bare"):
         answer = {"file": "qrels.txt", "system": "", "ok": True, "said": "imported"}
-        state = {"_imported": (name, [answer], [], False)}
+        state = {"_imported": (name, [answer], [])}
         app = opened(PAGE, state, show="Import", to=name)
         offered[name] = [button.label for button in app.button]
         app.query_params["to"] = "A new dataset"

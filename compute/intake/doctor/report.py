@@ -10,7 +10,9 @@ from compute.base.errors import BeirscopeError
 _LONGEST = 300
 """Characters of an example: ids may be as long as they like."""
 
-Kind = Literal["run", "qrels", "run and qrels", "BEIR folder", "BEIR archive", "unreadable"]
+Kind = Literal[
+    "run", "qrels", "run and qrels", "queries", "BEIR folder", "BEIR archive", "unreadable"
+]
 
 
 @dataclass(frozen=True)

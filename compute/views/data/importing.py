@@ -22,16 +22,13 @@ _OPTION = re.compile(r" \(--[^)]*\)")
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
     """A row for each file; only files of these kinds can be taken in where they were given.
 
-    Those that cannot stand first. A run beside what a new dataset is made from comes after it.
+    Those that cannot stand first.
     """
-    reports = list(reports)
-    makes = "run" not in kinds and any(_can(report, kinds) == YES for report in reports)
-    later = ["run"] * makes
     rows = [
         {
             "File": report["path"],
             "Is": report["kind"],
-            "Can be taken in": _can(report, kinds, later),
+            "Can be taken in": _can(report, kinds),
             "Troubles": len(report["findings"]),
             "Holds": _holds(report["counts"]),
         }
@@ -65,11 +62,9 @@ def splits(report: Record) -> dict[str, str]:
     }
 
 
-def _can(report: Record, kinds: Collection[str], later: Collection[str] = ()) -> str:
+def _can(report: Record, kinds: Collection[str]) -> str:
     if report["refused"]:
         return "no"
-    if report["kind"] in later:
-        return "in the next step"
     fits = any(kind in report["kind"] for kind in kinds)
     return YES if fits else f"not here: {_place(report['kind'])}"
 

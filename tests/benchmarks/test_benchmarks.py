@@ -1,6 +1,5 @@
 """The benchmarks run at tiny sizes and write their tables; nothing here is timed."""
 
-import json
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ from compute.evaluate.estimates.linearised import kind
 from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores, vectors
-from tests.benchmarks.growth.corpus import write_beir
 from tests.benchmarks.growth.drawing import figure
-from tests.benchmarks.growth.lines import HEAD, Line, markdown
+from tests.benchmarks.growth.lines import HEAD, markdown
 from tests.benchmarks.pages import rows as page_rows
 from tests.benchmarks.side_by_side import Row, quicker
 from tests.benchmarks.simulations import gate
@@ -25,15 +23,6 @@ SCORE, SEARCH = (one for one in BENCHMARKS if one.name in ("score", "search"))
 
 def row(work: str) -> Row:
     return Row(work, "under 1 s", "2 s", "peer 4 s", quicker(4, 2), met=False)
-
-
-def test_an_exponent_is_the_slope_of_the_logarithms() -> None:
-    assert Line("scoring", "queries", (10, 100, 1000), (2, 20, 200)).exponent == pytest.approx(1)
-    pairs = Line("comparing", "corpora", (5, 10, 20), (1, 4, 16))
-    assert (pairs.exponent, pairs.last_step) == (pytest.approx(2), pytest.approx(2))
-    flat = Line("publishing", "systems", (5, 10, 20), (0.5, 0.5, 1))
-    assert flat.exponent == pytest.approx(0.5)
-    assert flat.last_step == pytest.approx(1)
 
 
 def test_new_rows_replace_those_of_the_same_benchmark_alone() -> None:
@@ -97,18 +86,6 @@ def test_tiny_growth_is_measured_told_and_drawn() -> None:
     ]
 
 
-def test_a_made_up_query_has_words_of_its_one_relevant_document(tmp_path: Path) -> None:
-    write_beir(40, tmp_path / "beir", n_queries=5)
-    texts, asked = (
-        {one["_id"]: one["text"] for one in map(json.loads, file.read_text().splitlines())}
-        for file in (tmp_path / "beir" / "corpus.jsonl", tmp_path / "beir" / "queries.jsonl")
-    )
-    rows = [row.split("\t") for row in (tmp_path / "beir/qrels/test.tsv").read_text().splitlines()]
-    assert len(texts) == 40 and len(asked) == len(rows[1:]) == 5
-    for query, document, grade in rows[1:]:
-        assert grade == "1" and set(asked[query].split()) <= set(texts[document].split())
-
-
 def test_made_up_vectors_are_indexed_and_searched_by_stages(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,14 +101,6 @@ def test_made_up_vectors_are_indexed_and_searched_by_stages(
     ]
     stages = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert stages == ["storing", "merging", "training", "adding", "comparing", "searching"]
-
-
-def test_what_pages_ask_a_store_is_measured(tmp_path: Path) -> None:
-    home = stores.Home(tmp_path, n_queries=10)
-    home.add(2)
-    costs = stores.asked(home)
-    assert list(costs) == ["opening the catalogue", "Leaderboard", "Holes", "Compare"]
-    assert all(seconds >= 0 for seconds in (*costs.values(), stores.ordered(home)))
 
 
 def test_sampled_judging_is_simulated_on_what_ships(capsys: pytest.CaptureFixture[str]) -> None:

@@ -38,7 +38,6 @@ _IS_WHOLE = """
 wait => window.wholeSince != null && performance.now() - window.wholeSince > wait
   && [window.wholeSince]
 """
-_FROM_NOW = "title => (window.wanted = title, performance.now())"
 
 
 @contextmanager

@@ -48,13 +48,6 @@ def run(lists: list[tuple[str, list[str]]] = FIRST) -> DataFrame:
 
 
 @pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("world") / "documents.parquet"
-    DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(file)
-    return file
-
-
-@pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings(home=tmp_path_factory.mktemp("home"), threads=1)
 

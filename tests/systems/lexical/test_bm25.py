@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
-from compute.base.settings import Settings, load
+from compute.base.settings import Settings
 from compute.systems.lexical.bm25 import Bm25, Multifield, Rm3
 from compute.systems.searcher import Request
 
@@ -35,12 +35,6 @@ QUERIES = [
 
 def _ignore(done: int, total: int, unit: str) -> None:
     assert 0 <= done <= total
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    home = tmp_path_factory.mktemp("home")
-    return replace(load({"BEIRSCOPE_HOME": str(home)}), java_memory="256m", threads=2)
 
 
 def _indexed(searcher: Bm25, rows: list[tuple[str, str, str]], folder: Path, settings: Settings):

@@ -1,7 +1,6 @@
 """Best fields, word pieces and Polish on tiny worlds in real Lucene, against the formula."""
 
 from collections import defaultdict
-from dataclasses import replace
 from math import log
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.base.settings import Settings, load
+from compute.base.settings import Settings
 from compute.corpora.word_pieces import word_pieces
 from compute.intake import imports
 from compute.recompute import pairs
@@ -40,12 +39,6 @@ POLISH = [
     ("pies", "Pies", "Pies szczeka na listonosza w ogrodzie."),
     ("miasto", "Kraków", "W Krakowie jest wiele ogrodów."),
 ]
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    home = tmp_path_factory.mktemp("home")
-    return replace(load({"BEIRSCOPE_HOME": str(home)}), java_memory="256m", threads=2)
 
 
 def _ignore(done: int, total: int, unit: str) -> None:

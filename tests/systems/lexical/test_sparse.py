@@ -12,7 +12,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
-from compute.base.settings import Settings, load
+from compute.base.settings import Settings
 from compute.systems import SYSTEMS, system
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import impact
@@ -36,19 +36,6 @@ QUERIES = [("q 1", "cat night"), ("twice", "dog dog bark"), ("empty", ""), ("lon
 
 def _ignore(done: int, total: int, unit: str) -> None:
     assert 0 <= done <= total
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    home = tmp_path_factory.mktemp("home")
-    return replace(load({"BEIRSCOPE_HOME": str(home)}), java_memory="256m", threads=2)
-
-
-@pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("world") / "documents.parquet"
-    DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(file)
-    return file
 
 
 @pytest.fixture(scope="module")

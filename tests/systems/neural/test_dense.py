@@ -18,7 +18,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
-from compute.base.settings import PROJECT, Settings, load
+from compute.base.settings import PROJECT, Settings
 from compute.systems import SYSTEMS, system
 from compute.systems.neural import encoding
 from compute.systems.neural.dense import Dense
@@ -59,19 +59,6 @@ def dense(name: str) -> Dense:
     searcher = system(name).search
     assert isinstance(searcher, Dense)
     return searcher
-
-
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    home = tmp_path_factory.mktemp("home")
-    return replace(load({"BEIRSCOPE_HOME": str(home)}), threads=2)
-
-
-@pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("world") / "documents.parquet"
-    DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(file)
-    return file
 
 
 @pytest.fixture(scope="module")

@@ -47,13 +47,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("world") / "documents.parquet"
-    DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(file)
-    return file
-
-
-@pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     return Settings(home=tmp_path_factory.mktemp("home"), threads=1)
 

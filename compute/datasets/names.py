@@ -39,8 +39,8 @@ TEXTS: dict[str, str] = {
 }
 """What fields hold lists of the texts of documents."""
 LISTS = ROLES | TEXTS
-GRADES, SCORES = {"grades", "relevances", "labels"}, {"scores", "retrievedscores"}
-"""Fields whose lists of numbers go with the lists of documents."""
+NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
+"""Fields whose lists of numbers go with the lists of documents, one by one."""
 
 
 def plain(name: str) -> str:

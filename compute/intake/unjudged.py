@@ -128,11 +128,12 @@ class OfRuns(Source):
         return queries, texts, documents
 
 
-class Judged(Source):
+class Judged(QrelsOnly):
     """What is stored of a dataset, with judgements that came later."""
 
-    def __init__(self, loaded: Loaded, judged: QrelsOnly) -> None:
-        self._loaded, self._judged = loaded, judged
+    def __init__(self, loaded: Loaded, given: QrelsOnly) -> None:
+        super().__init__(given.path, given.how)
+        self._loaded = loaded
 
     def documents(self) -> Iterator[Document]:
         """The stored ones."""
@@ -143,7 +144,7 @@ class Judged(Source):
     def all_queries(self) -> DataFrame:
         """The stored queries, then those that are only judged."""
         stored = recompute.read(self._loaded.queries)[["query_id", "text"]]
-        more, judged = self._judged.all_queries(), self.judgements()["query_id"]
+        more, judged = super().all_queries(), self.judgements()["query_id"]
         more = more[more["query_id"].isin(judged) & ~more["query_id"].isin(stored["query_id"])]
         return pd.concat([stored, more], ignore_index=True)
 
@@ -156,35 +157,19 @@ class Judged(Source):
 
         Raises WrongInput where they are of no query that is stored.
         """
-        found, file = self._judged.judgements(), self._judged.path
-        stored, name = recompute.read(self._loaded.queries), self._loaded.dataset.name
-        names = by_text.queries(found["query_id"].unique(), stored, name, file)
+        found, name = super().judgements(), self._loaded.dataset.name
+        stored = recompute.read(self._loaded.queries)
+        names = by_text.queries(found["query_id"].unique(), stored, name, self.path)
         ids = [names.get(query, query) for query in found["query_id"].astype(str)]
         found["query_id"] = pd.Series(ids, found.index, "str")
         if not found["query_id"].isin(stored["query_id"]).any():
             raise WrongInput(
-                f"{file}: none of its queries is a query of {name}: are these judgements of another"
-                " dataset? Give it a name of its own"
+                f"{self.path}: none of its queries is a query of {name}: are these judgements of"
+                " another dataset? Give it a name of its own"
             )
         return found
-
-    def subtopics(self) -> DataFrame | None:
-        """Those of the judgements."""
-        return self._judged.subtopics()
 
     def identity(self) -> dict[str, Any]:
         """That of the judgements, and of what was stored."""
         before = self._loaded.queries.provenance["source"]
-        return self._judged.identity() | {"judged_after": before}
-
-    def told(self) -> dict[str, Any]:
-        """How grades were made."""
-        return self._judged.told()
-
-    def read_from(self) -> list[Path]:
-        """The judgements."""
-        return self._judged.read_from()
-
-    def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--qrels` with the file."""
-        return self._judged.words(names, split)
+        return super().identity() | {"judged_after": before}

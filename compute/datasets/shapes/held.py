@@ -238,7 +238,8 @@ def _scored(rows: Rows) -> pa.Table:
         table = table.append_column("score", score)
         if by_rank:
             rank = number.cast(pa.string()).cast(pa.binary()).dictionary_encode()
-            table = _with(table, "rank", rank)
+            table = table.drop_columns("rank") if name == "rank" else table
+            table = table.append_column("rank", rank)
     if not rows.ordered:
         codes = table["query_id"].combine_chunks().dictionary_encode().indices.to_numpy()
         table = table.take(pa.array(np.lexsort((-table["score"].to_numpy(), codes))))
@@ -254,12 +255,6 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         column = column.cast(pa.string()) if kind == RANK else column
         return column.cast(kind.value_type).dictionary_encode().cast(kind)
     return column.cast(kind)
-
-
-def _with(table: pa.Table, name: str, column: pa.ChunkedArray) -> pa.Table:
-    return (table.drop_columns(name) if name in table.column_names else table).append_column(
-        name, column
-    )
 
 
 def _counts(rows: Rows) -> bool:

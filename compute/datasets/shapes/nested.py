@@ -21,12 +21,10 @@ from compute.datasets import compressed, names
 from compute.datasets.names import JUDGED, LISTS, ROLES, RUN, plain
 from compute.datasets.shapes.held import Held, How, Rows
 
-_NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
-"""Fields whose numbers go with the documents of the lists beside them, one by one."""
 _PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag"}
 """Fields that tell the runs in one file apart."""
 _ODD = "no query or no documents in it, as others have: mend it"
-_ALL = (*_NUMBERS, "")
+_ALL = (RUN, JUDGED, "")
 _Place = tuple[str, str, int]
 """Role, part and line of what is looked at."""
 
@@ -185,7 +183,7 @@ class _Found:
         role, part, line = place
         rows = [*self._documents(documents, place, query)]
         self.empty += not rows
-        beside_it = [v for k, v in beside.items() if plain(k) in _NUMBERS.get(role, ())]
+        beside_it = [v for k, v in beside.items() if plain(k) in names.NUMBERS.get(role, ())]
         scored = [one for _, one in rows if one is not None]
         if (
             len(beside_it) == 1

@@ -13,7 +13,7 @@ from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 
 MEASURE = "P@10"
-"""The measure that the rule was simulated for: see the benchmark `decided`."""
+"""The measure that the rule was simulated for: see the benchmark `simulations.decided`."""
 LOOKS = (60, 80, 100, 150, 200, 300, 400)
 """Numbers of judgements at which it may be decided; between them nothing is."""
 SPENT = LEVEL / len(LOOKS)

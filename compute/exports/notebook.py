@@ -22,6 +22,7 @@ from compute.base.words import near
 from compute.corpora import similarity_matrix
 from compute.corpora.overlap import FLOORS, UNITS
 from compute.exports import pages
+from compute.exports.tables import raw
 from compute.store.store import Store
 from compute.views.compare import select as compare_select
 from compute.views.data import select as data_select
@@ -43,7 +44,7 @@ class Results:
         return self._ask.overlays.reading.cursor()
 
     def part(self, page: str, key: str, **chosen: Any) -> go.Figure | DataFrame:
-        """A figure or the rows of a table of a page, as the dashboard draws it.
+        """A figure or the values of a table of a page, as the dashboard draws it.
 
         `page` and `chosen` are those of the page's address, such as `compare` and `a="bm25"`; `key`
         is what an exported file is called by. Raises WrongInput for a page or control that there is
@@ -52,7 +53,7 @@ class Results:
         found = find(pages.page_of(page), self._ask, key, **chosen).part
         if isinstance(found, Figure):
             return found.drawn(theme="light")
-        return found.rows if found.file is None else found.file
+        return raw(found)
 
     def scores(
         self, dataset: str | None = None, system: str | None = None, measure: str | None = None

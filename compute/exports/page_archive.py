@@ -12,7 +12,7 @@ from compute.exports import browser, figures, tables
 from compute.exports.figures import Figure
 from compute.exports.file_names import slug
 from compute.exports.formats import OF, PICTURES, Paper
-from compute.exports.tables import Table
+from compute.views.page import Table
 from compute.views.shared.drawing import behind
 
 Shown = Figure | Table

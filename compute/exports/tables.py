@@ -11,7 +11,8 @@ import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from csv import QUOTE_NONNUMERIC
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
@@ -21,7 +22,8 @@ from compute.base.printable import unsigned
 from compute.evaluate.tolerance import ranks
 from compute.exports import latex
 from compute.exports.formats import check
-from compute.views.shared.print_styles import Printed, Scores
+from compute.views.page import Column, Table
+from compute.views.page.parts import text
 from compute.views.shared.theme import plain
 
 MOST_ACROSS = 16
@@ -30,18 +32,6 @@ ABSENT = "–"
 IDS = ("Query", "Document", "query_id", "doc_id")
 """Columns of ids, which stay what they are."""
 MARK = "†"
-
-
-class Table(NamedTuple):
-    """A table as it is on a page: its name, what it is, its values."""
-
-    key: str
-    title: str
-    frame: DataFrame
-    scores: Scores = Scores(())
-    printed: Printed | None = None
-    name: str = ""
-    """Of its file, without the ending."""
 
 
 def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
@@ -53,22 +43,22 @@ def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
 def csv(table: Table, *, escaped: bool = False) -> bytes:
     """Comma-separated, UTF-8, the first line its columns; values as they are, or with words
     `escaped` that a spreadsheet would compute."""
-    frame = _named(table.frame)
+    frame = raw(table)
     if escaped:
         for name in frame.columns.difference(list(IDS)):
             if not pd.api.types.is_numeric_dtype(frame[name]):
                 frame[name] = frame[name].map(formulas.escaped_cell)
         frame.columns = frame.columns.map(formulas.escaped_cell)
-    text = frame.to_csv(index=False, lineterminator="\n")
-    if "\r" in text:
+    written = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" in written:
         # Not between quotes by itself, and the end of a line to whoever reads it.
-        text = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
-    return text.encode()
+        written = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
+    return written.encode()
 
 
 def parquet(table: Table) -> bytes:
     """Parquet; a column of mixed values is text."""
-    frame = _named(table.frame)
+    frame = raw(table)
     for name in filter(lambda name: pd.api.types.is_object_dtype(frame[name]), frame.columns):
         kinds = {type(value) for value in frame[name].dropna()}
         if len(kinds) > 1:
@@ -130,11 +120,20 @@ def places(values: Sequence[float], sign: int = 1) -> list[int]:
     return [there.index(one) + 1 if one in there else 0 for one in rank]
 
 
-def _named(frame: DataFrame) -> DataFrame:
-    """A copy with plain names of columns, each once, and no -0."""
-    names = [_head(name) for name in frame.columns]
-    once = [name if names.count(name) == 1 else f"{name} {n}" for n, name in enumerate(names, 1)]
-    return unsigned(frame.set_axis(once, axis=1))
+def raw(table: Table) -> DataFrame:
+    """The values of a table under plain heads, each once, and no -0; a column for each field."""
+    if not table.columns:
+        names = [_head(name) for name in table.rows.columns]
+        numbers = enumerate(names, 1)
+        once = [name if names.count(name) == 1 else f"{name} {n}" for n, name in numbers]
+        return unsigned(table.rows.set_axis(once, axis=1))
+    found = {}
+    for column in (one for one in table.listed if not one.drawn):
+        unit = f" ({column.unit})" if column.unit else ""
+        for field in column.fields:
+            part = f": {field}" if len(column.fields) > 1 else ""
+            found[column.head + part + unit] = table.rows[field].reset_index(drop=True)
+    return unsigned(DataFrame(found))
 
 
 def _head(name: Hashable) -> str:
@@ -148,21 +147,30 @@ def _absent(value: Any) -> bool:
 
 def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     """Heads, cells as people read them, and which columns are numbers."""
-    frame = _named(table.frame)
-    columns = [frame[name].tolist() for name in frame.columns]
+    if not table.columns:
+        rows = raw(table)
+        table = replace(table, rows=rows, columns=[Column(str(name)) for name in rows])
+    rows = unsigned(table.rows)
+    columns = [one for one in table.listed if not one.drawn]
+    texts = {one.head: text(table.rows, one) for one in columns if one.written or one.is_text}
+    found = [texts[one.head] if one.is_text else rows[one.fields[0]].tolist() for one in columns]
     cells = [
-        list(map((table.printed or {}).get(name, _cell), column))
-        for name, column in zip(frame.columns, columns, strict=True)
+        texts[one.head] if one.head in texts else list(map(_cell, values))
+        for one, values in zip(columns, found, strict=True)
     ]
     right = [
-        any(map(_is_number, column))
-        and all(_is_number(v) or _absent(v) or v in (ABSENT, "") for v in column)
-        for column in columns
+        any(map(_is_number, values))
+        and all(_is_number(v) or _absent(v) or v in (ABSENT, "") for v in values)
+        and all(cell in (ABSENT, "") or _SAID.fullmatch(cell) for cell in own)
+        for values, own in zip(found, cells, strict=True)
     ]
-    return list(frame.columns), [list(row) for row in zip(*cells, strict=True)], right
+    heads = [one.head for one in columns]
+    return heads, [list(row) for row in zip(*cells, strict=True)], right
 
 
 _NUMBER = re.compile(r"[+−-]?[0-9.,]+( ?%)?")
+_SAID = re.compile(r"(< )?[+−-]?[0-9.,]+( ?%| [A-Za-z]+)?")
+"""A number as a column may write it, with its unit."""
 
 
 def _is_number(value: Any) -> bool:
@@ -194,10 +202,11 @@ def _styled(
 ) -> list[list[str]]:
     """The cells escaped, those of scores with their style and mark."""
     cells = [[escape(cell) for cell in row] for row in rows]
-    names = list(table.frame.columns)
+    heads, *_ = shown(table)
+    frame = raw(table)
     for name in table.scores.columns:
-        at = names.index(name)
-        values = table.frame[name]
+        at = heads.index(name)
+        values = frame[name]
         if table.scores.ranked is not None:
             values = values.where(table.scores.ranked[name])
         sign = -1 if name in table.scores.lower else table.scores.sign
@@ -210,7 +219,7 @@ def _styled(
 
 def _is_turned(table: Table) -> bool:
     """Whether a paper has its columns down: a few systems on many datasets."""
-    n_rows, n_columns = table.frame.shape
+    n_rows, n_columns = len(table.rows), len(shown(table)[0])
     return bool(table.scores.columns) and n_columns > MOST_ACROSS and n_columns > n_rows
 
 

@@ -102,8 +102,9 @@ def record(report: Report) -> str:
 def markdown(report: Report) -> str:
     """For a comment on a pull request: verdict, table and notes."""
     # Imported late: for this form alone.
-    from compute.exports.tables import Table, escape_markdown
+    from compute.exports.tables import escape_markdown
     from compute.exports.tables import markdown as written
+    from compute.views.page import Table
 
     heading = f"### Retrieval gate: {report.verdict}"
     body = written(Table("gate", headline(report), table(report))).decode()

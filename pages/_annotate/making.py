@@ -248,7 +248,7 @@ def _more(task: Task) -> None:
         )
         above = st.container()
         drawn = st.form_submit_button("Draw more", disabled=not operator)
-    drawing.caption(figures.MORE, *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
+    drawing.caption(*figures.MORE, *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
     if drawn:
         with above:
             _draw(task, (*task.systems, *added), int(n_pairs))

@@ -66,7 +66,8 @@ def listed() -> None:
         )
     drawing.caption(
         "A task is a list of holes to judge: documents that systems found for a query and nobody"
-        " judged yet. Whoever judges them sees no system, no rank and nobody else's judgements."
+        " judged yet.",
+        "Whoever judges them sees no system, no rank and nobody else's judgements.",
     )
     if not found:
         st.info(

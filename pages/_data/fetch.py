@@ -1,7 +1,6 @@
 """The section Fetch of the page Data: what can be had from where it is published."""
 
 import shutil
-from typing import Any
 
 import streamlit as st
 from pandas import DataFrame
@@ -10,7 +9,7 @@ from compute import jobs
 from compute.intake.fetch import offers
 from compute.store.store import Store
 from compute.views.data import fetching as figures
-from compute.views.page import Column, Table
+from compute.views.page import Table
 from pages._shared import address, drawing, escaping, failures, pickers, reading, renderer, sign_in
 from pages._shared.pickers import pick_many
 
@@ -26,11 +25,10 @@ def section() -> None:
     address.known("archives", names, "archive that can be fetched")
     _start(store, rows, names)
     _watch(store, before)
-    columns, there = {"Documents": Column(format="localized")}, figures.can_be_had(rows)
-    look: dict[str, Any] = {"columns": columns, "height": "auto"}
-    renderer.section([Table("fetchable", "Archives that can be fetched", there, **look)])
+    title, there = "Archives that can be fetched", figures.can_be_had(rows)
+    renderer.section([Table("fetchable", title, there, figures.FETCHABLE, height="auto")])
     drawing.caption(
-        "How to read this: an archive brings every split of a dataset; one that is here is used"
+        how="an archive brings every split of a dataset; one that is here is used"
         " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
         " for you to use under the licence named; its checksum is compared with the published one,"
         " and an interrupted fetch goes on where it stopped. Of the hub's archives the size is told"
@@ -39,7 +37,7 @@ def section() -> None:
     )
     st.header("Not offered for download", anchor=False)
     title, lacking = "Archives that cannot be fetched", figures.cannot_be_had(rows)
-    renderer.section([Table("not_offered", title, lacking, height="auto")])
+    renderer.section([Table("not_offered", title, lacking, figures.NOT_OFFERED, height="auto")])
     drawing.caption(
         "What to do: get the documents where they are given out, bring them into the BEIR layout"
         " (corpus.jsonl, queries.jsonl and qrels/test.tsv) and put them, as a folder or zip archive"

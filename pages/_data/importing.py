@@ -213,8 +213,8 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     st.header(heading, anchor=False)
     _table(troubles)
     drawing.caption(
-        "How to read this: one line for each kind of trouble in a file, with the first place where"
-        " it occurs. A file with a blocking trouble is not imported; the others are, treated as"
+        how="one line for each kind of trouble in a file, with the first place where it occurs."
+        " A file with a blocking trouble is not imported; the others are, treated as"
         " said."
     )
 
@@ -290,8 +290,8 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[UploadedFile]) -> No
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
         return
     drawing.caption(
-        f"The archive fits {to}. Its texts go beside what is stored; no run is computed again,"
-        " judgements and costs stay."
+        f"The archive fits {to}.",
+        "Its texts go beside what is stored; no run is computed again, judgements and costs stay.",
     )
     if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])

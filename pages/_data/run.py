@@ -29,7 +29,7 @@ def section(dataset: str, system: str) -> None:
         return
     run = found[0]
     st.header(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
-    drawing.caption(_said(run))
+    drawing.caption(*_said(run))
     if run["damage"]:
         st.warning("This run is left out, its file is damaged: the command below makes it anew.")
     elif not run["is_current"]:
@@ -51,14 +51,14 @@ def section(dataset: str, system: str) -> None:
     removing.a_run(dataset, system)
 
 
-def _said(run: Mapping[str, Any]) -> str:
-    """How and when it came here, in one sentence."""
+def _said(run: Mapping[str, Any]) -> list[str]:
+    """How and when it came here, and a remark."""
     how = "Imported" if run["file"] else "Computed"
     seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
     machine = figures.machine(run["hardware"])
     said = f"{how} {figures.date(run['date'])} UTC{seconds}" + (f" on {machine}" if machine else "")
     remark = figures.remark(run)
-    return f"{said}." + (f" {remark[:1].upper()}{remark[1:]}." if remark else "")
+    return [f"{said}.", f"{remark[:1].upper()}{remark[1:]}." if remark else ""]
 
 
 def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
@@ -153,9 +153,10 @@ def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
     _table(figures.chain_table(run, inputs, collections[0]))
     drawing.caption(
         "A fingerprint is the SHA-256 of the content, read in order: the same fingerprint is the"
-        " same corpus, queries, judgements or ranked lists, wherever they lie. Hits of this run:"
+        " same corpus, queries, judgements or ranked lists, wherever they lie.",
+        "Hits of this run:"
         f" {run['fingerprints'].get('hits', '–')}; its scores:"
-        f" {run['fingerprints'].get('scores', '–')}."
+        f" {run['fingerprints'].get('scores', '–')}.",
     )
 
 

@@ -1,13 +1,11 @@
 """The sections Datasets and Runs of the page Data."""
 
-from typing import Any
-
 import streamlit as st
 
 from compute.base.words import counted
 from compute.views.data import select as data_select
 from compute.views.data import tables as figures
-from compute.views.page import Column, Table
+from compute.views.page import Table
 from pages._data import removing
 from pages._shared import address, dataset_facts, drawing, navigation, renderer, system_pickers
 from pages._shared.pickers import pick_many
@@ -21,13 +19,13 @@ def datasets() -> None:
         st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
-    look: dict[str, Any] = {"opens": navigation.DATASET, "carried": carried}
-    look |= {"columns": dict.fromkeys(("Dataset", "Texts"), Column(width=170))}
-    renderer.section([Table("stored", "Stored datasets", figures.datasets_table(rows), **look)])
+    shown, look = figures.datasets_rows(rows), {"opens": navigation.DATASET, "carried": carried}
+    renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
     drawing.caption(
-        f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
-        " collection, which splits share, and so is their part of the size. Ids only: the texts"
-        " are not here, ids stand for them on every page."
+        f"{counted(len(rows), 'dataset')}; a click on a row opens it.",
+        "Documents are those of the collection, which splits share, and so is their part of the"
+        " size.",
+        "Ids only: the texts are not here, ids stand for them on every page.",
     )
     removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
 
@@ -43,11 +41,11 @@ def runs() -> None:
     chosen = pick_many("Datasets", names, "datasets", width=400)
     rows = rows[rows["dataset"].isin(chosen or names)]
     carried = rows[["dataset", "system"]].to_numpy().tolist()
-    look: dict[str, Any] = {"opens": navigation.RUN, "carried": carried}
-    look |= {"columns": dict.fromkeys(("Hits", "Depth"), Column(format="localized"))}
-    table = figures.runs_table(rows, system_pickers.titles(), dataset_facts.titles())
-    renderer.section([Table("stored_runs", "Stored runs", table, **look)])
+    shown = figures.runs_rows(rows, system_pickers.titles(), dataset_facts.titles())
+    look = {"opens": navigation.RUN, "carried": carried}
+    renderer.section([Table("stored_runs", "Stored runs", shown, figures.RUNS, **look)])
     drawing.caption(
-        f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: at most so many ranks"
-        " of a query are kept; runs that came with the project are cut to their first 100."
+        f"{counted(len(rows), 'run')}; a click on a row opens it.",
+        "Depth: at most so many ranks of a query are kept; runs that came with the project are cut"
+        " to their first 100.",
     )

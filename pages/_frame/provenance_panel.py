@@ -56,7 +56,7 @@ def _address() -> str:
 
 def _opened(found: dict[str, Any]) -> None:
     runs, collections, printed = found["runs"], found["collections"], found["in_print"]
-    drawing.caption(_said(found))
+    drawing.caption(*_said(found))
     offered = [RUNS] * bool(runs) + [COLLECTIONS] * bool(collections) + [PRINTED] * bool(printed)
     offered += [SHELL] * bool(runs or collections) + [JSON]
     shown = st.segmented_control(
@@ -87,8 +87,9 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     rows, title = figures.runs_table(runs), "How runs were made"
     renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
-        "A click on a row opens all that is known of the run. Columns headed # hold the"
-        " first letters of fingerprints: SHA-256 of what was searched and what came of it."
+        "A click on a row opens all that is known of the run.",
+        "Columns headed # hold the first letters of fingerprints: SHA-256 of what was searched and"
+        " what came of it.",
     )
 
 
@@ -104,7 +105,7 @@ def _json(found: dict[str, Any]) -> None:
     st.code(text, language="json", height=_TALL)
 
 
-def _said(found: dict[str, Any]) -> str:
+def _said(found: dict[str, Any]) -> list[str]:
     """What all of it rests on, in sentences."""
     runs, collections = len(found["runs"]), len(found["collections"])
     parts = [counted(runs, "stored run")] * bool(runs)
@@ -115,12 +116,10 @@ def _said(found: dict[str, Any]) -> str:
     measures = ", ".join(
         name if words == name else f"{name} ({words})" for name, words in found["measures"].items()
     )
-    return " ".join(
-        [
-            f"This view rests on {', '.join(parts)}.",
-            f"Judgements: {judged['counted']}{of}." if runs else "",
-            f"Measure: {measures}." if measures else "",
-            f"Only queries with {found['queries']}." if "queries" in found else "",
-            f"Version {found['version_of_results']:,} of what is stored here.",
-        ]
-    )
+    return [
+        f"This view rests on {', '.join(parts)}.",
+        f"Judgements: {judged['counted']}{of}." if runs else "",
+        f"Measure: {measures}." if measures else "",
+        f"Only queries with {found['queries']}." if "queries" in found else "",
+        f"Version {found['version_of_results']:,} of what is stored here.",
+    ]

@@ -28,8 +28,8 @@ def start(store: Store, datasets: Sequence[str]) -> None:
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
         drawing.caption(
             "These systems are recipes: trained on one dataset, they are a system of their own, "
-            "such as genq[scifact], that can be run on every dataset. Parameters follow in "
-            "brackets: genq(queries=title,epochs=2)."
+            "such as genq[scifact], that can be run on every dataset.",
+            "Parameters follow in brackets: genq(queries=title,epochs=2).",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
             name = st.text_input("Recipe", RECIPES[0], key="_recipe", width=420)

@@ -63,9 +63,10 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         way = {"view": "new", "dataset": dataset.name}
         address.link("Create a blind judging task", "pages/annotate.py", **way)
     drawing.caption(
-        f"You judge as {person.name}, not blind: systems and ranks are in view."
-        " Such judgements are marked so. They count where official + added is chosen, never in"
-        " place of a grade that you gave blind; agreement between people leaves them out."
+        f"You judge as {person.name}, not blind: systems and ranks are in view.",
+        "Such judgements are marked so.",
+        "They count where official + added is chosen, never in place of a grade that you gave"
+        " blind; agreement between people leaves them out.",
     )
 
 

@@ -70,7 +70,8 @@ def ask() -> None:
         st.warning(f"Give a name of at most {LONGEST} letters.")
     drawing.caption(
         "Your name, which nobody checks, stands beside what you make and judge.",
-        "It is kept in this browser. Exports say that nobody checked it.",
+        "It is kept in this browser.",
+        "Exports say that nobody checked it.",
     )
 
 

@@ -1,7 +1,5 @@
 """Figures and tables on a page, each with the menu that saves it."""
 
-import re
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,25 +8,16 @@ from pandas.io.formats.style import Styler
 
 from compute.exports import browser
 from compute.exports.figures import Figure
-from compute.exports.tables import Table
 from compute.views import page as records
-from compute.views.shared import catalogue, narrow_lists
+from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
 from compute.views.shared.theme import Legend
-from pages._shared import colours, export, page_run
+from pages._shared import colours, export
 from pages._shared.escaping import text
-from pages._shared.reading import read
 
 ROW, HEAD = 35, 38
 """Heights of a row of a table and of its head, in pixels."""
-MOST_WORDS = 14
-"""Of a caption: what is longer than this and a first sentence stands behind its mark."""
-_HOW = "How to read this:"
-_SENTENCE = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
-"""Not after an initial or an abbreviation of two letters, such as Dr."""
-_WITHIN = "\x00"
-"""Stands for the blanks of a title while its sentence is looked for."""
 MOST_ROWS = 20
 """Rows of a table in sight at once; the others scroll."""
 
@@ -96,7 +85,7 @@ def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **op
     kept |= {"key": widget or part.key} if "on_select" in options else {}
     st.dataframe(frame, **(kept | options))
     one = export.exported(part)
-    assert isinstance(one, Table)
+    assert isinstance(one, records.Table)
     export.table(one)
 
 
@@ -106,49 +95,13 @@ def of_matrix(sentence: str) -> str:
     return "" if colours.narrow() else sentence
 
 
-def caption(*sentences: str) -> None:
-    """A line under a figure, and behind its mark the rest; both may hold words from outside.
-
-    How to read a figure is behind the mark, and whatever follows the first MOST_WORDS.
-    """
-    if not any(sentences):
-        return
-    shown, behind = folded(sentences, _dotted())
-    st.caption(text(shown), help=text(behind) or None)
+def caption(*facts: str, how: str = "") -> None:
+    """A line under a figure, and behind its mark the rest; facts may hold words from outside."""
+    note(records.Note(facts, how))
 
 
-def _split(part: str, titles: Sequence[str]) -> list[str]:
-    for title in titles:
-        part = part.replace(title, title.replace(" ", _WITHIN))
-    return [one.replace(_WITHIN, " ") for one in _SENTENCE.split(part)]
-
-
-def _dotted() -> list[str]:
-    """The titles of systems and datasets in which a sentence seems to end, the longest first."""
-    version = page_run.current().version
-    known, found = st.session_state.get("_dotted", ("", []))
-    # Once for all captions of a page.
-    if known != version:
-        tables = [read(catalogue.systems), read(catalogue.datasets)]
-        titles = {title for table in tables for title in table["title"] if _SENTENCE.search(title)}
-        # Where there is little room a title goes without what stands in brackets.
-        titles |= {title.partition(" (")[0] for title in titles}
-        found = sorted(filter(_SENTENCE.search, titles), key=len, reverse=True)
-        st.session_state["_dotted"] = version, found
-    return found
-
-
-def folded(sentences: Sequence[str], titles: Sequence[str] = ()) -> tuple[str, str]:
-    """What of sentences is shown, and what stands behind the mark; none ends within a title."""
-    told = [_split(part.strip(), titles) for part in sentences if part.strip()]
-    facts = [one for part in told if not part[0].startswith(_HOW) for one in part]
-    shown: list[str] = []
-    for one in facts:
-        if shown and len(" ".join([*shown, one]).split()) > MOST_WORDS:
-            break
-        shown.append(one)
-    how = [one for part in told if part[0].startswith(_HOW) for one in part]
-    behind = " ".join([*how, *facts[len(shown) :]])
-    if shown:
-        return " ".join(shown), behind
-    return _HOW.removesuffix(":"), behind.removeprefix(_HOW).strip()
+def note(one: records.Note) -> None:
+    """A caption as a record has it."""
+    one = one.narrow() if colours.narrow() else one
+    if one.shown:
+        st.caption(text(one.shown), help=text(one.behind()) or None)

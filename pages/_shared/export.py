@@ -20,9 +20,8 @@ from compute.exports import exported as exporting
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
 from compute.exports.page_archive import Shown
-from compute.exports.tables import Table
 from compute.views import page as records
-from compute.views.page import Found
+from compute.views.page import Found, Table
 from compute.views.shared.drawing import behind, numbers
 from pages._shared import colours, page_run, sign_in
 

@@ -6,10 +6,12 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
 import streamlit as st
+from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports.tables import Table, csv
+from compute.exports.tables import csv
 from compute.views import page as records
 from compute.views.page import Inside, Page, Step
 from compute.views.shared import text
@@ -277,10 +279,6 @@ def _prose(prose: records.Prose) -> None:
     st.markdown(prose.text, width=prose.width or "stretch")
 
 
-def _html(html: records.Html) -> None:
-    st.html(html.text)
-
-
 def _passage(passage: records.Passage) -> None:
     st.html(text.document(passage.title, passage.text, passage.query))
 
@@ -288,12 +286,6 @@ def _passage(passage: records.Passage) -> None:
 def _static(static: records.Static) -> None:
     look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
     st.table(static.rows, width=static.width or "stretch", **look)
-
-
-def _note(note: records.Note) -> None:
-    note = note.narrow() if colours.narrow() else note
-    if note.shown:
-        st.caption(escaping.text(note.shown), help=escaping.text(note.behind()) or None)
 
 
 def _legends(legends: records.Legends) -> None:
@@ -317,7 +309,7 @@ def _button(button: records.Button) -> None:
 def _download(download: records.Download) -> None:
     sign_in.download_button(
         download.label,
-        lambda: csv(Table(download.name, "", download.rows()), escaped=True),
+        lambda: csv(records.Table(download.name, "", download.rows()), escaped=True),
         file_name=f"{download.name}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -334,39 +326,62 @@ def _figure(shown: records.Figure) -> None:
 
 
 def _table(shown: records.Table) -> None:
-    rows: Any = shown.rows
-    if shown.drawn:
-        rows = shown.drawn(colours.theme())
-    elif shown.formats or shown.bold is not None:
-        rows = _styled(shown)
-    options: dict[str, Any] = {}
-    columns = {name: _column(column) for name, column in shown.columns.items()}
-    options |= drawing.height(len(shown.rows)) | ({"column_config": columns} if columns else {})
+    theme = colours.theme()
+    frame, columns = shown.shown, shown.listed if shown.columns else []
+    for place, column in enumerate(columns):
+        # Without any of them the column says nothing.
+        if column.drawn and any(pictures := column.drawn(theme)):
+            frame.insert(place, column.head, pictures)
+    looks = {one.head: _column(one) for one in columns if not one.in_files}
+    looks = {head: look for head, look in looks.items() if look}
+    options: dict[str, Any] = drawing.height(len(frame)) | (
+        {"column_config": looks} if looks else {}
+    )
     options |= {"height": shown.height} if shown.height else {}
     options |= {"width": shown.width} if shown.width else {}
     options |= {"placeholder": shown.absent} if shown.absent else {}
+    rows = _styled(shown, frame, columns, theme)
     if shown.opens is None:
         drawing.table(shown, rows, **options)
         return
     navigation.table(shown, rows, partial(_clicked, shown.opens), **options)
 
 
-def _styled(shown: records.Table) -> Styler:
-    styled = shown.rows.style.format(dict(shown.formats))
-    if shown.bold is None:
-        return styled
-    weights = shown.bold.map({True: "font-weight: bold", False: ""}.get)
-    return styled.apply(lambda _: weights, axis=None)
+def _styled(
+    shown: records.Table, frame: DataFrame, columns: Sequence[records.Column], theme: str
+) -> DataFrame | Styler:
+    """The frame with what its columns write and fill."""
+    written = any(one.written and not one.is_text for one in columns)
+    fills = {one.head: one.fill(theme) for one in columns if one.fill}
+    if not (written or fills or shown.bold is not None):
+        return frame
+    own = [one for one in columns if not (one.is_text or one.drawn or one.in_files)]
+    styled = frame.style.format({one.head: _writer(one, shown.absent) for one in own})
+    css = DataFrame("", frame.index, frame.columns)
+    if shown.bold is not None:
+        css[:] = [["font-weight: bold" * bool(one) for one in row] for row in shown.bold]
+    return styled.apply(lambda _: css.assign(**fills), axis=None)
+
+
+def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
+    """The function that writes a value where the browser does not."""
+    form = column.format
+    if not isinstance(form, str):
+        return form
+    write = "{:,}".format if form == "localized" else form.__mod__ if form else str
+    return lambda value: absent if pd.isna(value) else write(value)
 
 
 def _column(column: records.Column) -> Any:
+    """How the browser shows a column; None as any other."""
     look: dict[str, Any] = {"width": column.width, "help": column.told or None}
     look |= {"pinned": True} if column.pinned else {}
-    if column.picture:
-        return st.column_config.ImageColumn(column.head, **look)
-    if column.format:
-        return st.column_config.NumberColumn(column.head, format=column.format, **look)
-    return st.column_config.Column(column.head, **look)
+    if column.drawn:
+        return st.column_config.ImageColumn(column.label or None, **look)
+    if isinstance(column.format, str) and column.format:
+        return st.column_config.NumberColumn(column.label or None, format=column.format, **look)
+    has_look = column.label or any(look.values())
+    return st.column_config.Column(column.label or None, **look) if has_look else None
 
 
 def _clicked(opens: records.Opens, *carried: str) -> None:
@@ -421,10 +436,9 @@ _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Message: _message,
     records.Code: _code,
     records.Prose: _prose,
-    records.Html: _html,
     records.Passage: _passage,
     records.Static: _static,
-    records.Note: _note,
+    records.Note: drawing.note,
     records.Legends: _legends,
     records.Button: _button,
     records.Download: _download,

@@ -151,8 +151,8 @@ def test_ties_are_said_beside_the_best_system() -> None:
     )
     rows = rows.assign(dataset="d", text=None, n_relevant=1, worst=0.1, n_systems=3)
     rows.loc[2, "best"] = 0.3
-    table = standing_figures.query_table(rows, {"a": "A"}, whole=False)
-    assert table["Best system"].tolist() == [
+    records = rows.to_dict("records")
+    assert [standing_figures.best_system(row, {"a": "A"}) for row in records] == [
         "A",
         "A and 1 more",
         "A and 2 more; the median equals the best",
@@ -229,7 +229,7 @@ def test_before_and_after_give_equal_scores_one_rank_and_turn_no_order() -> None
     before = DataFrame({"system": ["a", "b"], "title": ["a", "b"], "hole": 0.1})
     before, after = before.assign(value=[0.3, 0.2]), before.assign(value=[0.3, NEARLY])
     ranked: Any = holes_figures.before_and_after(before, after, "nDCG@10")
-    assert ranked.rows["after  "].tolist() == [1, 1]
+    assert ranked.shown["after  "].tolist() == [1, 1]
     assert "same before and after" in holes_figures.order_note(before, after)
 
 

@@ -119,7 +119,7 @@ def test_frames_within_records_and_lists_are_found() -> None:
 
     table = Table("k", "t", PAIRS)
     figure = panels(table, [("one", PAIRS)], theme="light")  # pyrefly: ignore
-    assert set(behind(figure)) == {"board_frame", "named_1_2"}
+    assert set(behind(figure)) == {"board_rows", "named_1_2"}
 
 
 def test_every_figure_function_can_be_drawn_for_print() -> None:

@@ -87,7 +87,9 @@ def test_it_is_written_with_its_caption(home: Path, tmp_path: Path) -> None:
     )
 
 
-def test_the_command_line_the_notebook_and_the_site_have_it(home: Path, tmp_path: Path) -> None:
+def test_the_command_line_the_notebook_and_the_site_have_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, file in (("figure", "x.html"), ("table", "x.csv")):
         key = f"judged.sizes{'-table' * (name == 'table')}"
         assert main(["export", name, key, "--out", str(tmp_path / file)]) == 0
@@ -96,6 +98,8 @@ def test_the_command_line_the_notebook_and_the_site_have_it(home: Path, tmp_path
         assert set(results.part("judged", "sizes", dataset="tiny").to_dict()["data"][0]["x"]) == {
             "mine"
         }
+    for name in pages.PAGES.keys() - {"judged"}:
+        monkeypatch.delitem(cast(dict[str, Page], pages.PAGES), name)
     site.write(Store(Settings(home=home)), tmp_path / "site", site.Wanted())
-    written = (tmp_path / "site" / "judged" / "tiny.html").read_text("utf-8")
+    written = (tmp_path / "site" / "index.html").read_text("utf-8")
     assert written.count("Documents &amp; queries") == 3 and "All of them." in written

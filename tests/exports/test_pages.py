@@ -234,7 +234,7 @@ def _content(one: Any) -> str:
     return (
         one.figure.to_json()
         if isinstance(one, Figure)
-        else f"{one.frame.to_json()}{one.scores.note}"
+        else f"{one.rows.to_json()}{one.scores.note}"
     )
 
 

@@ -8,6 +8,7 @@ import string
 import subprocess
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import markdown_it
@@ -22,7 +23,9 @@ from compute.base.errors import WrongInput
 from compute.exports import latex, page_archive, tables
 from compute.exports.formats import OF
 from compute.exports.page_archive import View
-from compute.exports.tables import BEST, SECOND, Scores, Table
+from compute.exports.tables import BEST, SECOND
+from compute.views.page import Table
+from compute.views.shared.print_styles import Scores
 from tests.support.tiny import HOSTILE
 from tests.support.worlds import CASES
 
@@ -34,9 +37,10 @@ SYSTEMS = DataFrame(
         "Queries": [5183, 300, 12],
     }
 )
+
 BETTER = DataFrame({"SciFact": [True, False, False], "Own": [False, False, False]})
 SCORES = Scores(("SciFact", "Own"), marked=lambda: BETTER, note="† better than BM25 (p < .05).")
-TABLE = Table("systems by dataset", "nDCG@10 of 100% & more", SYSTEMS, SCORES)
+TABLE = Table("systems by dataset", "nDCG@10 of 100% & more", SYSTEMS, scores=SCORES)
 
 TEX = r"""% Needs \usepackage{booktabs}
 \begin{table}
@@ -133,7 +137,7 @@ def test_csv_and_parquet_hold_the_values_unchanged() -> None:
 @pytest.mark.parametrize("form", ["csv", "parquet", "tex", "md"])
 def test_no_zero_is_written_with_a_sign(form: str) -> None:
     frame = DataFrame({"system": ["a", "b"], "low": [-0.0, -0.5], "n": [1, 2]})
-    table = tables.Table("t", "t", frame)
+    table = Table("t", "t", frame)
     written = tables.write(table, form)
     if form == "parquet":
         assert not np.signbit(pd.read_parquet(io.BytesIO(written))["low"][0])
@@ -171,7 +175,7 @@ def test_places_are_those_of_the_values_before_rounding(
 
 def test_what_takes_no_part_is_never_best() -> None:
     ranked = DataFrame({"SciFact": [False, True, True]})
-    table = TABLE._replace(scores=Scores(("SciFact",), ranked=ranked))
+    table = replace(TABLE, scores=Scores(("SciFact",), ranked=ranked))
     written = tables.write(table, "tex").decode()
     assert "bm25 & .679 &" in written
     assert r"\textbf{.476}" in written
@@ -180,7 +184,9 @@ def test_what_takes_no_part_is_never_best() -> None:
 def test_less_is_better_in_some_columns() -> None:
     frame = DataFrame({"System": ["a", "b"], "nDCG@10": [0.5, 0.4], "Hole@10": [0.3, 0.1]})
     names = ("nDCG@10", "Hole@10")
-    written = tables.write(Table("k", "t", frame, Scores(names, lower=["Hole@10"])), "tex").decode()
+    written = tables.write(
+        Table("k", "t", frame, scores=Scores(names, lower=["Hole@10"])), "tex"
+    ).decode()
     assert "a & \\textbf{.500} & \\underline{.300} \\\\\n" in written
     assert "b & \\underline{.400} & \\textbf{.100} \\\\\n" in written
 
@@ -188,7 +194,7 @@ def test_less_is_better_in_some_columns() -> None:
 def test_a_few_systems_on_many_datasets_stand_across_in_print() -> None:
     names = [f"D_{n}" for n in range(17)]
     frame = DataFrame({"System": ["a", "b & c"], **{name: [0.1, 0.2] for name in names}})
-    table = Table("k", "t", frame, Scores(names))
+    table = Table("k", "t", frame, scores=Scores(names))
     written = tables.write(table, "tex").decode()
     assert "System & a & b \\& c \\\\\n" in written
     assert "D\\_16 & \\underline{.100} & \\textbf{.200} \\\\\n" in written

@@ -31,8 +31,8 @@ def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_datasets_say_what_is_stored_of_them_and_where_it_came_from() -> None:
     shown = opened(PAGE).dataframe[0].value.to_dict("records")
     tiny, bare = (next(row for row in shown if row["Dataset"] == one) for one in ("tiny", "bare"))
-    assert [tiny[name] for name in ("Documents", "Queries", "Judgements")] == ["6", "3", "5"]
-    assert [tiny["Runs"], bare["Documents"]] == [2, "–"]
+    assert [tiny[name] for name in ("Documents", "Queries", "Judgements")] == [6, 3, 5]
+    assert [tiny["Runs"], bare["Documents"]] == [2, None]
     assert [tiny["Texts"], bare["Texts"]] == ["documents and queries", "ids only"]
     assert bare["From"] == "Uploaded as my <b>qrels.txt"
 

@@ -14,7 +14,6 @@ from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.shared.drawing import numbers
-from pages._shared import drawing
 from tests.support.filled import HOSTILE
 from tests.support.filled import home as filled_home
 from tests.support.pages import PAGES, noted, opened, visited
@@ -68,13 +67,6 @@ def test_every_page_draws(home: Path, file: str) -> None:
     assert file == "pages/about.py" or len(said.split()) <= MOST_CAPTIONED, said
 
 
-def test_a_sentence_does_not_end_within_a_title() -> None:
-    first = "Left out of it is the run Smith. Again, which has no value on two of the datasets."
-    said = f"{first} Nothing else is."
-    assert drawing.folded([said])[0] == "Left out of it is the run Smith."
-    assert drawing.folded([said], ["Smith. Again"]) == (first, "Nothing else is.")
-
-
 RUN = hits(("q1", "d1", 1))
 
 
@@ -89,17 +81,6 @@ def test_the_title_of_a_dataset_stays_whole_in_captions(
     shown = [caption.value.replace("\\", "") for caption in app.caption]
     assert any(f"{name} " in words for words in shown)
     assert not any(words.endswith("Smith.") for words in shown)
-
-
-def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
-    how = "How to read this: a cell is a mean. Dark is good."
-    assert drawing.folded([how]) == ("How to read this", "a cell is a mean. Dark is good.")
-    assert drawing.folded([how, "3 of 5 turn."]) == ("3 of 5 turn.", how)
-    assert drawing.folded(["All 3 queries.", ""]) == ("All 3 queries.", "")
-    long = " ".join(["Word"] * drawing.MOST_WORDS) + "."
-    assert drawing.folded([f"{long} More."]) == (long, "More.")
-    # A decimal point ends no sentence.
-    assert drawing.folded([f"Mean .5. {long}"]) == ("Mean .5.", long)
 
 
 @pytest.mark.parametrize("file", PAGES)

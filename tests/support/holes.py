@@ -21,6 +21,7 @@ from compute.views.page import Figure, Heading, Note, Part, Table, parts, store_
 from tests.support import filled, pages
 from tests.support.filled import HOSTILE
 from tests.support.pages import noted
+from tests.views.records import written
 
 EVIL = HOSTILE
 RUNS = {
@@ -89,7 +90,7 @@ def words(*of: Part) -> str:
 
 def html(table: Table) -> str:
     """A table as the page writes it."""
-    return table.rows.style.format(dict(table.formats)).to_html()
+    return written(table).to_html()
 
 
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:

@@ -1,15 +1,18 @@
 """What a page that is a record shows, asked on a store."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from pandas import DataFrame
+
 from compute.base.settings import Settings
+from compute.exports import tables
 from compute.judgements import Choice
 from compute.store import run_versions
 from compute.store.store import Store
-from compute.views.page import Figure, Message, Note, Page, Part, Table, Text, parts
+from compute.views.page import Column, Figure, Message, Note, Page, Part, Table, Text, parts
 from compute.views.page.store_ask import StoreAsk, opened
 
 
@@ -59,3 +62,14 @@ def shown(page: Page, home: Path, *, added: bool = False, **address: Any) -> Sho
     """What a page shows at an address, by official judgements or official + `added`."""
     with asked(home, added=added) as ask:
         return Shown(parts(page, ask, **address))
+
+
+def written(table: Table) -> DataFrame:
+    """The cells of a table as text, under its heads."""
+    heads, rows, _ = tables.shown(table)
+    return DataFrame(rows, columns=heads)
+
+
+def under(columns: Sequence[Column], rows: DataFrame) -> DataFrame:
+    """Rows as these columns write them."""
+    return written(Table("", "", rows, columns))

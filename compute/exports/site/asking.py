@@ -88,19 +88,7 @@ class SiteAsk(StoreAsk):
 
     def parts(self) -> Sequence[Part]:
         """Live parts of what the site is of."""
-        return self._parts
-
-    def measures(self) -> list[str]:
-        """Measures that a control offers."""
-        return self._measures
-
-    @cached_property
-    def _parts(self) -> list[Part]:
         return [part for part in super().parts() if part.dataset not in self._unwanted]
-
-    @cached_property
-    def _measures(self) -> list[str]:
-        return super().measures()
 
     @cached_property
     def _known(self) -> dict[str, Dataset]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
 from itertools import pairwise
@@ -11,7 +12,6 @@ from urllib.parse import urlencode
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
-from pandas import DataFrame
 
 from compute.exports import tables
 from compute.exports.site import figures, views
@@ -32,7 +32,6 @@ MOST_IN_SIGHT = 20
 """Rows of a table that do not scroll."""
 _LESS = "\\u003c"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-_AS_ANY: Mapping[str, records.Column] = MappingProxyType({})
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -163,14 +162,11 @@ class Drawn(Walk):
         )
         return f'<div class="{name}">{"".join(drawn)}</div>'
 
-    def _html(self, part: records.Html) -> str:
-        return part.text
-
     def _passage(self, passage: records.Passage) -> str:
         return text.document(passage.title, passage.text, passage.query)
 
     def _static(self, static: records.Static) -> str:
-        return _table(tables.Table("", "", static.rows))
+        return _table(records.Table("", "", static.rows))
 
     def _button(self, button: records.Button) -> str:
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
@@ -178,7 +174,7 @@ class Drawn(Walk):
 
     def _download(self, download: records.Download) -> str:
         path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
-        self.files[path] = tables.csv(tables.Table("", "", download.rows()), escaped=True)
+        self.files[path] = tables.csv(records.Table("", "", download.rows()), escaped=True)
         name = escape(path.rpartition("/")[2])
         return f'<p><a href="{name}" download>{escape(download.label)}</a></p>'
 
@@ -201,22 +197,24 @@ class Drawn(Walk):
         )
 
     def _rows(self, shown: records.Table) -> str:
-        # Pictures of numbers: a figure beside it shows them.
-        kept = [not (name in shown.columns and shown.columns[name].picture) for name in shown.rows]
-        rows = shown.rows.loc[:, kept].head(MOST_ROWS)
-        formats = {name: of.format.__mod__ for name, of in shown.columns.items() if of.format}
-        own = (shown.printed or {}) if shown.file is None else {}  # of the columns of a file
-        printed = {**own, **formats, **shown.formats}
-        table = tables.Table(shown.key, shown.title, rows, printed=printed)
-        over: list[Any] = list(rows) if shown.by_cell else list(rows)[:1]
+        rows = shown.rows.head(MOST_ROWS)
+        # Numbers as the page writes them; print has more digits of some.
+        columns = [
+            replace(one, format=one.format.__mod__)
+            if isinstance(one.format, str) and one.format
+            else one
+            for one in shown.columns
+            if not one.in_files
+        ]
+        table = replace(shown, rows=rows, columns=columns)
+        heads = list(shown.shown)
+        over: list[Any] = heads if shown.by_cell else heads[:1]
         ways = [
             [self.opens(shown.opens, *(*one, name)[: len(one) + shown.by_cell]) for name in over]
             for one in shown.carried[:MOST_ROWS]
         ]
-        bold = None if shown.bold is None else shown.bold.loc[:, kept]
-        drawn = _table(table, shown.columns, ways, bold)
         more = f'<p class="note">The first {MOST_ROWS:,} of {len(shown.rows):,} rows.</p>'
-        return drawn + more * (len(rows) < len(shown.rows))
+        return _table(table, ways) + more * (len(rows) < len(shown.rows))
 
 
 def _folded(note: records.Note) -> str:
@@ -243,20 +241,16 @@ _CLOSED: Mapping[type, str] = {
 }
 
 
-def _table(
-    table: tables.Table,
-    columns: Mapping[str, records.Column] = _AS_ANY,
-    ways: Sequence[Sequence[str]] = (),
-    bold: DataFrame | None = None,
-) -> str:
+def _table(table: records.Table, ways: Sequence[Sequence[str]] = ()) -> str:
     """A table, its cells links to these addresses; one of a page can be sorted."""
     names, rows, right = tables.shown(table)
     kinds = [' class="number"' * one for one in right]
+    columns = {one.head: one for one in table.listed} if table.columns else {}
     head = "".join(map(_head, names, kinds, (columns.get(name) for name in names)))
-    strong = [[False] * len(names)] * len(rows) if bold is None else bold.to_numpy().tolist()
+    none = [""] * len(names)
+    strong = [[False] * len(names)] * len(rows) if table.bold is None else table.bold
     lines = [
         _line(list(map(_cell, row, [*ways[place], *none] if ways else none, strong[place])), kinds)
-        for none in [[""] * len(names)]
         for place, row in enumerate(rows)
     ]
     title = escape(table.title)
@@ -280,7 +274,7 @@ def _line(cells: Sequence[str], kinds: Sequence[str]) -> str:
 
 
 def _head(name: str, kind: str, column: records.Column | None) -> str:
-    words = name if column is None or column.head is None else column.head
+    words = column.label or name if column else name
     told = f' title="{escape(column.told)}"' if column and column.told else ""
     return f'<th scope="col"{kind}{told}>{escape(words)}</th>'
 
@@ -291,7 +285,6 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Message: Drawn._message,
     records.Code: Drawn._code,
     records.Prose: Drawn._prose,
-    records.Html: Drawn._html,
     records.Passage: Drawn._passage,
     records.Note: Drawn._note,
     records.Legends: Drawn._legends,

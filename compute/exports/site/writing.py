@@ -32,6 +32,7 @@ from compute.exports.site.views import MADE, View, Views
 from compute.reading.inputs import Inputs
 from compute.store.store import Store
 from compute.views.data import select as data_select
+from compute.views.page import Table
 from compute.views.shared import next_steps
 
 MANIFEST, MADE_WITH = "manifest.json", "Beirscope"
@@ -61,7 +62,7 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
         for name in ("site.js", "site.css"):
             shutil.copyfile(_STATIC / name, aside / name)
         (aside / "plotly.js").write_text(get_plotlyjs(), "utf-8")
-        (aside / "scores.csv").write_bytes(tables.csv(tables.Table("scores", "", _scores(site))))
+        (aside / "scores.csv").write_bytes(tables.csv(Table("scores", "", _scores(site))))
         (aside / "CITATION.txt").write_text(made["citation"], "utf-8")
         files = sorted(str(file.relative_to(aside)) for file in _files(aside))
         made["files"] = [*files, MANIFEST]

@@ -8,10 +8,17 @@ from compute.evaluate.measures import known
 from compute.recompute import score_check
 from compute.views.about import contract
 from compute.views.data import select as data_select
-from compute.views.page import Ask, Heading, Note, Prose, Static, Step, Table
+from compute.views.page import Ask, Column, Heading, Note, Prose, Static, Step, Table
 
 WIDTH = 900
-_HEADS = {"rows": "Hits", "created": "Stored", "shipped": "Came with the project"}
+_ORIGINS = (
+    Column("Dataset", "dataset"),
+    Column("System", "system"),
+    Column("Hits", "rows"),
+    Column("Stored", "created"),
+    Column("Came with the project", "shipped"),
+    Column("Command", "command"),
+)
 
 
 def page(ask: Ask) -> Iterator[Step]:
@@ -69,8 +76,7 @@ def _stored(ask: Ask) -> Iterator[Step]:
         WIDTH,
     )
     origins = ask(data_select.origins)
-    shown = origins.rename(columns=_HEADS).rename(columns=str.capitalize)
-    shown["Stored"] = shown["Stored"].str.replace("T", " ")
-    yield Table("origins", "Stored runs", shown)
+    rows = origins.assign(created=origins["created"].str.replace("T", " "))
+    yield Table("origins", "Stored runs", rows, _ORIGINS)
     cut = "those that came with the project are cut to their top 100"
     yield Note([f"{len(origins):,} runs; {cut}."])

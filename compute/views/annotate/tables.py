@@ -79,9 +79,10 @@ def people(rows: DataFrame) -> DataFrame:
 
 
 MORE = (
-    "This draws from what nobody judged by now, officially or here, in the lists as they are now."
-    " What was offered and not judged is drawn anew; what is judged counts, and all that was drawn"
-    " makes the estimates together. Decide how many before you look at the estimates."
+    "This draws from what nobody judged by now, officially or here, in the lists as they are now.",
+    "What was offered and not judged is drawn anew; what is judged counts, and all that was drawn"
+    " makes the estimates together.",
+    "Decide how many before you look at the estimates.",
 )
 """What sampling on does, for whoever made a task."""
 

@@ -1,6 +1,7 @@
 """Two systems fused: which weight is best, what it is worth elsewhere, and holes at each."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from compute.evaluate.significance import by_part, student
 from compute.evaluate.tolerance import above
 from compute.systems import names, system
 from compute.views.compare.fusion_sweep import ALONE, INTERPOLATE, KS, RRF, WEIGHTS
+from compute.views.page import Column
 from compute.views.shared import theme as looks
 from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
@@ -257,12 +259,14 @@ def _best_of(means: Series) -> float:
     return float(means.index[int(tolerance.best(means))])
 
 
-def printed(rows: DataFrame) -> DataFrame:
-    """The same with numbers as tables write them."""
-    shown = rows.copy()
-    for name in map(str, rows.select_dtypes("float")):
-        shown[name] = [plain(one, 2 if "eight" in name else 3) for one in rows[name]]
-    return shown
+def columns(rows: DataFrame) -> list[Column]:
+    """The columns of such a table: weights with two digits."""
+    numbers = set(rows.select_dtypes("float"))
+    digits = {name: 2 if "eight" in str(name) else 3 for name in rows}
+    return [
+        Column(str(name), format=partial(plain, digits=digits[name]) if name in numbers else "")
+        for name in rows
+    ]
 
 
 def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:

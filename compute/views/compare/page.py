@@ -30,6 +30,7 @@ from compute.views.page import (
     Beside,
     Button,
     Choice,
+    Column,
     Expander,
     Figure,
     Heading,
@@ -326,7 +327,7 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
     yield Text(slices.verdict(rows, key, view.titles, view.measure))
     drawn = partial(figures.by_slice, title, rows, view.measure)
-    table = Table("kinds_table", alt, slices.table(rows), file=rows, of=_KINDS)
+    table = Table("kinds_table", alt, rows, slices.COLUMNS, of=_KINDS)
     yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS, of=_KINDS)], [table]])
     yield Note(
         [
@@ -354,11 +355,12 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
         yield Message("No query is of this kind: choose another order.")
         return
     yield Note(["A click opens the query."])
-    rows = comparing.most_different(both, alike(), order, SHOWN)
+    rows = comparing.most_different(both, alike(), order, SHOWN).astype({"shared": "Int64"})
     yield Table(
         "different",
         "Queries that differ most",
-        tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1),
+        rows.fillna({"text": ""}),
+        tables.difference_columns(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
         carried=rows[["dataset", "query_id"]].to_numpy().tolist(),
         of=("dataset", "a", "b", "by", "measure"),
@@ -394,9 +396,8 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
     yield Table(
         "tests",
         f"Tests of {view.measure}, {view.versus}",
-        tables.test_table(row),
-        file=tables.test_rows(row, **about),
-        printed={"p": tables.p_text},
+        tables.test_rows(row, about),
+        [*(Column(name, in_files=True) for name in about), *tables.TEST_COLUMNS],
         of=_PAIR,
     )
     wilcoxon = row["p_wilcoxon"] == row["p_wilcoxon"]
@@ -454,10 +455,9 @@ def _all_datasets(view: View) -> Steps:
         " (Student's t); a hollow mark says that it could be chance. At the right: on how many"
         " queries each is better. A click opens the dataset, query by query.",
     )
-    table, carried = tables.across_table(rows, view.titles), rows[["dataset"]].to_numpy().tolist()
-    yield Table(
-        "rows", f"{view.versus} by dataset", table, opens=_DATASET, carried=carried, of=_PAIR
-    )
+    columns, carried = tables.across_columns(view.titles), rows[["dataset"]].to_numpy().tolist()
+    title, look = f"{view.versus} by dataset", {"opens": _DATASET, "carried": carried}
+    yield Table("rows", title, rows, columns, of=_PAIR, **look)
     yield Note([f"Difference: {view.versus}."])
     across = partial(_fused_across, view, rows["dataset"].tolist())
     yield Section(across, ("fused_best", "fused_losses"), "Fused", asks=("fuse",))
@@ -529,7 +529,7 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     titles = offers.dataset_titles(view.ask)
     best = fusions.across(found, view.measure, titles)
     title = f"Best weights of {view.titles[0]} and {view.titles[1]}"
-    yield Table("fused_best", title, fusions.printed(best), file=best, of=_PAIR)
+    yield Table("fused_best", title, best, fusions.columns(best), of=_PAIR)
     weight = f"Weight: of {view.titles[0]} in an interpolation."
     others = "From the others: the best of the mean over all other datasets."
     cut = _cut(view, [part for name in found for part in parts[name]])
@@ -537,5 +537,5 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     if len(found) > 1:
         lost = fusions.losses(found, view.measure, titles)
         title = f"{view.measure} lost with weights of other datasets"
-        yield Table("fused_losses", title, fusions.printed(lost), file=lost, of=_PAIR)
+        yield Table("fused_losses", title, lost, fusions.columns(lost), of=_PAIR)
         yield Note([f"{view.measure} lost on each dataset, by where the weight was chosen."])

@@ -8,6 +8,7 @@ from compute.evaluate.measures import better
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import above
 from compute.views.compare.tables import Titles, p_text
+from compute.views.page import Column
 from compute.views.shared.query_slices import ANSWERED, FIRST, RARE, RELEVANT, TITLES, WORDS
 from compute.views.shared.theme import between, plain, signed
 
@@ -61,16 +62,13 @@ def _lead(difference: float, titles: Titles, measure: str) -> str:
     return f"{ahead} leads by {plain(abs(difference))}"
 
 
-def table(rows: DataFrame) -> DataFrame:
-    """The same as text: the kind, its queries, difference with interval, contrast, corrected p."""
-    ends = zip(rows["low"], rows["high"], strict=True)
-    return DataFrame(
-        {
-            "Kind of query": rows["label"],
-            "Queries": rows["n"],
-            "A minus B": rows["difference"].map(signed),
-            "95%": [between(low, high) for low, high in ends],
-            "Minus the others": [signed(one) if one == one else "–" for one in rows["contrast"]],
-            "p, corrected": ["–" if p != p else p_text(p) for p in rows["p_adjusted"]],
-        }
-    )
+COLUMNS = (
+    Column("Kind of query", "label"),
+    Column("Queries", "n"),
+    Column("A minus B", "difference", signed),
+    Column("95%", ("low", "high"), between),
+    Column("Minus the others", "contrast", signed),
+    Column("p, corrected", "p_adjusted", p_text),
+    Column("p, not corrected", "p", p_text, in_files=True),
+)
+"""Of the table of kinds."""

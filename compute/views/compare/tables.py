@@ -1,7 +1,7 @@
 """Two systems on the same queries, in words and tables."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from pandas import DataFrame, Series
@@ -11,6 +11,7 @@ from compute.evaluate import sign_flips
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
 from compute.views.compare.differences import Verdict
+from compute.views.page import Column
 from compute.views.shared import theme as looks
 from compute.views.shared.theme import signed
 
@@ -103,76 +104,54 @@ def _before_rounding(found: Verdict) -> str:
     return "" if round(written, 3) == round(found.difference, 3) else " (before rounding)"
 
 
-def difference_table(rows: DataFrame, titles: Titles, *, whole: bool) -> DataFrame:
-    """The queries that differ most, as text: Query, Text, both systems under their titles, the
-    first minus the second, overlap, shared."""
-    columns: list[tuple[str, Any]] = [("Query", rows["query_id"].astype(str))]
-    if whole:
-        columns.insert(0, ("Part", rows["dataset"]))
-    if rows["text"].notna().any():
-        columns.append(("Text", rows["text"].fillna("")))
-    columns += [
-        (titles[0], rows["value_a"].map(looks.plain)),
-        (titles[1], rows["value_b"].map(looks.plain)),
-        ("Difference", rows["difference"].map(signed)),
+def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[Column]:
+    """Columns of the queries that differ most; those that no row fills are left out."""
+    has_text, has_lists = bool(rows["text"].notna().any()), bool(rows["rbo"].notna().any())
+    return [
+        *[Column("Part", "dataset")] * whole,
+        Column("Query", "query_id"),
+        *[Column("Text", "text")] * has_text,
+        Column(titles[0], "value_a", looks.plain),
+        Column(titles[1], "value_b", looks.plain),
+        Column("Difference", "difference", signed),
+        *[Column("Overlap", "rbo", looks.plain), Column("Shared of 10", "shared")] * has_lists,
     ]
-    if rows["rbo"].notna().any():
-        columns.append(("Overlap", rows["rbo"].map(looks.plain)))
-        columns.append(("Shared of 10", rows["shared"].astype("Int64")))
-    return _headed(columns)
 
 
-def across_table(rows: DataFrame, titles: Titles) -> DataFrame:
-    """The datasets as text: Dataset, Queries, both systems under their titles, the first minus the
-    second, its interval, on how many queries each is better."""
-    ends = zip(rows["low"], rows["high"], strict=True)
-    return _headed(
-        [
-            ("Dataset", rows["title"]),
-            ("Queries", [f"{n:,}" for n in rows["n"]]),
-            (titles[0], rows["mean_a"].map(looks.plain)),
-            (titles[1], rows["mean_b"].map(looks.plain)),
-            ("Difference", rows["difference"].map(signed)),
-            ("95%", [f"{signed(low)} to {signed(high)}" for low, high in ends]),
-            (f"{titles[0]} better", rows["a_better"]),
-            ("Equal", rows["equal"]),
-            (f"{titles[1]} better", rows["b_better"]),
-        ]
-    )
+def across_columns(titles: Titles) -> list[Column]:
+    """Columns of the datasets: means, the first minus the second, on how many queries each is
+    better."""
+    return [
+        Column("Dataset", "title"),
+        Column("Queries", "n", "{:,}".format),
+        Column(titles[0], "mean_a", looks.plain),
+        Column(titles[1], "mean_b", looks.plain),
+        Column("Difference", "difference", signed),
+        Column("95%", ("low", "high"), lambda low, high: f"{signed(low)} to {signed(high)}"),
+        Column(f"{titles[0]} better", "a_better"),
+        Column("Equal", "equal"),
+        Column(f"{titles[1]} better", "b_better"),
+    ]
 
 
-def _headed(columns: Sequence[tuple[str, Any]]) -> DataFrame:
-    """Columns under their heads, which a blank tells apart where a system is called like another
-    column."""
-    found: dict[str, Any] = {}
-    for head, values in columns:
-        while head in found:
-            head += " "
-        found[head] = values
-    return DataFrame(found)
-
-
-def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
-    """Test, p and what it says at the level of 5 %, of the tests that can be done."""
-    table = test_rows(found)
-    return table.assign(p=[p_text(value) for value in table["p"]])
-
-
-def test_rows(found: Mapping[Hashable, Any], **about: str) -> DataFrame:
-    """The same with p as a number, after columns that say what was tested."""
+def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
+    """What was tested, Test, p and what it says at the level of 5 %, of the tests that can be
+    done."""
     rows = [
-        (name, found[key], "differ" if found[key] < ALPHA else "could be chance")
+        (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "could be chance")
         for key, name in TESTS.items()
         if not math.isnan(found[key])
     ]
-    table = DataFrame(rows, columns=["Test", "p", "The two systems"])
-    for place, (name, value) in enumerate(about.items()):
-        table.insert(place, name, value)
-    return table
+    return DataFrame(rows, columns=[*about, "Test", "p", "The two systems"])
+
+
+TEST_COLUMNS = (Column("Test"), Column("p", format=lambda p: p_text(p)), Column("The two systems"))
 
 
 def p_text(value: float) -> str:
-    """A p-value as people read it: `.0400`, `< .0001`."""
+    """A p-value as people read it: `.0400`, `< .0001`; – if absent."""
+    if math.isnan(value):
+        return "–"
     return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
 
 

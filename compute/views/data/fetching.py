@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Sequence
 
-from pandas import DataFrame
+from pandas import DataFrame, Series, isna
 
 from compute.base.words import counted, sized
 from compute.jobs import Job
+from compute.views.page import Column
 
 LARGE = 1_000_000
 """Documents above which encoding them, 20 a second on two cores, takes most of a day or more."""
@@ -13,23 +14,36 @@ _MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
-    """The archives of `offers.listed` that can be fetched, a row each."""
+    """The archives of `offers.listed` that can be fetched, a row each, with a remark."""
     rows = rows[rows["obstacle"] == ""]
-    return DataFrame(
-        {
-            "Archive": rows["archive"],
-            "Here": rows["here"].where(rows["here"] != "", "–"),
-            "To fetch": [sized(n) if n else "–" for n in rows["size"].fillna(0)],
-            "Documents": rows["documents"],
-            "Language": rows["language"],
-            "Licence": rows["licence"],
-            "From": rows["origin"],
-            "Remark": [
-                _remark(*pair)
-                for pair in zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
-            ],
-        }
-    )
+    pairs = zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
+    return rows.assign(here=_here(rows), remark=[_remark(*pair) for pair in pairs])
+
+
+def _here(rows: DataFrame) -> Series:
+    return rows["here"].where(rows["here"] != "", "–")
+
+
+def _size(n: float) -> str:
+    return "–" if isna(n) or not n else sized(int(n))
+
+
+FETCHABLE = (
+    Column("Archive", "archive"),
+    Column("Here", "here"),
+    Column("To fetch", "size", _size, "bytes"),
+    Column("Documents", "documents", "localized"),
+    Column("Language", "language"),
+    Column("Licence", "licence"),
+    Column("From", "origin"),
+    Column("Remark", "remark"),
+)
+NOT_OFFERED = (
+    Column("Archive", "archive"),
+    Column("Here", "here"),
+    Column("Why not", "why"),
+    Column("Ask at", "address"),
+)
 
 
 def _remark(n_bytes: float, documents: float) -> str:
@@ -40,14 +54,7 @@ def _remark(n_bytes: float, documents: float) -> str:
 def cannot_be_had(rows: DataFrame) -> DataFrame:
     """The others: why, and where to ask for them."""
     rows = rows[rows["obstacle"] != ""]
-    return DataFrame(
-        {
-            "Archive": rows["archive"],
-            "Here": rows["here"].where(rows["here"] != "", "–"),
-            "Why not": rows["obstacle"].str.partition(":")[0],
-            "Ask at": rows["address"],
-        }
-    )
+    return rows.assign(here=_here(rows), why=rows["obstacle"].str.partition(":")[0])
 
 
 def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:

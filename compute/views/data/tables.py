@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.views.efficiency.panels import size
+from compute.views.page import Column
 
 ORIGINS = {
     "computed": "computed here",
@@ -16,22 +17,13 @@ ORIGINS = {
 }
 
 
-def datasets_table(rows: DataFrame) -> DataFrame:
-    """`data.select.datasets` as people read it, a row per dataset."""
-    return DataFrame(
-        {
-            "Dataset": rows["dataset"],
-            "Documents": rows["n_documents"].map(_number).astype("str"),
-            "Queries": rows["n_queries"].map(_number).astype("str"),
-            "Judgements": rows["n_judgements"].map(_number).astype("str"),
-            "Runs": rows["n_runs"],
-            "Split": rows["split"],
-            "Language": rows["language"],
-            "Texts": [texts(row) for row in rows.to_dict("records")],
-            "Size": rows["bytes"].map(size),
-            "From": [origin(row) for row in rows.to_dict("records")],
-            "Stored": rows["created"].str.replace("T", " "),
-        }
+def datasets_rows(rows: DataFrame) -> DataFrame:
+    """`data.select.datasets` with what people read of it: read, made_from, created."""
+    records = rows.to_dict("records")
+    return rows.assign(
+        read=[texts(row) for row in records],
+        made_from=[origin(row) for row in records],
+        created=rows["created"].str.replace("T", " "),
     )
 
 
@@ -63,26 +55,17 @@ def origin(row: Mapping[Hashable, Any]) -> str:
     return ", ".join(names) or "–"
 
 
-def runs_table(
+def runs_rows(
     rows: DataFrame, systems: Mapping[str, str], datasets: Mapping[str, str]
 ) -> DataFrame:
-    """`data.select.runs` as people read it, a row per run, with titles by name."""
-    return DataFrame(
-        {
-            "System": [systems.get(name, name) for name in rows["system"].tolist()],
-            "Dataset": [datasets.get(name, name) for name in rows["dataset"].tolist()],
-            "From": rows["origin"].map(ORIGINS),
-            "Hits": rows["hits"],
-            "Queries answered": [
-                answered(found, of)
-                for found, of in zip(rows["n_answered"], rows["n_queries"], strict=True)
-            ],
-            "Depth": rows["depth"],
-            "File": rows["file"].fillna(""),
-            "Size": rows["bytes"].map(size),
-            "Stored": rows["created"].str.replace("T", " "),
-            "Named in commands": rows["system"] + " " + rows["dataset"],
-        }
+    """`data.select.runs` with titles, by name, and what people read of it."""
+    return rows.assign(
+        title=[systems.get(name, name) for name in rows["system"].tolist()],
+        of=[datasets.get(name, name) for name in rows["dataset"].tolist()],
+        origin=rows["origin"].map(ORIGINS),
+        file=rows["file"].fillna(""),
+        created=rows["created"].str.replace("T", " "),
+        named=rows["system"] + " " + rows["dataset"],
     )
 
 
@@ -91,3 +74,30 @@ def answered(found: int, of: float) -> str:
     if pd.isna(of):
         return f"{found:,}"
     return f"all {found:,}" if found == of else f"{found:,} of {int(of):,}"
+
+
+DATASETS = (
+    Column("Dataset", "dataset", width=170),
+    Column("Documents", "n_documents", _number),
+    Column("Queries", "n_queries", _number),
+    Column("Judgements", "n_judgements", _number),
+    Column("Runs", "n_runs"),
+    Column("Split", "split"),
+    Column("Language", "language"),
+    Column("Texts", "read", width=170),
+    Column("Size", "bytes", size, "bytes"),
+    Column("From", "made_from"),
+    Column("Stored", "created"),
+)
+RUNS = (
+    Column("System", "title"),
+    Column("Dataset", "of"),
+    Column("From", "origin"),
+    Column("Hits", "hits", "localized"),
+    Column("Queries answered", ("n_answered", "n_queries"), answered),
+    Column("Depth", "depth", "localized"),
+    Column("File", "file"),
+    Column("Size", "bytes", size, "bytes"),
+    Column("Stored", "created"),
+    Column("Named in commands", "named"),
+)

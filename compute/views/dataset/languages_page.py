@@ -13,7 +13,7 @@ from compute.views.dataset import query_outcomes, select, select_systems
 from compute.views.dataset import systems as figures
 from compute.views.dataset.overview_page import statistics
 from compute.views.dataset.view import View
-from compute.views.page import Beside, Message, Note, Section, Step, Table, offers
+from compute.views.page import Beside, Column, Message, Note, Section, Step, Table, offers
 
 HEAD, ROW = 38, 35
 """Heights of the head and of a row of a table, in pixels."""
@@ -54,7 +54,7 @@ def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
     rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
     title = f"{view.measure} in English and in Polish"
     height = HEAD + ROW * len(rows)
-    yield Table("languages", title, figures.language_table(rows), height=height)
+    yield Table("languages", title, rows, figures.language_columns(rows), height=height)
     yield Note(
         how="a system that is known in both languages stands first, with what Polish"
         " costs or gains it. Systems are not the same across languages even under one name: the"
@@ -80,13 +80,14 @@ def _translation(polish: str) -> Iterator[Step]:
     if not own.any():
         yield Message("The BEIR-PL paper does not print the quality of this translation.")
     heads = {"labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
-    shown = rows.rename(columns={"part": "Part", **heads})
+    shares = (Column(head, name, "{:.2f}".format) for name, head in heads.items())
+    columns = [Column("Part", "part"), *shares]
     yield Table(
         "translation",
         "Quality of the translations (BEIR-PL, Table 2)",
-        shown,
-        formats=dict.fromkeys(heads.values(), "{:.2f}".format),
-        bold=DataFrame(dict.fromkeys(shown, own)),
+        rows,
+        columns,
+        bold=[[bold] * len(columns) for bold in own],
     )
     yield Note(
         [

@@ -22,10 +22,10 @@ from compute.views.page import (
     Column,
     Figure,
     Heading,
-    Html,
     Link,
     Message,
     Note,
+    Passage,
     Section,
     Step,
     Steps,
@@ -34,7 +34,7 @@ from compute.views.page import (
     offers,
 )
 from compute.views.query.words import said
-from compute.views.shared import catalogue, next_steps, text
+from compute.views.shared import catalogue, next_steps
 from compute.views.shared import theme as looks
 from compute.views.shared.print_styles import Scores
 
@@ -107,9 +107,9 @@ def _example(view: View) -> Iterator[Step]:
 
 def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]:
     query, words = (word if isinstance(word, str) else "" for word in (row["query"], row["text"]))
-    yield Html(text.line(query or f"Query {row['query_id']}"))
+    yield Passage(query or f"Query {row['query_id']}")
     if words:
-        yield Html(text.document(row["title"], words, query))
+        yield Passage(row["title"], words, query)
     else:
         yield Text(next_steps.without_texts(dataset))
     place = f"query {row['query_id']}, document {row['doc_id']}"
@@ -126,12 +126,15 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
         "systems",
         f"Systems on {view.dataset.title}",
         table,
-        scores=Scores(shown, lower=[one for one in shown if better(one) < 0]),
+        [
+            Column("System", pinned=True),
+            *(Column(measure, format=looks.plain) for measure in shown),
+            Column("Unanswered"),
+        ],
+        Scores(shown, lower=[one for one in shown if better(one) < 0]),
         opens=None if whole else view.to_run,
         carried=[[system] for system in tables.in_order(means, shown)],
-        formats=dict.fromkeys(shown, looks.plain),
-        bold=tables.best(table, shown),
-        columns={"System": Column(pinned=True)},
+        bold=tables.best(table, shown).to_numpy().tolist(),
         absent="–",
     )
     yield Note(
@@ -202,7 +205,8 @@ def _published(view: View) -> Iterator[Step]:
         return
     yield Heading("Published figures")
     table = tables.published_table(printed, MEASURES)
-    numbers = [str(head) for head in table if head not in tables.WORDS]
     title = f"Published figures on {view.dataset.title}"
-    formats = dict.fromkeys(numbers, looks.plain)
-    yield Table("published", title, table, formats=formats, absent="–")
+    columns = [
+        Column(str(head), format="" if head in tables.WORDS else looks.plain) for head in table
+    ]
+    yield Table("published", title, table, columns, absent="–")

@@ -95,11 +95,14 @@ def _listed(view: View, rows: DataFrame) -> Steps:
     if found.empty:
         yield Message("No query is of this kind.")
         return
-    shown = found.head(MOST_QUERIES)
+    shown = found.head(MOST_QUERIES).fillna({"text": ""})
+    best = [figures.best_system(row, view.titles) for row in shown.to_dict("records")]
+    whole, texts = bool(view.dataset.parts), bool((shown["text"] != "").any())
     yield Table(
         "kinds",
         "Queries of this kind",
-        figures.query_table(shown, view.titles, whole=bool(view.dataset.parts)),
+        shown.assign(best_system=best),
+        figures.query_columns(whole=whole, texts=texts),
         opens=partial(_outcome, view, rows),
         carried=shown[["dataset", "query_id"]].to_numpy().tolist(),
         of=("dataset", "kind", "measure"),
@@ -209,7 +212,8 @@ def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
     yield Table(
         "places",
         "Where a document is ranked",
-        figures.place_table(shown, view.titles, len(systems)),
+        shown.fillna({"text": "", "first": ""}).astype({"best": "Int64", "relevance": float}),
+        figures.place_columns(view.titles, len(systems), texts=bool(shown["text"].notna().any())),
         opens=opens,
         carried=shown[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist(),
         of=("dataset", "doc"),

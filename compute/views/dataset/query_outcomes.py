@@ -77,8 +77,9 @@ def found(places: DataFrame) -> DataFrame:
 
 
 def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: str) -> DataFrame:
-    """Systems on a dataset in two languages: system, title, printed_en, printed_pl, source_en,
-    source_pl, here_en, here_pl; those known in both languages first.
+    """Systems on a dataset in two languages: system, title, printed_en, printed_pl, printed_gap
+    (Polish minus English), here_en, here_pl, here_gap, sources; those known in both languages
+    first.
 
     `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. Of
     several tables the one that has the system in both languages counts, else the first.
@@ -98,4 +99,9 @@ def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: 
     known = [table[f"{of}_en"].notna() & table[f"{of}_pl"].notna() for of in ("printed", "here")]
     order = (known[0].astype(int) + known[1].astype(int)).rename("known")
     table = table.assign(known=order).sort_values("known", ascending=False, kind="stable")
+    for of in ("printed", "here"):
+        table[f"{of}_gap"] = table[f"{of}_pl"] - table[f"{of}_en"]
+    pairs = table[["source_en", "source_pl"]].to_numpy()
+    told = [dict.fromkeys(one for one in pair if isinstance(one, str)) for pair in pairs]
+    table["sources"] = ["; ".join(sources) for sources in told]
     return table.drop(columns="known").rename_axis("system").reset_index()

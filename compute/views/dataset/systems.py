@@ -10,6 +10,7 @@ from pandas import DataFrame, Series
 from compute.base.words import counted
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
+from compute.views.page import Column
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -211,46 +212,44 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
     )
 
 
-def place_table(rows: DataFrame, titles: dict[str, str], n_systems: int) -> DataFrame:
-    """Where a document stands, as text: Query, Text, Judgement, Systems, Best, Median, First by.
-
-    `rows` as `query_outcomes.found` gives them.
-    """
-    judged = rows["relevance"]
-    table = DataFrame({"Query": rows["query_id"].astype(str)})
-    if rows["text"].notna().any():
-        table["Text"] = rows["text"].fillna("")
-    table["Judgement"] = [
-        "hole"
-        if np.isnan(grade)
-        else ("relevant" if grade > 0 else "not relevant") + f" ({grade:.0f})"
-        for grade in judged.astype("float64")
+def place_columns(titles: Mapping[str, str], n_systems: int, *, texts: bool) -> list[Column]:
+    """Where a document stands; rows as `query_outcomes.found` gives them."""
+    ranked = f"{{}} of {counted(n_systems, 'system')}".format
+    return [
+        Column("Query", "query_id"),
+        *[Column("Text", "text")] * texts,
+        Column("Judgement", "relevance", _judgement),
+        Column("Ranked by", "systems", ranked),
+        Column("Best rank", "best"),
+        Column("Median rank", "middle", _rank),
+        Column("Highest by", "first", lambda name: titles.get(name, name)),
     ]
-    table["Ranked by"] = [f"{n} of {counted(n_systems, 'system')}" for n in rows["systems"]]
-    table["Best rank"] = rows["best"].astype("Int64")
-    table["Median rank"] = [
-        "–" if np.isnan(rank) else f"{rank:.1f}".removesuffix(".0") for rank in rows["middle"]
+
+
+def _judgement(grade: float) -> str:
+    if np.isnan(grade):
+        return "hole"
+    return ("relevant" if grade > 0 else "not relevant") + f" ({grade:.0f})"
+
+
+def _rank(rank: float) -> str:
+    return "–" if np.isnan(rank) else f"{rank:.1f}".removesuffix(".0")
+
+
+def query_columns(*, whole: bool, texts: bool) -> list[Column]:
+    """Queries and what the systems make of them."""
+    values = (("Best", "best"), ("Median", "middle"), ("Worst", "worst"))
+    return [
+        *[Column("Part", "dataset")] * whole,
+        Column("Query", "query_id"),
+        *[Column("Text", "text")] * texts,
+        Column("Relevant", "n_relevant"),
+        *(Column(head, field, plain) for head, field in values),
+        Column("Best system", "best_system"),
     ]
-    names = rows["first"].astype(object).where(rows["first"].notna(), "")
-    table["Highest by"] = [titles.get(str(name), str(name)) for name in names]
-    return table
 
 
-def query_table(rows: DataFrame, titles: dict[str, str], *, whole: bool) -> DataFrame:
-    """Queries and what the systems make of them, as text."""
-    table = DataFrame({"Query": rows["query_id"].astype(str)})
-    if whole:
-        table.insert(0, "Part", rows["dataset"])
-    if rows["text"].notna().any():
-        table["Text"] = rows["text"].fillna("")
-    table["Relevant"] = rows["n_relevant"]
-    for name, column in (("Best", "best"), ("Median", "middle"), ("Worst", "worst")):
-        table[name] = [plain(value) for value in rows[column]]
-    table["Best system"] = [_best(row, titles) for row in rows.to_dict("records")]
-    return table
-
-
-def _best(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
+def best_system(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
     """`BM25 and 2 more; the median equals the best`."""
     name = titles.get(row["winner"], row["winner"])
     more = f" and {row['n_best'] - 1:,} more" if row["n_best"] > 1 else ""
@@ -258,22 +257,15 @@ def _best(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
     return f"{name}{more}{'; the median equals the best' if level else ''}"
 
 
-def language_table(rows: DataFrame) -> DataFrame:
-    """Systems in two languages, as text: `rows` as `query_outcomes.side_by_side` gives them."""
-
-    def gap(one: Any, other: Any) -> list[str]:
-        return [looks.signed(value) for value in other - one]
-
-    table = DataFrame({"System": rows["title"].fillna(rows["system"])})
+def language_columns(rows: DataFrame) -> list[Column]:
+    """Columns of systems in two languages, of what `rows` of `query_outcomes.side_by_side` have;
+    differences are in them."""
+    found = [Column("System", "title")]
     for name, column in (("published", "printed"), ("here", "here")):
-        one, other = rows[f"{column}_en"], rows[f"{column}_pl"]
-        if one.notna().any() or other.notna().any():
-            table[f"English, {name}"] = [plain(value) for value in one]
-            table[f"Polish, {name}"] = [plain(value) for value in other]
-        if (one.notna() & other.notna()).any():
-            table[f"Polish − English, {name}"] = gap(one, other)
-    table["Printed in"] = [
-        "; ".join(dict.fromkeys(source for source in pair if isinstance(source, str)))
-        for pair in zip(rows["source_en"], rows["source_pl"], strict=True)
-    ]
-    return table
+        one, other = rows[f"{column}_en"].notna(), rows[f"{column}_pl"].notna()
+        if one.any() or other.any():
+            found.append(Column(f"English, {name}", f"{column}_en", plain))
+            found.append(Column(f"Polish, {name}", f"{column}_pl", plain))
+        if (one & other).any():
+            found.append(Column(f"Polish − English, {name}", f"{column}_gap", looks.signed))
+    return [*found, Column("Printed in", "sources")]

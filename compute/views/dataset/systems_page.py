@@ -182,7 +182,8 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
     yield Table(
         "versions_table",
         title,
-        versions.table(rows, view.measure),
+        rows[::-1],
+        versions.columns(rows, view.measure),
         opens=None if whole else view.to_run,
         carried=[[name] for name in rows["system"][::-1]],
         of=_HISTORY,

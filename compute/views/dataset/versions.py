@@ -13,6 +13,7 @@ from compute.store import run_versions
 from compute.store.store import Part
 from compute.views.compare import select as compare_select
 from compute.views.compare.tables import p_text
+from compute.views.page import Column
 from compute.views.shared import standings, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
@@ -115,26 +116,20 @@ def _hover(row: dict, measure: str) -> str:
     )
 
 
-def table(rows: DataFrame, measure: str) -> DataFrame:
-    """The same as text, the newest first: Version, Date, Note, Made from, the mean, Holes, what it
-    has more than the one before, its interval and p."""
-    rows = rows[::-1]
-    ends = zip(rows["from"], rows["to"], strict=True)
-    made = {"Made from": rows["made"]} if rows["made"].any() else {}
-    return DataFrame(
-        {
-            "Version": rows["label"],
-            "Date": rows["date"],
-            "Note": rows["note"],
-            measure: rows["value"].map(plain),
-            "Holes": [f"{share:.0%}" if pd.notna(share) else _DASH for share in rows["hole"]],
-            "Minus the one before": rows["difference"].map(_signed),
-            "95%": [f"{signed(a)} to {signed(b)}" if pd.notna(a) else _DASH for a, b in ends],
-            "p": [p_text(p) if pd.notna(p) else _DASH for p in rows["p"]],
-            **made,
-        }
-    )
+def columns(rows: DataFrame, measure: str) -> list[Column]:
+    """Of the table: the mean, Holes, and what a version has more than the one before."""
+    return [
+        Column("Version", "label"),
+        Column("Date", "date"),
+        Column("Note", "note"),
+        Column(measure, "value", plain),
+        Column("Holes", "hole", lambda share: f"{share:.0%}" if pd.notna(share) else _DASH),
+        Column("Minus the one before", "difference", signed),
+        Column("95%", ("from", "to"), _ends),
+        Column("p", format=p_text),
+        *[Column("Made from", "made")] * bool(rows["made"].any()),
+    ]
 
 
-def _signed(value: float) -> str:
-    return signed(value) if pd.notna(value) else _DASH
+def _ends(low: float, high: float) -> str:
+    return f"{signed(low)} to {signed(high)}" if pd.notna(low) else _DASH

@@ -26,7 +26,9 @@ def section(ask: Ask, dataset: str = "") -> Steps:
     ours = augmented.measured(means, ask(select.costs), added)
     yield Heading("Query augmentation")
     rows = pd.concat([ours, theirs], ignore_index=True)
-    yield Table("augmentation", "Query augmentation, here and in its paper", rows)
+    yield Table(
+        "augmentation", "Query augmentation, here and in its paper", rows, augmented.COLUMNS
+    )
     yield Note(
         how="a trained model adds words to each query and weighs them; BM25 then searches as"
         " before. Words added: word pieces, the mean over queries. Success@k: the share of queries"

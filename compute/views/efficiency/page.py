@@ -181,7 +181,9 @@ def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
 
 def _costs(view: View) -> Iterator[Step]:
     """Every cost of the shown systems, to read and to save."""
-    yield Table("costs", "What systems cost", tables.table(view.rows, view.measure), of=_OF)
+    rows = tables.ordered(view.rows, view.measure)
+    columns = tables.columns(rows, view.measure)
+    yield Table("costs", "What systems cost", rows, columns, of=_OF)
     whole = partial(tables.whole, view.rows, view.datasets, view.measure)
     yield Download("All figures (CSV)", "efficiency", whole)
     yield Note(
@@ -214,7 +216,7 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
     yield Heading("Published figures")
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
-    yield Table("printed-costs", "Published and measured costs", rows, of=_OF)
+    yield Table("printed-costs", "Published and measured costs", rows, tables.BESIDE_PRINT, of=_OF)
     yield Note(
         [
             "The papers searched 1 million documents of DBPedia on their own hardware; the"

@@ -5,7 +5,7 @@ The panel has a fixed size, so that names can be kept apart; on a narrow screen 
 
 import itertools
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -140,26 +140,12 @@ def _marks(
 def _hover(row: Row, measure: str) -> str:
     told = [f"<b>{looks.escape(row['title'])}</b>"]
     told += [f"{looks.escape(measure)} {looks.precise(row['value'])}"]
-    told += [f"{name} {said}" for name, said in figures(row).items() if said != "–"]
+    costs = ((name, write(row[field])) for field, (name, write, _) in COSTS.items())
+    told += [f"{name} {said}" for name, said in costs if said != "–"]
     told += [looks.escape(row["hardware"], 80)]
     if row["load"] > 1:
         told.append(f"{row['load']:.1f} processes wanted a processor when it was searched")
     return "<br>".join(told)
-
-
-def figures(row: Row) -> dict[str, str]:
-    """Every cost of a row, in words."""
-    return {
-        "median latency": milliseconds(row["latency_p50_ms"]),
-        "95th percentile": milliseconds(row["latency_p95_ms"]),
-        "queries/s at once": number(row["queries_per_second"]),
-        "search of all queries": seconds(row["search_seconds"]),
-        "index size": size(row["index_bytes"]),
-        "indexing": seconds(row["index_seconds"]),
-        "documents/s": number(row["documents_per_second"]),
-        "memory": size(row["peak_memory_bytes"]),
-        "found of the true first 100": share(row["candidate_recall@100"]),
-    }
 
 
 def milliseconds(value: float) -> str:
@@ -328,3 +314,17 @@ def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
     if len(machines) > 1:
         entries += [("", "○" if place else "●", name) for place, name in enumerate(machines)]
     return [*entries, ("", "┄", "best value for the cost")]
+
+
+COSTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
+    "latency_p50_ms": ("median latency", milliseconds, "ms"),
+    "latency_p95_ms": ("95th percentile", milliseconds, "ms"),
+    "queries_per_second": ("queries/s at once", number, ""),
+    "search_seconds": ("search of all queries", seconds, "s"),
+    "index_bytes": ("index size", size, "bytes"),
+    "index_seconds": ("indexing", seconds, "s"),
+    "documents_per_second": ("documents/s", number, ""),
+    "peak_memory_bytes": ("memory", size, "bytes"),
+    "candidate_recall@100": ("found of the true first 100", share, ""),
+}
+"""Every cost in words: its name, how a value is written, and its unit."""

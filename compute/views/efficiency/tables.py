@@ -1,27 +1,29 @@
 """Tables of what systems cost: as shown, as saved, and beside the papers' figures."""
 
-import pandas as pd
 from pandas import DataFrame
 
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import order
 from compute.recompute.efficiency import MEASURED
-from compute.views.efficiency.panels import figures, milliseconds, size
+from compute.views.efficiency.panels import COSTS, milliseconds, size
+from compute.views.page import Column
 from compute.views.shared import theme as looks
 
 
-def table(rows: DataFrame, measure: str) -> DataFrame:
-    """Every figure of these rows of `pareto.points`, as text, the best value first."""
-    ordered = rows.iloc[order(better(measure) * rows["value"], rows["system"])]
-    shown = [
-        {"System": row["title"], measure: looks.plain(row["value"], 4)}
-        | {name[:1].upper() + name[1:]: said for name, said in figures(row).items()}
-        | {"Measured on": row["hardware"]}
-        for row in ordered.to_dict("records")
+def ordered(rows: DataFrame, measure: str) -> DataFrame:
+    """These rows of `pareto.points`, the best value first."""
+    return rows.iloc[order(better(measure) * rows["value"], rows["system"])]
+
+
+def columns(rows: DataFrame, measure: str) -> list[Column]:
+    """Every cost; one that no row has says nothing."""
+    costs = [
+        Column(name[:1].upper() + name[1:], field, write, unit)
+        for field, (name, write, unit) in COSTS.items()
     ]
-    found = DataFrame(shown)
-    # A column that nothing fills says nothing.
-    return found[[name for name in found if (found[name] != "–").any()]]
+    value = Column(measure, "value", lambda value: looks.plain(value, 4))
+    measured = [one for one in costs if rows[one.field].notna().any()]
+    return [Column("System", "title"), value, *measured, Column("Measured on", "hardware")]
 
 
 def whole(rows: DataFrame, datasets: list[str], measure: str) -> DataFrame:
@@ -33,31 +35,31 @@ def whole(rows: DataFrame, datasets: list[str], measure: str) -> DataFrame:
 
 
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:
-    """The papers' efficiency tables beside what is measured here, as text.
+    """The papers' efficiency tables beside what is measured here.
 
     `printed` as `published.efficiency` has it, `costs` rows of `efficiency.select.costs`: where
     several datasets are among them, the means. `named`: system and title. Systems that are
     measured here come first.
     """
     titles = dict(zip(named["system"], named["title"], strict=True))
-    here = {}
-    if len(costs):
-        means = costs.groupby("system")[["latency_p50_ms", "index_bytes"]].mean()
-        here = means.to_dict("index")
-    rows = []
-    for row in printed.to_dict("records"):
-        own = here.get(row["system"], {})
-        rows.append(
-            {
-                "System": titles.get(row["system"], row["system"]),
-                "Documents": f"{row['documents']:,.0f}",
-                "CPU, a query": milliseconds(row["cpu_ms_per_query"]),
-                "GPU, a query": milliseconds(row["gpu_ms_per_query"]),
-                "Index": size(row["index_gb"] * 1e9),
-                "Latency here": milliseconds(own.get("latency_p50_ms", float("nan"))),
-                "Index here": size(own.get("index_bytes", float("nan"))),
-                "Printed in": row["source"].partition(" (")[0],
-            }
-        )
-    rows.sort(key=lambda row: row["Index here"] == "–")
-    return pd.DataFrame(rows)
+    fields = ["latency_p50_ms", "index_bytes"]
+    means = costs.groupby("system")[fields].mean() if len(costs) else DataFrame(columns=fields)
+    rows = printed.merge(means, left_on="system", right_index=True, how="left")
+    rows = rows.assign(
+        system=[titles.get(name, name) for name in rows["system"]],
+        index_printed=rows["index_gb"] * 1e9,
+        source=[source.partition(" (")[0] for source in rows["source"]],
+    )
+    return rows.sort_values("index_bytes", key=lambda n: n.isna(), kind="stable")
+
+
+BESIDE_PRINT = (
+    Column("System", "system"),
+    Column("Documents", "documents", "{:,.0f}".format),
+    Column("CPU, a query", "cpu_ms_per_query", milliseconds, "ms"),
+    Column("GPU, a query", "gpu_ms_per_query", milliseconds, "ms"),
+    Column("Index", "index_printed", size, "bytes"),
+    Column("Latency here", "latency_p50_ms", milliseconds, "ms"),
+    Column("Index here", "index_bytes", size, "bytes"),
+    Column("Printed in", "source"),
+)

@@ -7,7 +7,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.words import counted
-from compute.views.page import Note
+from compute.views.page import Column, Note
 from compute.views.shared import theme as looks
 
 Row = Mapping[Hashable, Any]
@@ -19,19 +19,27 @@ WEIGHTS = {
 """The weights of `agreement.kappas`, and what they do."""
 
 
-def kappa_table(kappas: DataFrame) -> DataFrame:
-    """A row for every two people, as text."""
-    ends = zip(kappas["low"], kappas["high"], strict=True)
-    return DataFrame(
-        {
-            "Person": kappas["person"],
-            "Other": kappas["other"],
-            "Pairs both judged": kappas["n_pairs"],
-            "Same grade": [f"{share:.0%}" for share in kappas["same"]],
-            "Cohen's kappa": [looks.plain(value, 2) for value in kappas["kappa"]],
-            "95% of resamples": [looks.between(low, high, 2) for low, high in ends],
-        }
-    )
+def _two(value: float) -> str:
+    return looks.plain(value, 2)
+
+
+def _between(low: float, high: float) -> str:
+    return looks.between(low, high, 2)
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    return f"{_two(value)} ({_between(low, high)})"
+
+
+KAPPAS = (
+    Column("Person", "person"),
+    Column("Other", "other"),
+    Column("Pairs both judged", "n_pairs"),
+    Column("Same grade", "same", "{:.0%}".format),
+    Column("Cohen's kappa", "kappa", _two),
+    Column("95% of resamples", ("low", "high"), _between),
+)
+"""Of the table of every two people."""
 
 
 def _all(n_people: int) -> str:
@@ -53,29 +61,18 @@ def alpha_note(row: Row, weights: str) -> Note:
     return Note([all_of, f"Kappa: {WEIGHTS[weights]}."], how=how)
 
 
-def machine_table(machines: DataFrame) -> DataFrame:
-    """A row for every machine and reference, as text."""
-
-    def spans(name: str) -> list[str]:
-        ends = zip(machines[name], machines[f"{name}_low"], machines[f"{name}_high"], strict=True)
-        return [f"{looks.plain(v, 2)} ({looks.between(low, high, 2)})" for v, low, high in ends]
-
-    def shares(name: str) -> list[str]:
-        return [f"{share:.0%}" for share in machines[name]]
-
-    return DataFrame(
-        {
-            "Machine": machines["machine"],
-            "Compared with": machines["reference"],
-            "Pairs of both": machines["n_pairs"],
-            "Same grade": shares("same"),
-            "Relevant: people": shares("people_relevant"),
-            "Relevant: machine": shares("machine_relevant"),
-            "Cohen's kappa (95%)": spans("kappa"),
-            "Weighted kappa (95%)": spans("weighted"),
-            "Alpha (95%)": spans("alpha"),
-        }
-    )
+MACHINE_COLUMNS = (
+    Column("Machine", "machine"),
+    Column("Compared with", "reference"),
+    Column("Pairs of both", "n_pairs"),
+    Column("Same grade", "same", "{:.0%}".format),
+    Column("Relevant: people", "people_relevant", "{:.0%}".format),
+    Column("Relevant: machine", "machine_relevant", "{:.0%}".format),
+    Column("Cohen's kappa (95%)", ("kappa", "kappa_low", "kappa_high"), _with_interval),
+    Column("Weighted kappa (95%)", ("weighted", "weighted_low", "weighted_high"), _with_interval),
+    Column("Alpha (95%)", ("alpha", "alpha_low", "alpha_high"), _with_interval),
+)
+"""Of the table of every machine and reference."""
 
 
 def confusion_table(confusions: DataFrame) -> DataFrame:
@@ -103,22 +100,22 @@ MACHINES = Note(
 """Below the table of machines."""
 
 
-def disagreement_table(pairs: DataFrame) -> DataFrame:
-    """A row for every pair with different grades, as text."""
-    settled = ["" if pd.isna(grade) else str(grade) for grade in pairs["settled"]]
-    return DataFrame(
-        {
-            "Query": pairs["query_id"],
-            "Document": pairs["doc_id"],
-            "Grades": [given(labels) for labels in pairs["labels"]],
-            "Settled": settled,
-        }
-    )
-
-
 def given(labels: Mapping[str, int]) -> str:
     """Who gave which grade: `ada 2, bob 0`."""
     return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
+
+
+def _settled(grade: Any) -> str:
+    return "" if pd.isna(grade) else str(grade)
+
+
+DISAGREEMENTS = (
+    Column("Query", "query_id"),
+    Column("Document", "doc_id"),
+    Column("Grades", "labels"),
+    Column("Settled", "settled", _settled),
+)
+"""Of the table of pairs with different grades."""
 
 
 def option(row: Row) -> str:

@@ -150,12 +150,6 @@ def _errors(
     if rows.empty:
         return
     yield Text("Where it errs", bold=True)
-    table = three_ways.error_table(rows)
-    yield Table(
-        "machine-errors",
-        f"Errors of a machine on {dataset}",
-        table,
-        height="auto",
-        of=("dataset", "sample", "machine"),
-    )
+    title, of = f"Errors of a machine on {dataset}", ("dataset", "sample", "machine")
+    yield Table("machine-errors", title, rows, three_ways.ERRORS, height="auto", of=of)
     yield three_ways.error_note(kappas)

@@ -13,7 +13,7 @@ from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.tolerance import SHOWN, above, order, ranks
 from compute.views.holes.view import OF
-from compute.views.page import Note, Table
+from compute.views.page import Column, Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -30,6 +30,7 @@ _NAMED = 3
 Row = Mapping[Hashable, Any]
 RANGES = {"": "own list", "pool_": "pool", "collection_": "collection"}
 """What a score can be, by what stands before the columns of its ends."""
+ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
 """Width and shade."""
 _ESTIMATES = {
@@ -271,40 +272,17 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
 def interval_table(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figures, a row per system."""
     cut = measure.partition("@")[2]
-    heads = {
-        "title": "System",
-        "value": measure,
-        **{
-            f"{column}{end}": f"{name.capitalize()}: {end}"
-            for column, name in RANGES.items()
-            for end in ("low", "high")
-        },
-        "expected": "Expected",
-        "condensed": "Holes left out",
-        "hole": f"Hole@{cut}",
-        "hole_beir": "Never judged",
-        "n_holes": "Holes",
-    }
-    table = rows[[column for column in heads if column in rows]].rename(columns=heads)
-    shares = [heads["hole"], heads["hole_beir"]]
-    numbers = [name for name in list(heads.values())[1:10] if name in table]
-    title = f"{measure} and what it can be"
-    return table_of("bounds", title, table, numbers, shares=shares)
-
-
-def table_of(
-    key: str,
-    title: str,
-    rows: DataFrame,
-    values: Sequence[str],
-    changes: Sequence[str] = (),
-    shares: Sequence[str] = (),
-    of: Sequence[str] = OF,
-) -> Table:
-    """A table with the formats of its columns of values, of differences and of shares."""
-    kinds = (values, looks.plain), (changes, looks.signed), (shares, percent)
-    formats = {column: shown for columns, shown in kinds for column in columns}
-    return Table(key, title, rows, formats=formats, of=of)
+    ends = [(f"{c}{end}", f"{n.capitalize()}: {end}") for c, n in RANGES.items() for end in ENDS]
+    heads = [("value", measure), *ends, ("expected", "Expected"), ("condensed", "Holes left out")]
+    columns = [
+        Column("System", "title"),
+        *(Column(head, name, looks.plain) for name, head in heads),
+        Column(f"Hole@{cut}", "hole", percent),
+        Column("Never judged", "hole_beir", percent),
+        Column("Holes", "n_holes"),
+    ]
+    there = [one for one in columns if one.field in rows]
+    return Table("bounds", f"{measure} and what it can be", rows, there, of=OF)
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
@@ -437,21 +415,20 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table
     both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value_after"], both["system"])]
     places = both[["value", "value_after"]].apply(ranks).astype(int)
-    table = DataFrame(
-        {
-            "System": both["title"],
-            f"{measure} before": both["value"],
-            "after": both["value_after"],
-            "change": both["value_after"] - both["value"],
-            f"Hole@{cut} before": both["hole"],
-            "after ": both["hole_after"],
-            "Rank before": places["value"],
-            "after  ": places["value_after"],
-        }
-    )
-    title, values = f"{measure} before and after added judgements", [f"{measure} before", "after"]
-    shares = [f"Hole@{cut} before", "after "]
-    return table_of("before-after", title, table, values, ["change"], shares)
+    both["change"] = both["value_after"] - both["value"]
+    both["place"], both["place_after"] = places["value"], places["value_after"]
+    columns = [
+        Column("System", "title"),
+        Column(f"{measure} before", "value", looks.plain),
+        Column("after", "value_after", looks.plain),
+        Column("change", format=looks.signed),
+        Column(f"Hole@{cut} before", "hole", percent),
+        Column("after", "hole_after", percent),
+        Column("Rank before", "place"),
+        Column("after", "place_after"),
+    ]
+    title = f"{measure} before and after added judgements"
+    return Table("before-after", title, both, columns, of=OF)
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
@@ -479,14 +456,13 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
 
 def published_effect(effect: DataFrame) -> Table:
     """The papers' own table, best first after: by title, before, after, hole."""
-    table = DataFrame(
-        {
-            "System": effect["title"],
-            "nDCG@10 before": effect["before"],
-            "after": effect["after"],
-            "change": effect["after"] - effect["before"],
-            "Hole@10 before": effect["hole"],
-        }
-    ).sort_values("after", ascending=False, kind="stable")
-    title, values = "Published before and after", ["nDCG@10 before", "after"]
-    return table_of("published-effect", title, table, values, ["change"], ["Hole@10 before"], of=())
+    rows = effect.assign(change=effect["after"] - effect["before"])
+    rows = rows.sort_values("after", ascending=False, kind="stable")
+    columns = [
+        Column("System", "title"),
+        Column("nDCG@10 before", "before", looks.plain),
+        Column("after", format=looks.plain),
+        Column("change", format=looks.signed),
+        Column("Hole@10 before", "hole", percent),
+    ]
+    return Table("published-effect", "Published before and after", rows, columns, of=())

@@ -20,10 +20,11 @@ from compute.views.page import (
     Beside,
     Box,
     Choice,
+    Column,
     Figure,
     Heading,
-    Html,
     Note,
+    Passage,
     Prose,
     Row,
     Section,
@@ -34,7 +35,7 @@ from compute.views.page import (
     Widget,
 )
 from compute.views.query import select as query_select
-from compute.views.shared import catalogue, next_steps, text
+from compute.views.shared import catalogue, next_steps
 
 MOST = 200
 """Pairs of a query and a document that a table and a picker show."""
@@ -66,14 +67,9 @@ def _people(ask: Ask, dataset: str) -> Steps:
         return
     yield Heading("How far people agree", anchor=_ANCHOR)
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
-    kappas = agreement.kappa_table(ask(select.kappas, weights=weights, **asked))
-    yield Table(
-        "kappas",
-        f"Agreement of people on {dataset}",
-        kappas,
-        height="auto",
-        of=("dataset", "weights"),
-    )
+    kappas = ask(select.kappas, weights=weights, **asked)
+    title, of = f"Agreement of people on {dataset}", ("dataset", "weights")
+    yield Table("kappas", title, kappas, agreement.KAPPAS, height="auto", of=of)
     (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
     yield agreement.alpha_note(row, weights)
     pairs = ask(select.disagreements, **asked)
@@ -82,11 +78,13 @@ def _people(ask: Ask, dataset: str) -> Steps:
         return
     n_open = int(pairs["settled"].isna().sum())
     yield Text(f"Disagreements: {len(pairs):,}, not settled yet: {n_open:,}", bold=True)
-    table = agreement.disagreement_table(pairs.head(MOST))
-    yield Table(
-        "disagreements", f"Disagreements on {dataset}", table, height="auto", of=("dataset",)
+    pairs, title = pairs.head(MOST), f"Disagreements on {dataset}"
+    told, columns = (
+        pairs.assign(labels=pairs["labels"].map(agreement.given)),
+        agreement.DISAGREEMENTS,
     )
-    rows = pairs.head(MOST).to_dict("records")
+    yield Table("disagreements", title, told, columns, height="auto", of=("dataset",))
+    rows = pairs.to_dict("records")
     row = rows[(yield Widget("settle", {"rows": rows})) or 0]
     yield _pair(ask, dataset, row["query_id"], row["doc_id"])
 
@@ -97,17 +95,12 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
     if found.empty:
         return
     yield Heading("How far machines agree with people", anchor="machines")
-    title, table = f"Agreement of machines with people on {dataset}", agreement.machine_table(found)
-    yield Table("machines", title, table, height="auto", of=("dataset",))
+    title, columns = f"Agreement of machines with people on {dataset}", agreement.MACHINE_COLUMNS
+    yield Table("machines", title, found, columns, height="auto", of=("dataset",))
     yield agreement.MACHINES
     table = agreement.confusion_table(ask(select.confusions, dataset=dataset, added=False))
-    yield Table(
-        "confusions",
-        f"Grades of machines and of people on {dataset}",
-        table,
-        height="auto",
-        of=("dataset",),
-    )
+    title = f"Grades of machines and of people on {dataset}"
+    yield Table("confusions", title, table, height="auto", of=("dataset",))
     yield Note(["Pairs that both graded, by people's grade (rows) and the machine's (columns)."])
 
 
@@ -117,11 +110,11 @@ def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
     asked = ask(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = ask(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")
-    query = Html(text.line(words or f"Query {query_id}"))
+    query = Passage(words or f"Query {query_id}")
     if found.empty:
         return Box([query, Text(next_steps.without_texts(record))], width=760)
     (document,) = found.to_dict("records")
-    shown = Html(text.document(document["title"], document["text"], words))
+    shown = Passage(document["title"], document["text"], words)
     return Box([query, shown], height=380, width=760)
 
 
@@ -160,8 +153,9 @@ def _sets(view: View) -> Steps:
     if len(found) < 2:
         return
     yield Heading("Does the order depend on who judged?", anchor="sets")
-    table = judgement_sets.listed(found)
-    yield Table("sets", f"Judgement sets of {view.dataset}", table, height="auto", of=("dataset",))
+    rows = found.assign(set=found["set"].map(judgement_sets.title))
+    title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
+    yield Table("sets", title, rows, columns, height="auto", of=("dataset",))
     yield judgement_sets.LISTED
     two = _Two(view, asked, (yield Row(partial(_picked, found["set"].tolist()))))
     grades = view.ask(select_sets.grades, beside=two.sets, **asked)
@@ -214,15 +208,10 @@ def _grades(two: _Two, rows: DataFrame) -> Steps:
     if rows.empty:
         return
     title = f"Pairs that {names[0]} and {names[1]} grade differently"
-    table, n_shown = judgement_sets.grade_table(rows, names), min(len(rows), 8)
-    yield Table(
-        "set-grades",
-        title,
-        table.head(MOST),
-        file=table,
-        height=38 + 35 * n_shown,
-        of=("dataset", "set", "beside"),
-    )
+    columns = [Column("Query", "query_id"), Column("Document", "doc_id")]
+    columns += [Column(name, side) for name, side in zip(names, ("left", "right"), strict=True)]
+    look: dict[str, Any] = {"most": MOST, "height": 38 + 35 * min(len(rows), 8)}
+    yield Table("set-grades", title, rows, columns, of=("dataset", "set", "beside"), **look)
     pairs = rows.head(MOST)[["query_id", "doc_id"]].itertuples(index=False)
     told = {f"{query} {document}": (query, document) for query, document in pairs}
     noun = "pair of a query and a document"

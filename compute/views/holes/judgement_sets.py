@@ -15,10 +15,9 @@ from compute.evaluate import measures, significance
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import SHOWN, above, ranks
 from compute.judgements import sets
-from compute.views.holes.intervals import table_of
 from compute.views.holes.view import OF_SETS
 from compute.views.leaderboard.rank_correlation import Agreement, agreement
-from compute.views.page import Note, Table
+from compute.views.page import Column, Note, Table
 from compute.views.shared import theme as looks
 
 Values = NDArray[np.float64]
@@ -136,17 +135,15 @@ def title(name: str) -> str:
     return f"{kind.capitalize()} {of}".strip()
 
 
-def listed(found: DataFrame) -> DataFrame:
-    """The sets of a dataset as a table; `found`: as `reading.judgement_sets.listed`."""
-    heads = {"n_pairs": "Pairs", "n_queries": "Queries", "n_relevant": "Relevant"}
-    heads |= {"grades": "Pairs by grade", "made_from": "Made from"}
-    return (
-        found[list(heads)]
-        .rename(columns=heads)
-        .assign(Set=found["set"].map(title))[["Set", *heads.values()]]
-    )
-
-
+COLUMNS = (
+    Column("Set", "set"),
+    Column("Pairs", "n_pairs"),
+    Column("Queries", "n_queries"),
+    Column("Relevant", "n_relevant"),
+    Column("Pairs by grade", "grades"),
+    Column("Made from", "made_from"),
+)
+"""Of the table of the sets of a dataset."""
 LISTED = Note(
     ["Each set alone, and official with what was added."],
     how="a set judges what it judged. Queries without one of its judgements are not evaluated, and"
@@ -184,10 +181,11 @@ def ranked(found: Comparison) -> DataFrame:
 
 def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
     """Both boards as a table; `rows`: as `ranked`, with title."""
-    told = DataFrame({"System": rows["title"]})
+    columns = [Column("System", "title")]
     for side, name in zip(("left", "right"), names, strict=True):
-        told[name], told[f"Rank by {name}"] = rows[side], rows[f"{side}_rank"]
-    return table_of("set-boards", title, told, list(names), of=OF_SETS)
+        columns.append(Column(name, side, looks.plain))
+        columns.append(Column(f"Rank by {name}", f"{side}_rank"))
+    return Table("set-boards", title, rows, columns, of=OF_SETS)
 
 
 def board_note(found: Comparison) -> Note:
@@ -205,14 +203,14 @@ def board_note(found: Comparison) -> Note:
 
 def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Table:
     """The pairs that turn, as a table; `rows`: as `Comparison.turned`."""
-    told = DataFrame({"System": rows["system"].map(titles), "Other": rows["other"].map(titles)})
-    told["What turns"] = [_what(row, names) for row in rows.to_dict("records")]
+    told = rows.assign(system=rows["system"].map(titles), other=rows["other"].map(titles))
+    told["turns"] = [_what(row, names) for row in rows.to_dict("records")]
+    columns = [Column("System", "system"), Column("Other", "other"), Column("What turns", "turns")]
     for side, name in zip(("left", "right"), names, strict=True):
-        told[f"Difference by {name}"], told[f"p by {name}"] = rows[side], rows[f"{side}_p"]
-    differences, tests = ([f"{head} by {name}" for name in names] for head in ("Difference", "p"))
-    formats = dict.fromkeys(differences, looks.signed) | dict.fromkeys(tests, _p)
+        columns.append(Column(f"Difference by {name}", side, looks.signed))
+        columns.append(Column(f"p by {name}", f"{side}_p", _p))
     title = f"Pairs of systems that turn, by {names[0]} and by {names[1]}"
-    return Table("set-pairs", title, told, formats=formats, of=OF_SETS)
+    return Table("set-pairs", title, told, columns, of=OF_SETS)
 
 
 def _p(value: float) -> str:
@@ -250,12 +248,6 @@ def differing(grades: DataFrame) -> DataFrame:
     keys = ["apart", "query_id", "doc_id"]
     rows = rows.sort_values(keys, ascending=[False, True, True], ignore_index=True)
     return rows.drop(columns="apart")
-
-
-def grade_table(rows: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Such pairs as a table."""
-    heads = {"query_id": "Query", "doc_id": "Document", "left": names[0], "right": names[1]}
-    return rows.rename(columns=heads)
 
 
 def of_pair(found: DataFrame) -> str:

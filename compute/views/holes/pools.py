@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.evaluate.tolerance import SHOWN, above
-from compute.views.holes.intervals import table_of
-from compute.views.page import Note, Table
+from compute.views.holes.view import OF
+from compute.views.page import Column, Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -173,36 +173,32 @@ def left_out_notes(rows: DataFrame, measure: str) -> list[Note]:
 
 def left_out_table(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figure."""
-    table = DataFrame(
-        {
-            "System": rows["title"],
-            measure: rows["value"],
-            "Left out": rows["value_without"],
-            "Change": rows["value_without"] - rows["value"],
-            "Rank": rows["place"],
-            "Left out ": rows["place_without"],
-            "Judged": rows["n_judged"],
-            "Only here": rows["n_alone"],
-            "Relevant": rows["n_relevant"],
-            "Only here ": rows["n_relevant_alone"],
-        }
-    )
-    title = "Systems left out of the pool"
-    return table_of("left-out-table", title, table, [measure, "Left out"], ["Change"])
+    rows = rows.assign(change=rows["value_without"] - rows["value"])
+    columns = [
+        Column("System", "title"),
+        Column(measure, "value", looks.plain),
+        Column("Left out", "value_without", looks.plain),
+        Column("Change", "change", looks.signed),
+        Column("Rank", "place"),
+        Column("Left out", "place_without"),
+        Column("Judged", "n_judged"),
+        Column("Only here", "n_alone"),
+        Column("Relevant", "n_relevant"),
+        Column("Only here", "n_relevant_alone"),
+    ]
+    return Table("left-out-table", "Systems left out of the pool", rows, columns, of=OF)
 
 
 def gains_table(rows: DataFrame, measure: str) -> Table:
     """Who gains by added judgements: a row per system, `rows` as `pools.gains` with titles."""
-    table = DataFrame(
-        {
-            "System": rows["title"],
-            "Added in its lists": rows["n_added"],
-            "Relevant": rows["n_added_relevant"],
-            "Only here": rows["n_added_alone"],
-            f"{measure} before": rows["value"],
-            "after": rows["value_added"],
-            "gain": rows["value_added"] - rows["value"],
-        }
-    )
-    title, values = "What systems brought to the pool", [f"{measure} before", "after"]
-    return table_of("pool-gains", title, table, values, ["gain"])
+    rows = rows.assign(gain=rows["value_added"] - rows["value"])
+    columns = [
+        Column("System", "title"),
+        Column("Added in its lists", "n_added"),
+        Column("Relevant", "n_added_relevant"),
+        Column("Only here", "n_added_alone"),
+        Column(f"{measure} before", "value", looks.plain),
+        Column("after", "value_added", looks.plain),
+        Column("gain", format=looks.signed),
+    ]
+    return Table("pool-gains", "What systems brought to the pool", rows, columns, of=OF)

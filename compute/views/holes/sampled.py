@@ -14,9 +14,9 @@ from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
-from compute.views.holes.intervals import spanning, table_of
+from compute.views.holes.intervals import ENDS, spanning
 from compute.views.holes.view import OF_SAMPLE
-from compute.views.page import Note, Table
+from compute.views.page import Column, Note, Table
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -270,13 +270,17 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 
 def numbers(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
-    told = DataFrame({"System": rows["title"], f"{measure} today": rows["value"]})
-    told["Estimate"], told["SE"] = rows["estimate"], rows["error"]
+    heads = [(f"{measure} today", "value"), ("Estimate", "estimate"), ("SE", "error")]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
-        told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
-    told["Best rank"], told["Worst rank"] = rows["rank_low"], rows["rank_high"]
+        heads += [(f"{head}: {end}", f"{name}_{end}") for end in ENDS]
+    columns = [
+        Column("System", "title"),
+        *(Column(head, name, looks.plain) for head, name in heads),
+        Column("Best rank", "rank_low"),
+        Column("Worst rank", "rank_high"),
+    ]
     title = f"{measure} of systems, estimated from a sample"
-    return table_of("estimated-numbers", title, told, list(told.columns[1:8]), of=OF_SAMPLE)
+    return Table("estimated-numbers", title, rows, columns, of=OF_SAMPLE)
 
 
 NUMBERS = Note(

@@ -11,9 +11,9 @@ from compute.evaluate.estimates.frames import Flags, Frame, Values
 from compute.evaluate.estimates.intervals import Estimates
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import machine_errors
-from compute.views.holes.intervals import table_of
+from compute.views.holes.intervals import ENDS
 from compute.views.holes.view import OF_SAMPLE
-from compute.views.page import Note, Table
+from compute.views.page import Column, Note, Table
 from compute.views.shared import theme as looks
 
 WAYS = ("people", "corrected")
@@ -105,27 +105,21 @@ def _by_length(words: Values) -> dict[str, Flags]:
     }
 
 
-def error_table(rows: DataFrame) -> DataFrame:
-    """`rows`: of `errors`, as text."""
+def _off(off: float, low: float, high: float) -> str:
+    value, *ends = (looks.signed(one, 2) for one in (off, low, high))
+    return f"{value} ({' to '.join(ends)})"
 
-    def shares(name: str) -> list[str]:
-        return [f"{share:.0%}" for share in rows[name]]
 
-    ends = zip(rows["off"], rows["off_low"], rows["off_high"], strict=True)
-    return DataFrame(
-        {
-            "Documents": rows["group"],
-            "Pairs of both": rows["n_pairs"],
-            "Relevant: people": shares("relevant"),
-            "Relevant: machine": shares("said_relevant"),
-            "Too high": shares("too_high"),
-            "Too low": shares("too_low"),
-            "Grade off by (95%)": [
-                f"{looks.signed(off, 2)} ({looks.signed(low, 2)} to {looks.signed(high, 2)})"
-                for off, low, high in ends
-            ],
-        }
-    )
+ERRORS = (
+    Column("Documents", "group"),
+    Column("Pairs of both", "n_pairs"),
+    Column("Relevant: people", "relevant", "{:.0%}".format),
+    Column("Relevant: machine", "said_relevant", "{:.0%}".format),
+    Column("Too high", "too_high", "{:.0%}".format),
+    Column("Too low", "too_low", "{:.0%}".format),
+    Column("Grade off by (95%)", ("off", "off_low", "off_high"), _off),
+)
+"""Of the table of `errors`."""
 
 
 def error_note(kappas: Mapping[str, float]) -> Note:
@@ -147,12 +141,12 @@ def error_note(kappas: Mapping[str, float]) -> Note:
 
 def table(rows: DataFrame, measure: str) -> Table:
     """`rows`: as `systems`, with title."""
-    told = DataFrame({"System": rows["title"], f"{measure}, machine alone": rows["machine"]})
+    heads = [(f"{measure}, machine alone", "machine")]
     for name, head in zip(WAYS, ("People alone", "Corrected"), strict=True):
-        told[head] = rows[name]
-        told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
+        heads += [(head, name), *((f"{head}: {end}", f"{name}_{end}") for end in ENDS)]
+    columns = [Column("System", "title"), *(Column(h, name, looks.plain) for h, name in heads)]
     title = f"{measure} by people, machine and both"
-    return table_of("three-ways", title, told, list(told.columns[1:]), of=(*OF_SAMPLE, "machine"))
+    return Table("three-ways", title, rows, columns, of=(*OF_SAMPLE, "machine"))
 
 
 def said(

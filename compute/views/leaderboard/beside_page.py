@@ -20,7 +20,6 @@ from compute.views.leaderboard.order_confidence import Ground
 from compute.views.page import (
     Ask,
     Choice,
-    Column,
     Figure,
     Heading,
     Note,
@@ -190,8 +189,7 @@ def against_print(view: View) -> Iterator[Step]:
         "ours-published",
         f"Computed against published: {of.measure}",
         reproduction.titled(found, view.named),
-        drawn=partial(reproduction.styled, found, view.named),
-        columns={"Likely reason": Column(width=width)},
+        reproduction.columns(found, width),
         height=38 + 35 * min(len(found), MOST_ROWS),
         of=OF,
     )

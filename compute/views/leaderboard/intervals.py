@@ -112,7 +112,7 @@ def _hover(row: dict, titles: Mapping[str, str], measure: str) -> str:
     lines = [f"<b>{escape(titles[row['system']])}</b>", f"{measure} {precise(row['mean'])}"]
     if row["low"] == row["low"]:
         lines[1] += f", 95% interval {precise(row['low'])} to {precise(row['high'])}"
-        lines.append(f"rank {ranks_of(row)}; first in {_share(row['first'])} of resamples")
+        lines.append(f"rank {ranks_of(row)}; first in {share(row['first'])} of resamples")
         lines.append(f"group {order_confidence.compact(row['group'])}")
     return "<br>".join(lines)
 
@@ -139,7 +139,7 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
         if sure and narrow:
             yield place | {"y": y, "text": order_confidence.compact(row["group"])} | _LETTERS
         elif sure:
-            yield place | {"y": y, "xshift": 106, "text": _share(row["first"])}
+            yield place | {"y": y, "xshift": 106, "text": share(row["first"])}
     head = place | {"y": -0.5, "yanchor": "bottom", "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
@@ -148,10 +148,6 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     if bars:
         words = "not separable<br>by the test"
         yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": words}
-
-
-def _share(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.005 or share == 0 else "<1%"
 
 
 def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapping) -> dict:
@@ -178,39 +174,30 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
 def table(
     ranking: DataFrame | None, board: Board, holes: Mapping[str, float] | None = None
 ) -> DataFrame:
-    """The board as a table: a row per system, its order's uncertainty, then its values.
+    """The board as rows of a table, one per system: title, the fields of `ranking`, hole (where
+    `holes` by system are known), n_datasets, and its values under the heads of their columns.
 
-    Systems that `ranking` lacks follow without a rank. `holes`: HOLES by system, where known. The
-    last column, system, is its name.
+    Systems that `ranking` lacks follow without a rank.
     """
     titles = short_titles(board.systems)
     if ranking is None:
         ranking = DataFrame(columns=["system", *COLUMNS]).astype({"system": str})
     rows = board.systems[["system"]].merge(ranking, on="system", how="left", sort=False)
     rows = rows.iloc[rows["rank"].fillna(len(rows) + 1).argsort(kind="stable")]
-    records = rows.to_dict("records")
-    found = {
-        "System": [titles[row["system"]] for row in records],
-        "Mean": rows["mean"].tolist(),
-        "95% interval": [between(row["low"], row["high"]) for row in records],
-        "Rank": [ranks_of(row) for row in records],
-        "First in": [
-            _share(row["first"]) if row["first"] == row["first"] else "–" for row in records
-        ],
-        "Group": [
-            order_confidence.compact(row["group"]) if isinstance(row["group"], str) else ""
-            for row in records
-        ],
-    }
-    if holes is not None:
-        found[HOLES] = [holes.get(system, math.nan) for system in rows["system"]]
-    if len(board.datasets) > 1:
-        covered = board.cells[board.cells["value"].notna()].groupby("system")["dataset"].nunique()
-        found["Datasets"] = covered.reindex(rows["system"]).tolist()
+    systems = rows["system"].tolist()
+    covered = board.cells[board.cells["value"].notna()].groupby("system")["dataset"].nunique()
+    rows = rows.assign(
+        title=[titles[name] for name in systems],
+        n_datasets=covered.reindex(systems).to_numpy(),
+        **({} if holes is None else {"hole": [holes.get(name, math.nan) for name in systems]}),
+    )
     values = board.cells.pivot(index="system", columns="dataset", values="value")
-    for dataset, title in headings(board).items():
-        found[title] = values[dataset].reindex(rows["system"]).tolist()
-    return DataFrame(found | {"system": rows["system"].tolist()})
+    values = values.reindex(systems)[list(board.datasets["dataset"])].add_prefix(OF_DATASET)
+    return rows.merge(values, left_on="system", right_index=True)
+
+
+OF_DATASET = "on "
+"""Before the name of a dataset in the field of its values."""
 
 
 def pictures(ranking: DataFrame, systems: Sequence[str], theme: str) -> list[str | None]:
@@ -248,7 +235,17 @@ def headings(board: Board) -> dict[str, str]:
 
 def ranks_of(row: Mapping) -> str:
     """`2–4`: between which ranks a system lies; its rank alone where nothing is known of that."""
-    if row["rank"] != row["rank"]:
+    return rank_range(row["rank"], row["rank_low"], row["rank_high"])
+
+
+def rank_range(rank: float, low: float, high: float) -> str:
+    """The same of the rank and its ends."""
+    if rank != rank:
         return "–"
-    low, high = (int(row[name] or row["rank"]) for name in ("rank_low", "rank_high"))
+    low, high = (int(one or rank) for one in (low, high))
     return str(low) if low == high else f"{low}–{high}"
+
+
+def share(first: float) -> str:
+    """The share of draws in which a system is first."""
+    return "–" if first != first else f"{first:.0%}" if first >= 0.005 or first == 0 else "<1%"

@@ -1,6 +1,6 @@
 """The Leaderboard's order: how sure it is, as a figure, and the board as a table with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from compute.evaluate.rank_intervals import QUERIES
 from compute.views.compare import power
 from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard import order_confidence, select, select_marks, select_order
+from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.controls import OF, View
 from compute.views.leaderboard.order_confidence import FIRST, Ground
@@ -30,6 +31,7 @@ from compute.views.page import (
 )
 from compute.views.shared import standings
 from compute.views.shared.print_styles import Scores
+from compute.views.shared.theme import between
 
 MOST_ROWS = 25
 """Of the table, without scrolling in it."""
@@ -131,21 +133,19 @@ def table(view: View) -> Iterator[Step]:
     except WrongInput:
         # Too few queries for an order: `section`, below, says so.
         order = None
-    shown = figures.table(order, board, _holes(view, ground) if ground else None)
-    shown = shown[shown["system"].isin(view.picked)].reset_index(drop=True)
-    file, systems = shown.drop(columns="system"), shown["system"].tolist()
+    rows = figures.table(order, board, _holes(view, ground) if ground else None)
+    rows = rows[rows["system"].isin(view.picked)].reset_index(drop=True)
     heads = figures.headings(board)
     yield Table(
         "board",
         f"{of.measure} of systems on datasets",
-        file,
-        drawn=None if order is None else partial(_with_pictures, file, order, systems),
-        scores=scores(view, shown),
+        rows,
+        _columns(board, rows, order),
+        scores(view, rows),
         opens=partial(_opened, view, {head: dataset for dataset, head in heads.items()}),
-        carried=[[system] for system in systems],
+        carried=[[system] for system in rows["system"]],
         by_cell=True,
-        columns=_columns(["Mean", *heads.values()], max(map(len, shown["System"]), default=0)),
-        height=38 + 35 * min(len(shown), MOST_ROWS),
+        height=38 + 35 * min(len(rows), MOST_ROWS),
         absent="–",
         of=("baseline", *OF),
     )
@@ -163,30 +163,18 @@ def _holes(view: View, ground: Ground) -> dict[str, float] | None:
     return dict(zip(found.index, found, strict=True))
 
 
-def _with_pictures(
-    file: DataFrame, order: DataFrame, systems: Sequence[str], theme: str
-) -> DataFrame:
-    """The table with a column of intervals that are drawn, if there are some."""
-    pictures = figures.pictures(order, systems, theme)
-    if not any(pictures):
-        return file
-    shown = file.copy()
-    shown.insert(list(file.columns).index("Mean") + 1, figures.PICTURE, pictures)
-    return shown
-
-
 def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> Link | None:
     """Address of a value's run; `datasets` by the heads of their columns, others have none."""
     return view.run(datasets.get(head, ""), system)
 
 
-def scores(view: View, shown: DataFrame) -> Scores:
+def scores(view: View, rows: DataFrame) -> Scores:
     """What of the table is compared in print; marked is what is better than the baseline,
     significantly.
 
     Scores of systems that were trained on a dataset take no part, as on the page.
     """
-    board, systems = view.board, shown["system"]
+    board, systems = view.board, rows["system"]
     heads = figures.headings(board)
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
     # On MS MARCO, which nearly every system was trained on, nothing is best.
@@ -195,7 +183,7 @@ def scores(view: View, shown: DataFrame) -> Scores:
         head: usable[name].reindex(systems).eq(True) & compared[name]
         for name, head in heads.items()
     }
-    ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
+    ranked["Mean"] = rows["mean"].notna().set_axis(systems)
     tested = view.ask.later(select_marks.against, **view.tests)
 
     def marked() -> DataFrame | None:
@@ -207,25 +195,37 @@ def scores(view: View, shown: DataFrame) -> Scores:
         f"† significantly better than {view.titles.get(view.baseline, view.baseline)}"
         " (randomisation test or its normal approximation, Holm over systems, p < .05)."
     )
-    columns = [name for name in ("Mean", *heads.values()) if shown[name].notna().any()]
+    fields = {"Mean": "mean"} | {head: figures.OF_DATASET + name for name, head in heads.items()}
+    columns = [head for head, field in fields.items() if rows[field].notna().any()]
     frame = DataFrame(ranked, index=systems).reset_index(drop=True)
     return Scores(columns, board.sign, frame, marked if view.of.tested else None, note)
 
 
-def _columns(numbers: Sequence[str], longest: int) -> dict[str, Column]:
-    """How the table's columns look, and what those of the order say of themselves.
-
-    `longest`: letters of the longest name of a system.
-    """
+def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
+    """The table's columns, and what those of the order say of themselves."""
     holes = "mean share of the top 10 that nobody judged"
     alike = "by the test of all pairs: systems that share a letter cannot be told apart"
     picture = "95% interval, the dot is the mean"
     first = f"share of resamples in which the system is first. {FIRST}"
-    return dict.fromkeys(numbers, Column(format="%.3f")) | {
-        "First in": Column(told=first),
-        "Group": Column(told=alike),
-        figures.HOLES: Column(format="%.3f", told=holes),
-        figures.PICTURE: Column(picture=True, width=figures.WIDTH, told=picture),
+    longest, ranks = max(map(len, rows["title"]), default=0), ("rank", "rank_low", "rank_high")
+    drawn = None if order is None else partial(figures.pictures, order, rows["system"].tolist())
+    pictures = Column(figures.PICTURE, drawn=drawn, width=figures.WIDTH, told=picture)
+    hole = Column(figures.HOLES, "hole", "%.3f", told=holes)
+    values = figures.headings(board).items()
+    return [
         # A pinned column that is wider would leave nothing of the others on a phone.
-        "System": Column(pinned=True, width=min(24 + 7 * longest, 180)),
-    }
+        Column("System", "title", pinned=True, width=min(24 + 7 * longest, 180)),
+        Column("Mean", "mean", "%.3f"),
+        *[pictures] * (drawn is not None),
+        Column("95% interval", ("low", "high"), between),
+        Column("Rank", ranks, figures.rank_range),
+        Column("First in", ["first"], figures.share, told=first),
+        Column("Group", ["group"], _group, told=alike),
+        *[hole] * ("hole" in rows),
+        *[Column("Datasets", "n_datasets")] * (len(board.datasets) > 1),
+        *(Column(head, figures.OF_DATASET + name, "%.3f") for name, head in values),
+    ]
+
+
+def _group(letters: object) -> str:
+    return order_confidence.compact(letters) if isinstance(letters, str) else ""

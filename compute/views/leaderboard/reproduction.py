@@ -1,13 +1,14 @@
 """Ours against published: does a computed score agree with the printed one, and if not, why?"""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import above, ranks
+from compute.views.page import Column
 from compute.views.shared.theme import ink, palette, plain, signed
 
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
@@ -92,32 +93,32 @@ def verdict_counts(found: DataFrame) -> str:
 
 
 def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
-    """A frame of `table` as people read it; `named`: dataset and title, then system and title."""
-    datasets, systems = (
-        dict(zip(names[column], names["title"], strict=True))
+    """A frame of `table` with titles; `named`: dataset and title, then system and title."""
+    titles = {
+        column: dict(zip(names[column], names["title"], strict=True))
         for names, column in zip(named, ("dataset", "system"), strict=True)
-    )
-    return DataFrame(
-        {
-            "Dataset": [datasets.get(name, name) for name in found["dataset"]],
-            "System": [systems.get(name, name) for name in found["system"]],
-            "Printed in": found["source"],
-            "Computed": [plain(value, 4) for value in found["computed"]],
-            "Published": [plain(value) for value in found["published"]],
-            "Difference": [signed(value, 4) for value in found["difference"]],
-            "Verdict": found["verdict"].map(_MARKS),
-            "Likely reason": found["reason"],
-        }
-    )
+    }
+    return found.replace(titles).assign(verdict=found["verdict"].map(_MARKS))
 
 
-def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
-    """The same; the columns Difference and Verdict are coloured."""
+def columns(found: DataFrame, width: int) -> list[Column]:
+    """Its columns; Difference and Verdict are coloured, the reason is so wide."""
+    fill = partial(_filled, found["verdict"].tolist())
+    return [
+        Column("Dataset", "dataset"),
+        Column("System", "system"),
+        Column("Printed in", "source"),
+        Column("Computed", "computed", lambda value: plain(value, 4)),
+        Column("Published", "published", plain),
+        Column("Difference", "difference", lambda value: signed(value, 4), fill=fill),
+        Column("Verdict", "verdict", fill=fill),
+        Column("Likely reason", "reason", width=width),
+    ]
+
+
+def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
     fills = _fills(theme)
-    return titled(found, named).style.apply(
-        lambda column: [_css(fills.get(verdict)) for verdict in found["verdict"]],
-        subset=["Difference", "Verdict"],
-    )
+    return [_css(fills.get(verdict)) for verdict in verdicts]
 
 
 def _fills(theme: str) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from pandas import DataFrame
 from compute.datasets.published import MEDIAN_LENGTH
 from compute.views.leaderboard.board import short_titles
 from compute.views.lengths.violins import RELEVANT, words
+from compute.views.page import Column
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -175,53 +176,56 @@ def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
     }
 
 
-def averages_table(averages: DataFrame) -> DataFrame:
-    """Mean words per document and query beside the papers', and documents without text, as text.
+def _empty(n: float, total: float) -> str:
+    return "–" if pd.isna(n) else f"{n / total:.1%} ({int(n):,})" if n else "0"
 
-    `averages`: title, n_documents, document_words, empty_texts, query_words, all_query_words,
-    printed_document_words, printed_query_words.
+
+def _two(number: float) -> str:
+    return "–" if pd.isna(number) else f"{number:,.2f}"
+
+
+AVERAGES = (
+    Column("Dataset", "title"),
+    Column("Documents", "n_documents", "{:,}".format),
+    Column("Words per document", "document_words", _two),
+    Column("Published ", "printed_document_words", _two),
+    Column("Words per query", "query_words", _two),
+    Column("of all splits", "all_query_words", _two),
+    Column("Published", "printed_query_words", _two),
+    Column("Without text", ("empty_texts", "n_documents"), _empty),
+)
+"""Of the table of mean words per document and query beside the papers', and documents without
+text."""
+
+
+def published_rows(
+    printed: DataFrame, medians: DataFrame, averages: DataFrame, titles: Mapping[str, str]
+) -> DataFrame:
+    """dataset, what, system, value, here: what a paper says of lengths beside what is counted.
+
+    `printed`: source, dataset, system, measure, value; `medians` of the top 10 and `averages` as
+    the queries give them; `titles` of datasets and systems by name.
     """
-    empty = [
-        "–" if pd.isna(n) else f"{n / total:.1%} ({int(n):,})" if n else "0"
-        for n, total in zip(averages["empty_texts"], averages["n_documents"], strict=True)
+    top = medians[medians["of"] == "top"].set_index(["dataset", "system"])["median"].to_dict()
+    empty = averages.set_index("dataset")["empty_texts"].to_dict()
+    here = [
+        top.get((name, system)) if measure == MEDIAN_LENGTH else empty.get(name)
+        for name, system, measure in printed[["dataset", "system", "measure"]].to_numpy()
     ]
-    return DataFrame(
-        {
-            "Dataset": averages["title"],
-            "Documents": [f"{n:,}" for n in averages["n_documents"]],
-            "Words per document": _two(averages["document_words"]),
-            "Published ": _two(averages["printed_document_words"]),
-            "Words per query": _two(averages["query_words"]),
-            "of all splits": _two(averages["all_query_words"]),
-            "Published": _two(averages["printed_query_words"]),
-            "Without text": empty,
-        }
+    return printed.assign(
+        dataset=[titles.get(name, name) for name in printed["dataset"]],
+        what=printed["measure"].str.capitalize(),
+        system=[titles.get(name, name) or "–" for name in printed["system"]],
+        here=pd.to_numeric(pd.Series(here, printed.index), errors="coerce"),
     )
 
 
-def _two(numbers: pd.Series) -> list[str]:
-    return ["–" if pd.isna(number) else f"{number:,.2f}" for number in numbers]
-
-
-def published_table(
-    printed: DataFrame, medians: DataFrame, averages: DataFrame, titles: Mapping[str, str]
-) -> DataFrame:
-    """What a paper says of lengths beside what is counted: Dataset, System, Published, Here, as
-    text. `printed`: source, dataset, system, measure, value; `medians` of the top 10 and
-    `averages` as the queries give them; `titles` of datasets and systems by name."""
-    top = medians[medians["of"] == "top"].set_index(["dataset", "system"])["median"].to_dict()
-    empty = averages.set_index("dataset")["empty_texts"].to_dict()
-    rows = []
-    for row in printed.to_dict("records"):
-        of_system = row["measure"] == MEDIAN_LENGTH
-        here = top.get((row["dataset"], row["system"])) if of_system else empty.get(row["dataset"])
-        rows.append(
-            {
-                "Dataset": titles.get(row["dataset"], row["dataset"]),
-                "What": row["measure"].capitalize(),
-                "System": titles.get(row["system"], row["system"]) or "–",
-                f"Published ({row['source']})": words(row["value"]),
-                "Here": "–" if here is None or pd.isna(here) else words(here),
-            }
-        )
-    return DataFrame(rows)
+def published_columns(printed: DataFrame) -> list[Column]:
+    """Its columns; `printed` is of one table."""
+    return [
+        Column("Dataset", "dataset"),
+        Column("What", "what"),
+        Column("System", "system"),
+        Column(f"Published ({printed['source'].iloc[0]})", "value", words),
+        Column("Here", "here", lambda value: "–" if pd.isna(value) else words(value)),
+    ]

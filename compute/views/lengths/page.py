@@ -283,7 +283,7 @@ def _averages(ask: Ask) -> Steps:
     if means.empty:
         return
     yield Heading("Words on average")
-    yield Table("averages", "Words on average", medians.averages_table(means), of=())
+    yield Table("averages", "Words on average", means, medians.AVERAGES, of=())
     yield Note(
         [
             "Published: the papers' statistics, whose way of splitting words is not said; here"
@@ -302,8 +302,9 @@ def _published(ask: Ask, named: DataFrame) -> Steps:
     titles |= dict(zip(named["system"], named["title"], strict=True))
     # Asked as the medians above are, by default: found once for both.
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
-    table = medians.published_table(published.lengths(), ours, means, titles)
-    yield Table("published-lengths", "Published lengths beside ours", table, of=())
+    rows = medians.published_rows(published.lengths(), ours, means, titles)
+    columns = medians.published_columns(rows)
+    yield Table("published-lengths", "Published lengths beside ours", rows, columns, of=())
     yield Note(
         [
             "The paper's finding: on these collections TAS-B puts very short documents first, ANCE"

@@ -4,6 +4,7 @@ A panel has a fixed size, so that names can be kept apart; on a narrow screen pa
 """
 
 from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import astuple
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from pandas import DataFrame
 
 from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
 from compute.views.overlap.domain_shift import Correlation, correlation
+from compute.views.page import Column
 from compute.views.shared import axes as shared_axes
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
@@ -129,20 +131,33 @@ def _number(value: float, digits: int = 2) -> str:
 
 
 def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
-    """Every correlation with its interval, as text; `groups` are marks by system and words.
-
-    System, Words, Left out (how many), Spearman ρ, 95% interval, n.
-    """
+    """Every correlation with its interval; `groups` are marks by system and words."""
     rows = []
     for (system, words), marks in groups.items():
         kept = marks[~marks["left_out"]]
         both = [kept, marks] if len(kept) < len(marks) else [marks]
         for own in both:
-            found = correlation(own)
-            figures = (_number(found.rho, 3), interval(found)) if found else ("–", "too few points")
-            rows.append((system, words, len(marks) - len(own), *figures, len(own)))
-    heads = ["System", "Words", "Left out", "Spearman ρ", "95% interval", "n"]
-    return DataFrame(rows, columns=heads)
+            found = correlation(own) or Correlation(np.nan, np.nan, np.nan, len(own))
+            rows.append((system, words, len(marks) - len(own), *astuple(found)))
+    return DataFrame(rows, columns=["System", "Words", "Left out", "rho", "low", "high", "n"])
+
+
+def _interval(found: Correlation) -> str:
+    return "too few points" if np.isnan(found.rho) else interval(found)
+
+
+COLUMNS = (
+    Column("System"),
+    Column("Words"),
+    Column("Left out"),
+    Column("Spearman ρ", "rho", lambda rho: "–" if np.isnan(rho) else _number(rho, 3)),
+    Column(
+        "95% interval",
+        ("rho", "low", "high"),
+        lambda rho, low, high: _interval(Correlation(rho, low, high, 0)),
+    ),
+    Column("n"),
+)
 
 
 def legend(domains: Iterable[str], theme: str) -> list[looks.Entry]:

@@ -110,6 +110,7 @@ def _correlations(
             "correlations",
             "Domain shift",
             figures.table(groups),
+            figures.COLUMNS,
             width=630,
             of=("table", "systems", "baseline"),
         )

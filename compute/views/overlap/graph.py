@@ -297,7 +297,8 @@ def _legend_rows(domains: Sequence[str], theme: str, room: Room) -> int:
 
 
 def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """Collection, Most alike, Similarity, Second, Similarity of it; most alike pairs first."""
+    """dataset, other, similarity, second, second_similarity: titles of each collection and of the
+    two most like it; most alike pairs first."""
     rows = []
     for name in square.index:
         near = [
@@ -306,16 +307,16 @@ def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
         ]
         first, second = [*near, ("–", math.nan), ("–", math.nan)][:2]
         rows.append((titles.get(str(name), str(name)), *first, *second))
-    heads = ["Collection", "Most alike", "Similarity", "Second", "Its similarity"]
+    heads = ["dataset", "other", "similarity", "second", "second_similarity"]
     table = DataFrame(rows, columns=heads)
-    return table.sort_values("Similarity", ascending=False, kind="stable", ignore_index=True)
+    return table.sort_values("similarity", ascending=False, kind="stable", ignore_index=True)
 
 
 def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> DataFrame:
-    """Collection, Similarity: every other collection, the most like `name` first."""
+    """other, similarity: every other collection, the most like `name` first."""
     near = similarity_matrix.nearest(square, name, len(square))
     rows = [(titles.get(str(n), str(n)), round(float(value), 4)) for n, value in near.items()]
-    return DataFrame(rows, columns=["Collection", "Similarity"])
+    return DataFrame(rows, columns=["other", "similarity"])
 
 
 def rule(square: DataFrame, least: float) -> str:

@@ -210,15 +210,6 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def pair_table(pairs: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """Collection, Other, Similarity (0 to 1) of dataset, other, similarity, in their order."""
-    named = {
-        head: [titles.get(name, name) for name in pairs[column]]
-        for head, column in (("Collection", "dataset"), ("Other", "other"))
-    }
-    return DataFrame(named | {"Similarity": pairs["similarity"].round(4).tolist()})
-
-
 def floor_label(floor: float) -> str:
     """Which words count, by their relative frequency."""
     return f"above {floor * 1e6:g} per million" if floor else "all count"

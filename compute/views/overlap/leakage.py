@@ -10,6 +10,7 @@ from compute.evaluate.slices import without_others
 from compute.evaluate.tolerance import order
 from compute.reading.questions import question
 from compute.store.leakage import NOT_FOUND, keys
+from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
 
 LEFT_OUT = ("query or document", "query")
@@ -86,19 +87,18 @@ def said(one: DataFrame, titles: dict[str, str]) -> str:
     return f"{told}." if left else f"{told}, so that none is left without them."
 
 
-def table(rows: DataFrame, named: dict[str, str]) -> DataFrame:
-    """The changes as text, where queries are left; `named` are the titles of systems."""
+def shown(rows: DataFrame, named: dict[str, str]) -> DataFrame:
+    """The changes where queries are left; `named` are the titles of systems."""
     rows = rows[rows["value_without"].notna()]
-    ends = zip(rows["low"], rows["high"], strict=True)
-    queries = zip(rows["n_found"], rows["n_queries"], strict=True)
-    return DataFrame(
-        {
-            "Left out, where found": rows["left_out"],
-            "Queries": [f"{n:,} of {of:,}" for n, of in queries],
-            "System": [named.get(name, name) for name in rows["system"]],
-            "All queries": rows["value"].map(plain),
-            "Without": rows["value_without"].map(plain),
-            "Change": rows["change"].map(signed),
-            "95%": [between(*of) for of in ends],
-        }
-    )
+    return rows.assign(system=[named.get(name, name) for name in rows["system"]])
+
+
+COLUMNS_SHOWN = (
+    Column("Left out, where found", "left_out"),
+    Column("Queries", ("n_found", "n_queries"), "{:,} of {:,}".format),
+    Column("System", "system"),
+    Column("All queries", "value", plain),
+    Column("Without", "value_without", plain),
+    Column("Change", "change", signed),
+    Column("95%", ("low", "high"), between),
+)

@@ -23,8 +23,8 @@ def section(ask: Ask) -> Steps:
         rows = rows[rows["system"].notna()]
         if rows["value_without"].notna().any():
             title = f"{MEASURE} on {titles.get(dataset, dataset)} without what {training} holds"
-            shown = leakage.table(rows, named)
-            yield Table(f"leakage_{place}", title, shown, file=rows, of=())
+            shown = leakage.shown(rows, named)
+            yield Table(f"leakage_{place}", title, shown, leakage.COLUMNS_SHOWN, of=())
     thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
     yield Note(
         [

@@ -47,8 +47,16 @@ COMMAND = "python -m compute overlap"
 EVERY = "every collection"
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
-_WRITTEN: dict[str, Any] = {"Similarity": plain, "Its similarity": plain}
-_COLUMNS = dict.fromkeys(_WRITTEN, Column("Similarity", width=72))
+_SIMILARITY = Column("Similarity", "similarity", plain, width=72)
+_PAIR = (Column("Collection", "dataset"), Column("Other", "other"), _SIMILARITY)
+_ALL = (Column("Collection", "other"), _SIMILARITY)
+_NEAREST = (
+    Column("Collection", "dataset"),
+    Column("Most alike", "other"),
+    _SIMILARITY,
+    Column("Second", "second"),
+    Column("Its similarity", "second_similarity", plain, "Similarity", width=72),
+)
 
 
 class View(NamedTuple):
@@ -200,7 +208,7 @@ def _order(view: View, square: DataFrame) -> list[str]:
 def _table(
     rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str, beside: int
 ) -> Table:
-    table = heatmap.pair_table(rows, titles)
+    table = rows.replace({"dataset": titles, "other": titles}).round({"similarity": 4})
     return Table(
         "pair_rows",
         "Similarity of pairs of collections",
@@ -208,8 +216,7 @@ def _table(
         opens=Link(carried=("pair",)),
         carried=[[pair] for pair in pairs],
         selected=pairs.index(chosen),
-        formats={"Similarity": plain},
-        columns=_COLUMNS,
+        columns=_PAIR,
         height=min(38 + 35 * len(table), max(beside, 318)),
         of=("floor", "order", "unit"),
     )
@@ -281,17 +288,19 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
     look: dict[str, Any] = {"noun": "collection", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
     if name == EVERY:
-        table, title = graphs.neighbours(square, titles), "The nearest collections"
+        table, title, columns = (
+            graphs.neighbours(square, titles),
+            "The nearest collections",
+            _NEAREST,
+        )
     else:
         table = graphs.all_neighbours(square, titles, name)
-        title = f"Neighbours of {titles.get(name, name)}"
-    written = {column: one for column, one in _WRITTEN.items() if column in table}
+        title, columns = f"Neighbours of {titles.get(name, name)}", _ALL
     yield Table(
         "neighbours",
         title,
         table,
-        formats=written,
-        columns=_COLUMNS,
+        columns=columns,
         height=38 + 35 * min(len(table), 13),
         absent="–",
         of=("floor", "node", "unit"),

@@ -6,9 +6,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
-from compute.views.shared.print_styles import Printed, Scores
+from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import Legend
 
 MOST_WORDS = 14
@@ -84,13 +83,6 @@ class Prose:
 
     text: str
     width: int | None = None
-
-
-@dataclass(frozen=True)
-class Html:
-    """HTML that is made in this project, in which text from outside is escaped."""
-
-    text: str
 
 
 @dataclass(frozen=True)
@@ -205,56 +197,116 @@ class Figure:
     """It has room in one column of a paper, 84 mm, where names and numbers of others collide."""
 
 
+Format = Callable[..., str]
+_NO_SCORES = Scores(())
+
+
 @dataclass(frozen=True)
 class Column:
-    """How the page shows a column of a table."""
+    """A column of a table: its head, the fields of the rows that it shows, and how."""
 
-    head: str | None = None
-    """Where the file has a longer one."""
+    head: str
+    field: str | Sequence[str] = ""
+    """The head by default. Several are one text on the page, of which files for programs have
+    each."""
+    format: Format | str = ""
+    """Writes a value on the page and in print; as text, a number format of the browser, where
+    print writes it as any other number."""
+    unit: str = ""
+    """Of the values, which the head in files for programs has in brackets."""
+    label: str = ""
+    """Its head on the page, where that of the file is longer."""
     told: str = ""
     """Text behind the mark of its head."""
-    format: str = ""
-    """Of numbers, as `%.3f`."""
     width: int | None = None
-    picture: bool = False
-    """Its values are addresses of pictures."""
     pinned: bool = False
     """It stays in sight."""
+    fill: Callable[[str], Sequence[str]] | None = None
+    """The CSS of each cell on the page, by the theme."""
+    drawn: Callable[[str], Sequence[str | None]] | None = None
+    """Addresses of pictures, by the theme, instead of fields; no file has them."""
+    in_files: bool = False
+    """Only files have it."""
+
+    @property
+    def fields(self) -> list[str]:
+        """Fields of the rows."""
+        return [self.field or self.head] if isinstance(self.field, str) else list(self.field)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the page has its values as text."""
+        return not isinstance(self.field, str)
+
+    @property
+    def written(self) -> Format | None:
+        """The function that writes a value."""
+        return None if isinstance(self.format, str) else self.format
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table; `file` holds the rows that are saved where they differ from the shown ones."""
+    """A table: rows of values, and columns that say how they are shown."""
 
     key: str
     title: str
     rows: DataFrame
-    file: DataFrame | None = None
-    drawn: Callable[[str], DataFrame | Styler] | None = None
-    """The rows as the page shows them in a theme, where they have colours or pictures."""
-    scores: Scores | None = None
-    printed: Printed | None = None
+    columns: Sequence[Column] = ()
+    """By default every field under its own name."""
+    scores: Scores = _NO_SCORES
+    """Heads of columns that compare systems."""
     opens: Opens | None = None
     carried: Sequence[Sequence[str]] = ()
     """For each row the values that `opens` takes."""
     by_cell: bool = False
-    """`opens` takes besides, as the last, the column that was clicked."""
+    """`opens` takes besides, as the last, the head of the column that was clicked."""
     selected: int | None = None
     """The row that is chosen; with it, a click chooses whole rows."""
-    formats: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    """How columns are written on the page."""
-    bold: DataFrame | None = None
-    """Whether a cell is bold on the page: the same rows and columns."""
-    columns: Mapping[str, Column] = field(default_factory=dict)
-    """Those that are not shown as any other."""
+    bold: Sequence[Sequence[bool]] | None = None
+    """Whether a cell is bold on the page, row by row."""
     height: int | str | None = None
     """Pixels, `auto` for ten rows in sight; as high as its rows, until there are many, by
     default."""
     width: int | None = None
+    most: int | None = None
+    """Rows on the page, where files have more."""
     absent: str = ""
     """What stands for an absent value."""
     of: Sequence[str] = OF
     """Keys of the controls whose values it is of: they name its file."""
+    name: str = ""
+    """Of its file, without the ending, once it is exported."""
+
+    @property
+    def listed(self) -> list[Column]:
+        """Its columns; blanks tell equal heads apart."""
+        heads, found = set[str](), []
+        for column in self.columns or [Column(str(name)) for name in self.rows]:
+            head = column.head
+            while head in heads:
+                head += " "
+            heads.add(head)
+            found.append(replace(column, head=head, field=column.field or column.head))
+        return found
+
+    @property
+    def shown(self) -> DataFrame:
+        """The values on the page, under their heads; several fields are text."""
+        rows = self.rows if self.most is None else self.rows.head(self.most)
+        if not self.columns:
+            return rows
+        rows = rows.reset_index(drop=True)
+        columns = [one for one in self.listed if not (one.in_files or one.drawn)]
+        return DataFrame(
+            {one.head: text(rows, one) if one.is_text else rows[one.fields[0]] for one in columns}
+        )
+
+
+def text(rows: DataFrame, column: Column) -> list[str]:
+    """The values of a column as they are written."""
+    values = (rows[field] for field in column.fields)
+    write = column.written or str
+    return [write(*one) for one in zip(*values, strict=True)]
 
 
 Part = (
@@ -263,7 +315,6 @@ Part = (
     | Message
     | Code
     | Prose
-    | Html
     | Passage
     | Note
     | Legends

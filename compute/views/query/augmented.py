@@ -1,11 +1,13 @@
 """An augmented query: the weights of its words, those it had and those it was given."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 from pandas import DataFrame, concat, isna
 
 from compute.base.words import counted
+from compute.views.page import Column
 from compute.views.shared import axes
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import palette, plain, template
@@ -88,7 +90,7 @@ def told(query: DataFrame) -> str:
 
 
 def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
-    """What augmentation changed in the first ten: Document, Rank, Before, Judged.
+    """What augmentation changed in the first ten: doc_id, rank, rank_before, judged.
 
     `hits`: system, rank, doc_id, relevance of both; the heads of the two lists.
     """
@@ -98,14 +100,16 @@ def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
     both = now.merge(before, on="doc_id", how="outer", suffixes=("", "_before"))
     both = both.sort_values(["rank", "rank_before"], na_position="last")
     judged = both["relevance"].fillna(both["relevance_before"])
-    return DataFrame(
-        {
-            "Document": both["doc_id"].astype(str),
-            "Rank": [_rank(value) for value in both["rank"]],
-            "Rank without augmentation": [_rank(value) for value in both["rank_before"]],
-            "Judged": [_judged(value) for value in judged],
-        }
-    )
+    return both.assign(judged=judged)
+
+
+MOVED = (
+    Column("Document", "doc_id"),
+    Column("Rank", "rank", lambda rank: _rank(rank)),
+    Column("Rank without augmentation", "rank_before", lambda rank: _rank(rank)),
+    Column("Judged", "judged", lambda grade: _judged(grade)),
+)
+"""Of the table of that."""
 
 
 def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
@@ -115,7 +119,8 @@ def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
     keys = ["source", "dataset", "printed"]
     wide = rows.pivot_table(index=keys, columns="measure", values="value", sort=False)
     wide = wide.reindex(columns=list(PRINTED)).reset_index()
-    return _table(wide["source"].str.removeprefix(PAPER + ", "), wide, wide["printed"])
+    source = wide["source"].str.removeprefix(PAPER + ", ")
+    return wide.assign(source=source, system=wide["printed"])
 
 
 def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
@@ -137,14 +142,19 @@ def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame)
     wide["augmentation_length"] = wide["added"]
     wide = wide.reindex(columns=["dataset", "system", *PRINTED])
     wide = wide.sort_values("dataset", kind="stable")
-    return _table("here", wide, wide["system"])
+    return wide.assign(source="here")
 
 
-def _table(source: object, wide: DataFrame, named: object) -> DataFrame:
-    frame = DataFrame({"Source": source, "Dataset": wide["dataset"], "System": named})
-    for measure, (title, digits) in PRINTED.items():
-        frame[title] = [plain(value, digits) for value in wide[measure]]
-    return frame
+COLUMNS = (
+    Column("Source", "source"),
+    Column("Dataset", "dataset"),
+    Column("System", "system"),
+    *(
+        Column(head, name, partial(plain, digits=digits))
+        for name, (head, digits) in PRINTED.items()
+    ),
+)
+"""Of the paper's rows and of ours."""
 
 
 def _rank(value: float) -> str:

@@ -40,7 +40,7 @@ PLAIN = "bm25-wordpiece"
 """The search of augmented systems with the query as it is."""
 _BARS = 560
 _NO_SUM = " is no sum over the top ranks of one list: choose a measure such as nDCG@10."
-_REWRITTEN = ("dataset", "query")
+_REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
 
 class View(NamedTuple):
@@ -89,8 +89,9 @@ def page(ask: Ask) -> Steps:
     why = partial(_why, view, of, values)
     yield Section(why, holds=["gains", "sum"], asks=["sum"], heading=f"Why this {measure}")
     yield from _augmented(view, of)
-    table = words.value_table(values, view.systems, ask.measures())
-    yield Table("values", "The query by measure", table, of=("dataset", "systems", "query"))
+    rows = words.value_rows(values, view.systems)
+    columns = words.value_columns(rows, ask.measures())
+    yield Table("values", "The query by measure", rows, columns, of=_VALUES)
     yield _to_the_map(view, query_id)
 
 
@@ -220,7 +221,13 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
         yield Note([f"What that changed shows once {PLAIN} has a run on this dataset."])
         return
     rows = augmented.moved(hits, system, PLAIN)
-    yield Table(f"moved-{system}", "What augmentation changed in the ranking", rows, of=_REWRITTEN)
+    yield Table(
+        f"moved-{system}",
+        "What augmentation changed in the ranking",
+        rows,
+        augmented.MOVED,
+        of=_REWRITTEN,
+    )
     yield Note(
         [
             "The first ten documents with the augmented query, and with the query as it is"

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from compute.views.page import Column
 from compute.views.shared import theme as looks
 
 ORDERS = {
@@ -102,19 +103,16 @@ def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
-def value_table(
-    values: DataFrame, systems: Sequence[tuple[str, str]], measures: Sequence[str]
-) -> DataFrame:
-    """What a query scores: System and a column per measure that there is, as text, `–` if absent.
+def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:
+    """What a query scores: System and a column for each measure; `values`: system, measure,
+    value."""
+    wide = values.pivot(index="system", columns="measure", values="value")
+    wide = wide.reindex([name for name, _ in systems])
+    wide.insert(0, "System", [title for _, title in systems])
+    return wide
 
-    `values`: system, measure, value of one query.
-    """
-    known = {
-        (row["system"], row["measure"]): float(row["value"]) for row in values.to_dict("records")
-    }
-    shown = [measure for measure in measures if measure in set(values["measure"])]
-    rows = [
-        [title, *(looks.plain(known.get((name, measure), np.nan)) for measure in shown)]
-        for name, title in systems
-    ]
-    return DataFrame(rows, columns=["System", *shown])
+
+def value_columns(rows: DataFrame, measures: Sequence[str]) -> list[Column]:
+    """Its columns, the measures in this order."""
+    shown = [Column(one, format=looks.plain) for one in measures if one in rows]
+    return [Column("System"), *shown]

@@ -1,12 +1,9 @@
-"""How a table is printed: which of its columns are scores, and which are written otherwise."""
+"""How a table is printed: which of its columns are scores."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from pandas import DataFrame
-
-Printed = Mapping[str, Callable[[Any], str]]
-"""Columns that Markdown and LaTeX write otherwise than other numbers, and how."""
 
 
 class Scores(NamedTuple):

@@ -90,8 +90,3 @@ def document(title: str, text: str, query: str) -> str:
     heading = f"<strong>{highlighted(title, query)}</strong>" if title.strip() else ""
     body = "".join(_PARTS[kind].format(highlighted(words, query)) for kind, words in blocks(text))
     return f'<div dir="auto" style="max-width:72ch">{heading}{body}</div>'
-
-
-def line(words: str) -> str:
-    """Words from outside as one bold line of HTML."""
-    return f'<div dir="auto" style="max-width:72ch"><strong>{html.escape(words)}</strong></div>'

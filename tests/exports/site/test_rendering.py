@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
@@ -74,10 +75,12 @@ def _words(part: Part) -> tuple[str, list[str]]:
         case Note():
             return "details" if part.behind() else "p", [part.shown, part.narrow().behind()]
         case Table():
-            if part.printed or any(one.format or one.picture for one in part.columns.values()):
-                return "table", [part.title]
-            heads, rows, _ = tables.shown(tables.Table("", "", part.rows, printed=part.formats))
-            heads = [part.columns[one].head or one if one in part.columns else one for one in heads]
+            columns = [one for one in part.columns if not one.in_files]
+            if any(isinstance(one.format, str) and one.format for one in columns):
+                return "table", [part.title]  # Numbers have fewer digits than in print.
+            heads, rows, _ = tables.shown(replace(part, columns=columns))
+            labels = {one.head: one.label for one in part.listed if one.label} if columns else {}
+            heads = [labels.get(one, one) for one in heads]
             return "table", [part.title, *heads, *(cell for row in rows[:20] for cell in row)]
     return "", []
 

@@ -18,6 +18,7 @@ from compute.views.dataset import systems as standings
 from compute.views.shared import binned_queries, labels
 from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import palette
+from tests.views.records import under
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
 TITLES = ("BM25", HOSTILE)
@@ -180,10 +181,11 @@ def test_the_answer_is_one_sentence_about_who_leads() -> None:
 
 def test_p_values_and_effect_in_words() -> None:
     found: Any = {"p_randomisation": 0.04, "p_t": 0.00001, "p_wilcoxon": np.nan}
-    table = compare_tables.test_table(found)
+    about = {"Dataset": "tiny", "Measure": "AP@10", "A": "one", "B": HOSTILE}
+    rows = compare_tables.test_rows(found, about)
+    table = under(compare_tables.TEST_COLUMNS, rows)
     assert table["p"].tolist() == [".0400", "< .0001"]
     assert table["The two systems"].tolist() == ["differ", "differ"]
-    rows = compare_tables.test_rows(found, Dataset="tiny", Measure="AP@10", A="one", B=HOSTILE)
     assert list(rows.columns) == ["Dataset", "Measure", "A", "B", "Test", "p", "The two systems"]
     assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
@@ -210,13 +212,14 @@ def test_tables_head_columns_with_the_titles_of_systems() -> None:
         }
     )
     # One system is called like a column of the table.
-    table = compare_tables.difference_table(rows, ("BM25", "Text"), whole=False)
+    columns = compare_tables.difference_columns(rows, ("BM25", "Text"), whole=False)
+    table = under(columns, rows)
     assert list(table.columns) == ["Query", "Text", "BM25", "Text ", "Difference"]
     assert table.iloc[0].tolist() == ["7", "a", ".500", ".250", "+.250"]
     across = rows.rename(columns={"value_a": "mean_a", "value_b": "mean_b"}).assign(
         title="Tiny", n=1, low=0.1, high=0.4, a_better=1, b_better=0, equal=0
     )
-    heads = list(compare_tables.across_table(across, ("BM25", "MiniLM")).columns)
+    heads = list(under(compare_tables.across_columns(("BM25", "MiniLM")), across))
     assert heads[2:5] == ["BM25", "MiniLM", "Difference"]
     assert (heads[6], heads[8]) == ("BM25 better", "MiniLM better")
 
@@ -314,7 +317,8 @@ def test_a_document_that_nobody_judged_for_a_query_is_a_hole() -> None:
             "first": ["a", "b", None],
         }
     )
-    table = standings.place_table(found, {"a": "A"}, 2)
+    found = found.astype({"relevance": float}).fillna({"first": ""})
+    table = under(standings.place_columns({"a": "A"}, 2, texts=False), found)
     assert table["Judgement"].tolist() == ["relevant (1)", "hole", "not relevant (0)"]
     assert table["Ranked by"].tolist() == ["2 of 2 systems", "1 of 2 systems", "0 of 2 systems"]
     assert table["Median rank"].tolist() == ["1.5", "4", "–"]

@@ -13,6 +13,7 @@ from compute.evaluate import measures, runs
 from compute.systems.combine.fusion import Interpolation, Rrf
 from compute.systems.searcher import Request
 from compute.views.compare import fusion_sweep, fusions
+from tests.views.records import under
 
 DEPTH, QUERIES = 20, [f"q{number}" for number in range(60)]
 MEASURE = "nDCG@10"
@@ -233,6 +234,6 @@ def test_weights_are_carried_from_dataset_to_dataset() -> None:
     assert rows["Loss with it"].tolist() == pytest.approx([0.1, 0.2])
     lost = fusions.losses({"x": x, "y": y}, MEASURE, {})
     assert lost.to_numpy()[0].tolist() == pytest.approx(["x", 0, 0.2])
-    assert fusions.printed(lost)["y"].tolist() == [".200", ".000"]
+    assert under(fusions.columns(lost), lost)["y"].tolist() == [".200", ".000"]
     alone = fusions.across({"x": x}, MEASURE, {})
     assert alone["Loss with it"].isna().all()

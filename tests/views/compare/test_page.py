@@ -16,6 +16,7 @@ from compute.views.page import Button, Figure, Note, Part, Table, Widget, find, 
 from compute.views.page.store_ask import StoreAsk, opened
 from tests.support import filled
 from tests.support.holes import EVIL, RUNS
+from tests.views.records import written
 
 TWO: dict[str, Any] = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
 FOUR: dict[str, Any] = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
@@ -44,7 +45,7 @@ def words(shown: list[Part]) -> str:
 
 
 def table(shown: list[Part], key: str) -> Any:
-    (found,) = [one.rows for one in shown if isinstance(one, Table) and one.key == key]
+    (found,) = [written(one) for one in shown if isinstance(one, Table) and one.key == key]
     return found
 
 
@@ -142,7 +143,7 @@ def test_queries_are_shown_where_either_is_ahead(ask: StoreAsk) -> None:
 
 def test_kinds_of_queries_by_labels_of_ones_own(ask: StoreAsk) -> None:
     shown = parts(page, ask, dataset="again", slice=EVIL)
-    assert table(shown, "kinds_table")["Queries"].to_list() == [1, 1]
+    assert table(shown, "kinds_table")["Queries"].to_list() == ["1", "1"]
     assert "Too few queries of each kind" in words(shown)
     assert "1 queries are of no known kind and left out." in words(shown)
 

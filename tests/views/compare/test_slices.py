@@ -9,6 +9,7 @@ from pandas import DataFrame, Series
 
 from compute.evaluate import slices as testing
 from compute.views.compare import slices
+from tests.views.records import under
 
 TITLES = "one", "two"
 RANDOM = np.random.default_rng(20261124)
@@ -60,4 +61,4 @@ def test_a_verdict_where_no_kind_differs_or_none_can_be_tested() -> None:
 def test_the_table_says_nothing_where_nothing_is_known() -> None:
     rows, of = both(0.1)
     found = slices.contrasts(rows[:3], of[:3])
-    assert slices.table(found).to_numpy()[0].tolist()[3:] == ["–", "–", "–"]
+    assert under(slices.COLUMNS, found).to_numpy()[0].tolist()[3:] == ["–"] * 4

@@ -11,7 +11,7 @@ from compute.intake import imports, query_labels
 from compute.store.own_datasets import own_datasets
 from compute.store.run_versions import Version
 from compute.views.dataset.page import page
-from compute.views.page import Ask, Button, Figure, Html, Link, Message, Note, Text
+from compute.views.page import Ask, Button, Figure, Link, Message, Note, Passage, Text
 from compute.views.page import find as found_part
 from compute.views.page import parts as every_part
 from compute.views.page.store_ask import opened
@@ -76,12 +76,12 @@ def test_a_dataset_shows_statistics_systems_and_an_example(ask: Ask) -> None:
     statistics = find(ask, "statistics", **address).rows.set_index("Statistic")
     assert statistics.loc["Documents", "Here"] == "6"
     systems = find(ask, "systems", **address)
-    assert sorted(systems.rows["System"]) == sorted(RUNS)
-    assert systems.rows["Unanswered"].tolist() == [0, 1]
+    assert sorted(systems.shown["System"]) == sorted(RUNS)
+    assert systems.shown["Unanswered"].tolist() == [0, 1]
     ((first,), _) = systems.carried
     assert systems.opens.of([first]) == {"system": "plain", "show": "Runs", "dataset": "tiny"}
-    html = [one.text for one in parts(ask, **address) if isinstance(one, Html)]
-    assert html[0].startswith("<div dir=") and "Ships" in html[1]
+    query, document = [one for one in parts(ask, **address) if isinstance(one, Passage)]
+    assert query.title and "Ships" in document.text
 
 
 def test_the_best_system_is_drawn_first_also_where_less_is_better(ask: Ask) -> None:
@@ -158,12 +158,12 @@ def test_the_clicked_system_is_one_of_the_two_compared_and_query_starts_with_it(
 
 
 def test_a_system_has_its_versions_which_are_read_for_them_alone(ask: Ask) -> None:
-    rows = find(ask, "versions_table", dataset="tiny", measure="RR@10", against=HOSTILE).rows
+    rows = find(ask, "versions_table", dataset="tiny", measure="RR@10", against=HOSTILE).shown
     assert rows[["Version", "Note", "RR@10"]].to_numpy().tolist() == [
-        ["new", HOSTILE, ".833"],
-        ["1", "", "1.000"],
+        ["new", HOSTILE, pytest.approx(5 / 6)],
+        ["1", "", 1.0],
     ]
-    systems = find(ask, "systems", dataset="tiny", show="Overview").rows["System"]
+    systems = find(ask, "systems", dataset="tiny", show="Overview").shown["System"]
     assert sorted(systems) == sorted(RUNS)
 
 
@@ -179,19 +179,19 @@ def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> No
 def test_a_document_is_searched_by_its_id(ask: Ask) -> None:
     address = {"dataset": "tiny", "show": "Documents"}
     assert "d4 is ranked or judged for 1 query" in said(parts(ask, doc="d4", **address))
-    assert find(ask, "places", doc="d4", **address).rows["Judgement"].tolist() == ["hole"]
+    assert find(ask, "places", doc="d4", **address).shown["Judgement"].isna().tolist() == [True]
     assert "No system ranks *d* here" in said(parts(ask, doc="*d*", **address))
     assert "Ids with these letters: d1, d2" in said(parts(ask, doc="d", **address))
 
 
 def test_a_dataset_in_two_languages_shows_what_is_printed(ask: Ask) -> None:
     for name in ("scifact", "scifact-pl"):
-        rows = find(ask, "languages", dataset=name, show="Two languages").rows.set_index("System")
+        rows = find(ask, "languages", dataset=name, show="Two languages").shown.set_index("System")
         row = rows.loc["BM25 (Elasticsearch)"]
-        assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
-        assert row["Polish − English, published"] == "−.066"
+        assert row["English, published"] == 0.691 and row["Polish, published"] == 0.625
+        assert row["Polish − English, published"] == pytest.approx(-0.066)
         part = find(ask, "translation", dataset=name, show="Two languages")
-        bold = part.rows[part.bold["LaBSE"]]["Part"].tolist()
+        bold = part.shown[[any(row) for row in part.bold]]["Part"].tolist()
         assert bold == ["scifact-pl queries"]
 
 

@@ -13,6 +13,7 @@ from compute.store.loading import Bench
 from compute.store.run_versions import Version
 from compute.views.compare import select as compare_select
 from compute.views.dataset import versions
+from tests.views.records import under
 
 RUNS = [
     "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d4 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
@@ -49,8 +50,9 @@ def test_each_version_has_its_scores_holes_and_what_it_has_more(three: Bench) ->
     last = rows.loc["t"]
     assert (last["from"], last["to"]) == (tested["low"], tested["high"])
     assert last["p"] == tested["p_randomisation"]
-    shown = versions.table(history.merge(rows, on="system"), "RR@10")
-    assert shown["Version"].tolist() == ["3", "2", "1"]
-    assert shown["Minus the one before"].tolist() == ["+.333", "+.167", "–"]
+    told = history.merge(rows, on="system")
+    shown = under(versions.columns(told, "RR@10"), told)
+    assert shown["Version"].tolist() == ["1", "2", "3"]
+    assert shown["Minus the one before"].tolist() == ["–", "+.167", "+.333"]
     drawn: Any = versions.line(history.merge(rows, on="system"), "RR@10", theme="light")
     assert list(drawn.data[0].y) == pytest.approx([1 / 2, 2 / 3, 1])

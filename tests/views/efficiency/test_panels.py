@@ -16,6 +16,7 @@ from compute.views.efficiency import tables as efficiency_tables
 from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import legend, palette
 from tests.support.worlds import FEWER
+from tests.views.records import under
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
 NAN = float("nan")
@@ -36,6 +37,12 @@ ROWS = DataFrame(
         point("unknown", 0.9, NAN),
     ]
 )
+
+
+def costs(measure: str) -> DataFrame:
+    """The table of costs as it is written."""
+    columns = efficiency_tables.columns(ROWS, measure)
+    return under(columns, efficiency_tables.ordered(ROWS, measure))
 
 
 def drawn(rows: DataFrame = ROWS, cost: str = "latency_p50_ms") -> Any:
@@ -77,7 +84,7 @@ def test_of_holes_the_stairs_lead_down_and_the_fewest_come_first() -> None:
     # B and C are dearer than A and have more holes.
     assert list(zip(here.x, here.y, strict=True))[1:-1] == [(1.0, 0.5)]
     assert here.y[0] > 0.7
-    table = efficiency_tables.table(ROWS, "Hole@10")
+    table = costs("Hole@10")
     assert table["Hole@10"].tolist() == [".3000", ".5000", ".6000", ".7000", ".9000"]
 
 
@@ -168,7 +175,7 @@ def test_costs_are_said_in_units_that_fit(said: str, expected: str) -> None:
 
 
 def test_the_table_leaves_out_what_nothing_fills() -> None:
-    table = efficiency_tables.table(ROWS, "nDCG@10")
+    table = costs("nDCG@10")
     assert list(table["System"]) == ["unknown", "B", "C", "A", HOSTILE]
     assert list(table["Median latency"]) == ["–", "20 ms", "100 ms", "1.0 ms", "0.5 ms"]
     assert "Memory" not in table
@@ -191,7 +198,8 @@ def test_the_papers_figures_stand_beside_the_mean_of_ours() -> None:
         }
     )
     named = DataFrame({"system": ["bm25-multifield", "tas-b"], "title": ["BM25 (Anserini)", "T"]})
-    table = efficiency_tables.beside_print(published.efficiency(), costs, named)
+    rows = efficiency_tables.beside_print(published.efficiency(), costs, named)
+    table = under(efficiency_tables.BESIDE_PRINT, rows)
     assert len(table) == 21
     bm25 = table.iloc[0]
     assert bm25["System"] == "BM25 (Anserini)"

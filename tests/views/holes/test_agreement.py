@@ -6,6 +6,7 @@ from pandas import DataFrame
 
 from compute.views.holes import agreement as figures
 from tests.support.holes import words
+from tests.views.records import under
 
 KAPPAS = DataFrame(
     [("ada", "bob", 12, 0.75, 0.5, -0.25, 0.875), ("ada", "eve", 1, 1.0, *[math.nan] * 3)],
@@ -14,9 +15,9 @@ KAPPAS = DataFrame(
 
 
 def test_kappa_in_a_table() -> None:
-    table = figures.kappa_table(KAPPAS)
-    assert table.iloc[0].tolist() == ["ada", "bob", 12, "75%", ".50", "−.25 to .88"]
-    assert table.iloc[1].tolist() == ["ada", "eve", 1, "100%", "–", "–"]
+    table = under(figures.KAPPAS, KAPPAS)
+    assert table.iloc[0].tolist() == ["ada", "bob", "12", "75%", ".50", "−.25 to .88"]
+    assert table.iloc[1].tolist() == ["ada", "eve", "1", "100%", "–", "–"]
 
 
 def test_alpha_in_words() -> None:
@@ -34,7 +35,8 @@ def test_disagreements_name_who_gave_what() -> None:
         [("q1", "d1", {"bob": 0, "ada": 2}, None), ("q2", "d9", {"ada": 1, "bob": 0}, 1)],
         columns=["query_id", "doc_id", "labels", "settled"],
     ).astype({"settled": "Int64"})
-    assert figures.disagreement_table(pairs).values.tolist() == [
+    told = pairs.assign(labels=pairs["labels"].map(figures.given))
+    assert under(figures.DISAGREEMENTS, told).values.tolist() == [
         ["q1", "d1", "ada 2, bob 0", ""],
         ["q2", "d9", "ada 1, bob 0", "1"],
     ]

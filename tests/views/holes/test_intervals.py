@@ -289,7 +289,7 @@ def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None
 def test_before_and_after_side_by_side() -> None:
     before, after = scored(a=0.6, b=0.5), scored(b=0.7, a=0.6).assign(hole=0.1)
     table = figures.before_and_after(before, after, "nDCG@10")
-    assert table.rows.values.tolist() == [
+    assert table.shown.values.tolist() == [
         ["<i>b</i> %{x}", 0.5, 0.7, pytest.approx(0.2), 0.4, 0.1, 2, 1],
         ["<i>a</i> %{x}", 0.6, 0.6, 0.0, 0.4, 0.1, 1, 2],
     ]
@@ -300,7 +300,7 @@ def test_the_printed_effect_best_first() -> None:
     rows = [("ANCE", 0.654, 0.735, 0.144), ("docT5query", 0.713, 0.714, 0.028)]
     effect = DataFrame(rows, columns=["title", "before", "after", "hole"])
     table = figures.published_effect(effect)
-    assert table.rows["System"].tolist() == ["ANCE", "docT5query"]
+    assert table.shown["System"].tolist() == ["ANCE", "docT5query"]
     assert ".735" in html(table) and "+.081" in html(table) and "14%" in html(table)
 
 
@@ -310,7 +310,7 @@ def test_the_numbers_behind_the_bars() -> None:
         f"{name}: {end}" for name in ("Own list", "Pool", "Collection") for end in ("low", "high")
     ]
     heads = ["System", "nDCG@10", *ends, "Expected", "Hole@10", "Never judged", "Holes"]
-    assert list(table.rows.columns) == heads
+    assert list(table.shown.columns) == heads
     assert ".500" in html(table) and "25%" in html(table)
 
 

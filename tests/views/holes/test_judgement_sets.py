@@ -98,7 +98,7 @@ def test_what_turns_is_said_in_words_and_in_a_table() -> None:
         " alone: 0; 1 by both, the other way round."
     )
     table = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
-    assert table.rows[["System", "Other", "What turns"]].to_numpy().tolist() == [
+    assert table.shown[["System", "Other", "What turns"]].to_numpy().tolist() == [
         ["A", "B", "order, significant by both"],
         ["A", "C", "significant by Official alone"],
     ]

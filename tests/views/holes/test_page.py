@@ -18,6 +18,7 @@ from compute.views.page import Button, Figure, Message, Prose, Table, Text, Widg
 from compute.views.page.store_ask import opened
 from tests.support import sampling as made_up
 from tests.support.holes import fill, found, heads, judge, shown, words
+from tests.views.records import written
 
 BOB = "<b>*bob*"
 GRADES = [("q1", "d1", 2), ("q1", "d3", 0), ("q1", "d4", 0), ("q9", "d1", 1)]
@@ -74,11 +75,11 @@ def test_relevant_documents_alone_cannot_tell_everything(judged: Path) -> None:
 @pytest.mark.parametrize("added", [False, True])
 def test_before_and_after_whatever_the_switch_says(judged: Path, added: bool) -> None:
     of = shown(judged, dataset="tiny", added=added)
-    table = found(of, "before-after").rows
+    table = found(of, "before-after").shown
     assert "with 50 added" in words(*of)
     assert (table["Hole@10 before"] > table["after "]).any()
     assert "In print" not in heads(of)
-    assert "ANCE" in found(of, "published-effect").rows["System"].tolist()
+    assert "ANCE" in found(of, "published-effect").shown["System"].tolist()
     assert heads(of)[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
     assert "not necessarily chosen from these systems" in words(*of)
 
@@ -104,19 +105,19 @@ def test_one_system_alone_has_no_order_and_makes_no_pool(judged: Path) -> None:
 
 def test_people_and_a_machine_stand_beside_each_other(agreed: Path, tmp_path: Path) -> None:
     of = shown(agreed, dataset="tiny")
-    assert found(of, "kappas").rows["Pairs both judged"].tolist() == [3]
+    assert found(of, "kappas").shown["Pairs both judged"].tolist() == [3]
     assert "Krippendorff's alpha" in words(*of)
     (way,) = [one for one in of if isinstance(one, Prose)]
     assert way.text == "[1 disagreement between people to settle](#agreement)"
     (form,) = [one for one in of if isinstance(one, Widget) and one.name == "settle"]
     assert [row["doc_id"] for row in form.values["rows"]] == ["d2"]
-    told = found(of, "machines").rows
+    told = written(found(of, "machines"))
     columns = ["Machine", "Compared with", "Pairs of both", "Same grade"]
     assert told[columns].values.tolist() == [
-        [BOB, "official", 1, "100%"],
-        [BOB, "people here", 2, "50%"],
+        [BOB, "official", "1", "100%"],
+        [BOB, "people here", "2", "50%"],
     ]
-    confused = found(of, "confusions").rows
+    confused = found(of, "confusions").shown
     assert confused.drop(columns="Machine").values.tolist() == [
         ["official", 2, 0, 1],
         ["people here", 0, 1, 0],
@@ -134,12 +135,12 @@ def test_two_judgement_sets_stand_side_by_side(tmp_path: Path) -> None:
     rows = [("q1", "d1", 0), ("q1", "d4", 2), ("q2", "d3", 1), ("q2", "d2", 0), ("q3", "d6", 1)]
     graded(home, BOB, *rows)
     of = shown(home, dataset="tiny", measure="P@5", set="official")
-    assert {f"Machine {BOB}", "Person ada"} <= set(found(of, "sets").rows["Set"])
-    board = found(of, "set-boards").rows
+    assert {f"Machine {BOB}", "Person ada"} <= set(found(of, "sets").shown["Set"])
+    board = found(of, "set-boards").shown
     # q1, q2, q3 by the machine: sure finds none, d3 and d6; the other d4, none and nothing.
     machine = dict(zip(board["System"], board[f"Machine {BOB}"], strict=True))
     assert machine["sure"] == pytest.approx((0 + 1 + 1) / 15)
-    apart = found(of, "set-grades").rows
+    apart = found(of, "set-grades").shown
     assert apart.to_numpy().tolist() == [["q1", "d1", 2, 0], ["q2", "d2", 1, 0]]
     assert f"Official: 2 · Official + added: 2 · Machine {BOB}: 0" in words(*of)
     assert "ships in the harbour" in words(*of) and "at dawn" in words(*of)
@@ -174,7 +175,7 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
     about = {"task": task.id, "frame": frame.identity, "n_frame": frame.n, "goal": "scores"}
     about |= {"seed": 7, "predictor": "ranks-1", "n_judged": n}
     assert task.measure in record["measures"] and record["samples"] == [about]
-    numbers = found(of, "estimated-numbers").rows
+    numbers = found(of, "estimated-numbers").shown
     assert numbers[["Estimate", "SE"]].notna().all(axis=None)
     assert numbers["These queries: low"].isna().all() != enough
     of = shown(tmp_path / "home", dataset=made_up.DATASET)

@@ -52,7 +52,7 @@ def test_the_note_says_that_judgements_need_not_come_from_these_systems() -> Non
 
 def test_the_tables_hold_what_was_counted() -> None:
     table = left_out_table(rows(), "nDCG@10")
-    assert table.rows["Change"].round(3).tolist() == [-0.1, 0.0]
+    assert table.shown["Change"].round(3).tolist() == [-0.1, 0.0]
     added = {"n_added": [3], "n_added_relevant": [2], "n_added_alone": [1]}
     gained = DataFrame({"title": ["A"], "value": [0.5], "value_added": [0.45]} | added)
     shown = html(gains_table(gained, "P@5"))

@@ -53,7 +53,7 @@ def test_the_numbers_have_both_intervals_and_the_ranks(tmp_path: Path) -> None:
     found = estimated.estimated(store, task, frame, known)
     bounds = estimated.ends(task, frame, known, "DCG@10")
     rows = sampled.systems(bounds, found).assign(title="a title")
-    table = sampled.numbers(rows, "P@10").rows
+    table = sampled.numbers(rows, "P@10").shown
     assert table["Queries like these: high"].tolist() == rows["like_high"].tolist()
     ranks = found.estimates.ranks().set_index("system").loc[rows["system"]]
     assert table["Best rank"].tolist() == ranks["rank_low"].tolist()

@@ -10,6 +10,7 @@ from compute.evaluate.estimates.linearised import Kind, kind
 from compute.judgements import sampling
 from compute.views.holes import three_ways
 from tests.evaluate.estimates.made import TWO, drawn
+from tests.views.records import under
 
 P = kind("P@10")
 LEVELS = np.array([1.0, 2.0])
@@ -97,5 +98,5 @@ def test_a_machine_that_loves_a_system_is_off_where_that_found_the_document() ->
     assert found["found by S3"]["said_relevant"] == 1 > found["found by S0"]["said_relevant"]
     assert found["found by S3"]["off"] > found["found by S0"]["off_high"]
     assert kappas["kappa"] < 0.3 and len([name for name in found if "words" in str(name)]) == 2
-    shown = three_ways.error_table(rows)
+    shown = under(three_ways.ERRORS, rows)
     assert shown["Too high"].str.endswith("%").all()

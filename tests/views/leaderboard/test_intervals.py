@@ -16,7 +16,7 @@ from compute.views.leaderboard import order_confidence, select_order
 from compute.views.leaderboard.board import Board, board, short_titles
 from compute.views.leaderboard.bump import bump
 from compute.views.leaderboard.cells import printed
-from compute.views.leaderboard.intervals import MOST_BARS, MOST_ROWS, intervals, table
+from compute.views.leaderboard.intervals import MOST_BARS, MOST_ROWS, headings, intervals, table
 from compute.views.leaderboard.order_confidence import ALL
 
 CATALOGUE = DataFrame([row.record() for row in DATASETS.values()]).rename(
@@ -146,18 +146,17 @@ def test_the_table_has_the_order_and_then_the_values(v4: tuple[DataFrame, Board]
     order, made = v4
     rows = table(order, made)
     first = rows.iloc[0]
-    assert first["System"] == "BM25+CE" and first["SciFact"] == 0.688
-    assert first["Rank"].startswith("1") and "a" in first["Group"]
-    assert " to " in first["95% interval"]
-    assert list(rows.columns[:6]) == ["System", "Mean", "95% interval", "Rank", "First in", "Group"]
+    assert first["title"] == "BM25+CE" and first["on scifact"] == 0.688
+    assert first["rank"] == 1 and "a" in first["group"]
+    assert first["low"] < first["mean"] < first["high"]
 
 
 def test_systems_outside_the_order_follow_without_a_rank(v4: tuple[DataFrame, Board]) -> None:
     order, made = v4
     rows = table(order[order["system"] != "bm25+ce-minilm"], made)
     assert rows["system"].tolist()[-2:] == ["bm25+ce-minilm", "dpr"]
-    assert (rows[["Rank", "Group"]].iloc[-2:] == ["–", ""]).all(axis=None)
-    assert (table(None, made)["Rank"] == "–").all()
+    assert rows[["rank", "group"]].iloc[-2:].isna().all(axis=None)
+    assert table(None, made)["rank"].isna().all()
 
 
 def test_a_dataset_may_be_called_as_a_column_is() -> None:
@@ -165,9 +164,10 @@ def test_a_dataset_may_be_called_as_a_column_is() -> None:
     cells = DataFrame(rows, columns=["dataset", "system", "value"]).assign(
         in_domain=False, suspect=False, remark=""
     )
-    found = table(None, board(cells, CATALOGUE, NAMES, "nDCG@10")).iloc[0]
-    assert (found["Rank"], found["system"], found["FiQA-2018"]) == ("–", "a", 0.3)
-    assert (found["Rank (Rank)"], found["system (system)"]) == (0.5, 0.4)
+    made = board(cells, CATALOGUE, NAMES, "nDCG@10")
+    found, heads = table(None, made).iloc[0], headings(made)
+    assert (found["system"], found["on fiqa"], found["on Rank"]) == ("a", 0.3, 0.5)
+    assert (heads["fiqa"], heads["Rank"]) == ("FiQA-2018", "Rank (Rank)")
 
 
 def test_a_board_without_anything_in_common_is_ordered_by_dataset() -> None:

@@ -125,17 +125,17 @@ def test_the_table_has_every_system_with_interval_rank_and_group(at: Callable[..
     shown = at(**OWN, view="Table")
     board = shown.table("board")
     heads = ["System", "Mean", "95% interval", "Rank", "First in", "Group", "Hole@10", "Datasets"]
-    assert list(board.rows) == [*heads, "one", "two"]
-    drawn = cast(Any, board.drawn)("light")
-    assert list(drawn)[:4] == ["System", "Mean", "Interval", "95% interval"]
-    assert drawn["Interval"].str.startswith("data:image/svg+xml,").all()
+    assert list(board.shown) == [*heads, "one", "two"]
+    assert [one.head for one in board.columns[:4]] == ["System", "Mean", "Interval", "95% interval"]
+    pictures = cast(Any, board.columns[2].drawn)("light")
+    assert all(one.startswith("data:image/svg+xml,") for one in pictures)
     # Of ten documents one is judged.
-    assert board.rows["Hole@10"].tolist() == pytest.approx([0.9] * 3)
-    assert board.rows["Datasets"].tolist() == [2, 2, 2]
-    assert board.rows["Rank"].tolist() == ["1–2", "1–2", "3"]
-    assert board.rows["Group"].tolist() == ["a", "a", "b"]
-    both = (board.rows["one"] + board.rows["two"]) / 2
-    assert board.rows["Mean"].tolist() == pytest.approx(both.tolist())
+    assert board.shown["Hole@10"].tolist() == pytest.approx([0.9] * 3)
+    assert board.shown["Datasets"].tolist() == [2, 2, 2]
+    assert board.shown["Rank"].tolist() == ["1–2", "1–2", "3"]
+    assert board.shown["Group"].tolist() == ["a", "a", "b"]
+    both = (board.shown["one"] + board.shown["two"]) / 2
+    assert board.shown["Mean"].tolist() == pytest.approx(both.tolist())
     assert "cells" not in shown.keys
 
 
@@ -223,7 +223,7 @@ def test_a_board_over_returned_queries_stands_beside_one_over_the_same(tmp_path:
 def test_the_table_of_a_collection_of_one_query_has_no_order(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 1)
     shown = records.shown(page, home, **OWN, view="Table")
-    rows = shown.table("board").rows.set_index("System")
+    rows = shown.table("board").shown.set_index("System")
     assert rows.loc["good", "few"] == 1 and set(rows["Rank"]) == {"–"}
     assert "no ranks" in shown.words
 

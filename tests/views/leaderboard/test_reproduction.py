@@ -15,6 +15,7 @@ from compute.views.leaderboard.reproduction import (
     table,
     verdict_counts,
 )
+from tests.views.records import under
 
 REASONS = published.reasons()
 PRINTED = DataFrame(
@@ -110,8 +111,10 @@ def test_what_agrees_is_blue_and_what_does_not_orange(theme: str) -> None:
     )
     named = DataFrame({"dataset": ["scifact"], "title": ["SciFact"]})
     systems = DataFrame({"system": ["bm25-multifield"], "title": ["BM25"]})
-    shown = reproduction.styled(found, (named, systems), theme)
-    page = shown.to_html()
-    assert "≠ differs" in page and "✓ equal" in page and "−.0003" in page
-    styles = [line for line in page.splitlines() if "background-color" in line]
-    assert len(set(styles)) == 2
+    columns, rows = reproduction.columns(found, 9), reproduction.titled(found, (named, systems))
+    shown = under(columns, rows)
+    assert {"≠ differs", "✓ equal"} == set(shown["Verdict"])
+    assert "−.0003" in shown["Difference"].tolist()
+    (filled, again) = [one.fill(theme) for one in columns if one.fill]
+    assert filled == again and len(set(filled)) == 2
+    assert all(one.startswith("background-color") for one in filled)

@@ -18,6 +18,7 @@ from compute.views.lengths import medians, violins
 from compute.views.shared.drawing import COLUMN, lists
 from compute.views.shared.theme import palette
 from tests.support.worlds import CASES
+from tests.views.records import under
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
 NAMED = DataFrame(
@@ -27,6 +28,7 @@ NAMED = DataFrame(
         "family": ["lexical", "dense", "imported"],
     }
 )
+
 KEYS = ["of", "relevance", "system"]
 RAW = {
     ("corpus", "", ""): [10, 20, 20, 30, 900],
@@ -317,7 +319,7 @@ def test_the_papers_averages_stand_beside_ours() -> None:
             "printed_query_words": [3.3, np.nan],
         }
     )
-    table = medians.averages_table(counted)
+    table = under(medians.AVERAGES, counted)
     assert table.iloc[0].tolist() == [
         "One",
         "1,000",
@@ -341,7 +343,9 @@ def test_published_medians_stand_beside_ours() -> None:
         columns=["source", "dataset", "system", "measure", "value"],
     )
     averages = DataFrame({"dataset": ["one"], "empty_texts": [pd.NA]})
-    table = medians.published_table(printed, MEDIANS, averages, {"one": "One", "minilm": "MiniLM"})
+    titles = {"one": "One", "minilm": "MiniLM"}
+    rows = medians.published_rows(printed, MEDIANS, averages, titles)
+    table = under(medians.published_columns(rows), rows)
     assert table["Published (BEIR v4)"].tolist() == ["14", "160", "42,000"]
     assert table["Here"].tolist() == ["10", "–", "–"]
     assert table["System"].tolist() == ["MiniLM", "ance", "–"]

@@ -20,6 +20,7 @@ from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import plain
 from tests.support.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
 from tests.support.worlds import CASES, seeds
+from tests.views.records import under
 
 SAFE = "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}"
 
@@ -362,13 +363,13 @@ def test_three_marks_have_no_correlation_and_the_panel_says_so() -> None:
 
 def test_the_table_of_correlations_has_three_digits_and_true_minus() -> None:
     marks = DataFrame(FIVE, columns=["dataset", "similarity", "gain", "left_out"])
-    table = shifts.table({("SBERT", "bigrams"): marks})
+    table = under(shifts.COLUMNS, shifts.table({("SBERT", "bigrams"): marks}))
     assert table.to_numpy().tolist() == [
-        ["SBERT", "bigrams", 1, "0.800", "−0.82 to 1.00", 4],
-        ["SBERT", "bigrams", 0, "−0.100", "−0.90 to 0.86", 5],
+        ["SBERT", "bigrams", "1", "0.800", "−0.82 to 1.00", "4"],
+        ["SBERT", "bigrams", "0", "−0.100", "−0.90 to 0.86", "5"],
     ]
-    few = shifts.table({("SBERT", "bigrams"): marks[:3]})
-    assert few.to_numpy().tolist() == [["SBERT", "bigrams", 0, "–", "too few points", 3]]
+    few = under(shifts.COLUMNS, shifts.table({("SBERT", "bigrams"): marks[:3]}))
+    assert few.to_numpy().tolist() == [["SBERT", "bigrams", "0", "–", "too few points", "3"]]
 
 
 def test_words_are_shown_per_million() -> None:

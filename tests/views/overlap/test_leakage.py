@@ -12,6 +12,7 @@ from compute.store.loading import Bench
 from compute.views.overlap import leakage
 from tests.support import filled
 from tests.support.tiny import QUERIES
+from tests.views.records import under
 
 RUNS = {
     "good": "q1 Q0 d1 1 2 t\nq2 Q0 d2 1 2 t\nq3 Q0 d1 1 1 t\n",
@@ -43,12 +44,13 @@ def test_the_changes_are_those_of_the_means_by_hand(compared: Bench) -> None:
         "one holds 1 of the 3 queries of Tiny and 0 of its 5 relevant documents, equal or nearly"
         " so: 1 query touched."
     )
-    shown = leakage.table(both.reset_index().assign(left_out="query"), {"one": "One"})
+    rows = leakage.shown(both.reset_index().assign(left_out="query"), {"one": "One"})
+    shown = under(leakage.COLUMNS_SHOWN, rows)
     assert shown.iloc[1].to_list()[1:6] == ["1 of 3", "One", ".333", ".000", "−.333"]
     nothing_left = leakage.said(sets.assign(n_touched=3), {})
     assert nothing_left.endswith("3 queries touched, so that none is left without them.")
     gone = both.reset_index().assign(left_out="query", value_without=float("nan"))
-    assert leakage.table(gone, {}).empty
+    assert leakage.shown(gone, {}).empty
 
 
 def test_without_a_score_the_set_still_has_a_row(compared: Bench) -> None:

@@ -24,13 +24,13 @@ from compute.views.page import (
     Figure,
     Found,
     Heading,
-    Html,
     Into,
     Live,
     Many,
     Message,
     Note,
     Number,
+    Passage,
     Remember,
     Row,
     Section,
@@ -256,9 +256,9 @@ def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> Non
 def test_a_frame_is_walked_and_what_other_pages_start_with_is_no_part() -> None:
     def page(ask: Ask) -> Iterator[Step]:
         yield Remember(["bm25", "minilm"])
-        yield Box([Html("<b>1</b>"), Text("inside")], height=90)
+        yield Box([Passage("<b>1</b>"), Text("inside")], height=90)
 
-    assert parts(page, Nothing()) == [Html("<b>1</b>"), Text("inside")]
+    assert parts(page, Nothing()) == [Passage("<b>1</b>"), Text("inside")]
 
 
 def test_a_control_is_found_without_what_sections_hold() -> None:

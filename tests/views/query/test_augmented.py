@@ -7,6 +7,7 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.views.query import augmented
+from tests.views.records import under
 
 QUERY = DataFrame(
     {
@@ -47,7 +48,7 @@ def test_what_moved_is_told_from_both_lists() -> None:
             "relevance": [1, None, 0, 1],
         }
     ).astype({"relevance": "Int64"})
-    rows = augmented.moved(hits, "new", "old").to_numpy().tolist()
+    rows = under(augmented.MOVED, augmented.moved(hits, "new", "old")).to_numpy().tolist()
     assert rows == [
         ["b", "1", "2", "relevant"],
         ["c", "2", "below 10", "not judged"],
@@ -56,7 +57,7 @@ def test_what_moved_is_told_from_both_lists() -> None:
 
 
 def test_the_papers_table_has_its_ablations() -> None:
-    rows = augmented.printed(published.results(), ["nq-dpr"])
+    rows = under(augmented.COLUMNS, augmented.printed(published.results(), ["nq-dpr"]))
     found = rows.set_index(["Source", "System"])["Words added"]
     assert found["Table 2", "w/o weight"] == "19.2"
     assert found["Table 2", "BM25 query augmentation"] == "12.3"
@@ -68,7 +69,8 @@ def test_ours_stand_beside_plain_bm25_of_the_same_dataset() -> None:
     mean = DataFrame({"dataset": ["a", "a"], "system": names, "value": [0.5, 0.4]})
     costs = DataFrame({"dataset": ["a"], "system": names[:1], "latency_p50_ms": [12.0]})
     added = DataFrame({"dataset": ["a"], "system": names[:1], "added": [3.25]})
-    rows = augmented.measured({"nDCG@10": mean, "R@100": mean}, costs, added)
+    found = augmented.measured({"nDCG@10": mean, "R@100": mean}, costs, added)
+    rows = under(augmented.COLUMNS, found)
     assert rows["System"].tolist() == names
     assert rows["nDCG@10"].tolist() == [".500", ".400"]
     assert rows["Latency (s)"].tolist() == [".012", "–"]

@@ -59,7 +59,7 @@ def drawn(ask: Ask, key: str, **address: Any) -> go.Figure:
 
 
 def rows(ask: Ask, key: str, **address: Any) -> DataFrame:
-    return cast(Table, find(page, ask, key, dataset="tiny", **address).part).rows
+    return cast(Table, find(page, ask, key, dataset="tiny", **address).part).shown
 
 
 def boxes(ask: Ask, **address: Any) -> list[str]:
@@ -171,7 +171,7 @@ def test_other_pages_have_it_beside_the_papers_table(ask: Ask) -> None:
     on_dataset = parts(dataset_page, ask, dataset="tiny", show="Systems")
     for found in (on_dataset, parts(augmented_table.section, ask)):
         (*_, table) = (part for part in found if isinstance(part, Table))
-        assert table.rows["Words added"].iloc[0] == ".5"
+        assert table.shown["Words added"].iloc[0] == 0.5
 
 
 @pytest.mark.parametrize(

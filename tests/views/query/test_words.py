@@ -9,9 +9,10 @@ from pandas import DataFrame
 
 from compute.views.page import offers
 from compute.views.query.ranked_lists import ranked_lists
-from compute.views.query.words import judgement, value_table
+from compute.views.query.words import judgement, value_columns, value_rows
 from compute.views.shared.text import document, highlighted, query_words
 from tests.support.tiny import HOSTILE
+from tests.views.records import under
 
 SYSTEMS = (("bm25", "BM25"), ("minilm", "<b>MiniLM</b>"))
 
@@ -112,7 +113,8 @@ def test_the_values_of_a_query_stand_in_one_row_per_system() -> None:
         [("bm25", "nDCG@10", 0.5), ("minilm", "nDCG@10", 1.0), ("bm25", "Hole@10", 0.0)],
         columns=["system", "measure", "value"],
     )
-    table = value_table(values, SYSTEMS, ("nDCG@10", "R@100", "Hole@10"))
+    rows = value_rows(values, SYSTEMS)
+    table = under(value_columns(rows, ("nDCG@10", "R@100", "Hole@10")), rows)
     assert table.to_numpy().tolist() == [["BM25", ".500", ".000"], ["<b>MiniLM</b>", "1.000", "–"]]
 
 

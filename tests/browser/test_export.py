@@ -68,6 +68,7 @@ def test_a_figure_is_saved_for_one_column_of_a_paper(
     assert b"/Title (nDCG@10 of systems on tiny)" in content
 
 
+@pytest.mark.long
 def test_a_view_holds_what_its_page_shows_and_nothing_of_another(
     dashboard: str, page: Page, tmp_path: Path
 ) -> None:

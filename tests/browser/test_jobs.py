@@ -41,6 +41,7 @@ def _choose(page: Page, label: str, name: str) -> None:
     expect(page.get_by_role("option")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_recompute_shows_its_progress_and_its_score_by_itself(
     page: Page, dashboard: str, at_work: None
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_viewer_looks_and_is_told_what_the_rest_takes(page: Page, closed: str)
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
+@pytest.mark.long
 def test_an_annotator_judges_in_their_own_name_while_they_may(
     page: Page, closed: str, signed_home: Path
 ) -> None:

@@ -152,6 +152,7 @@ def test_a_collection_does_not_depend_on_what_is_imported_already(
     assert build("numpy") == before
 
 
+@pytest.mark.long
 def test_the_catalogue_leads_to_the_builder() -> None:
     origin = source(DATASETS["pydocs-scikit-learn"], Settings())
     identity = origin.identity()

@@ -80,6 +80,7 @@ def test_without_systems_or_judgements_there_is_nothing_to_leave_out() -> None:
     assert unjudged["value_without"].tolist() == [0.0, 0.0, 0.0]
 
 
+@pytest.mark.long
 @FEWER
 @given(ranked(), grades(), st.sampled_from(["nDCG@3", "nDCG@10", "P@3", "R@10", "R_cap@3"]))
 def test_leaving_out_is_scoring_by_the_judgements_that_are_left(

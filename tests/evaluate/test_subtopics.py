@@ -86,6 +86,7 @@ def test_ties_are_ranked_as_for_all_measures_and_not_as_ndeval_ranks_them() -> N
     assert values(rows, {"v1": [*"abec"]}, name)["v1", name] == pytest.approx(0.9789, abs=5e-5)
 
 
+@pytest.mark.long
 @worlds.SOME
 @given(judged, lists)
 def test_every_value_equals_ir_measures(rows: list[tuple], ranked: dict[str, list[str]]) -> None:

@@ -66,6 +66,7 @@ def svg(chromium: str) -> bytes:
     return figures.write(shown(of=["Mine", "nDCG@10"], legend=lambda _: legend), "svg", Paper())
 
 
+@pytest.mark.long
 def test_without_its_title_a_figure_keeps_what_its_colours_mean(chromium: str) -> None:
     legend = [("#3a71ac", "●", "better")]
     one = shown(of=["Mine"], legend=lambda _: legend)

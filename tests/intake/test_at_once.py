@@ -88,6 +88,7 @@ def test_a_name_that_was_taken_while_a_file_was_read_is_refused_where_it_must_be
     assert [part.rows for part in bench.store.parts("judgements", "mine")] == [2]
 
 
+@pytest.mark.long
 def test_one_file_of_judgements_taken_in_twice_at_once_is_counted_once(
     bench: Bench, tmp_path: Path
 ) -> None:

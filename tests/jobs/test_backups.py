@@ -221,6 +221,7 @@ def test_a_damaged_part_of_the_home_is_left_out_and_named(
     assert opened(at / "new").parts("queries") == []
 
 
+@pytest.mark.long
 def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole_backup(
     at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -104,6 +104,7 @@ def test_cancelled_it_asks_no_more_and_keeps_what_is_graded(bench: Bench, server
     assert journal.asked(bench.store, "tiny", "gpt").empty
 
 
+@pytest.mark.long
 def test_a_limit_fails_the_job_with_a_sentence(bench: Bench, server: Machine) -> None:
     first = jobs.start_judging(bench.store, planned(bench, requests=7)).job
     with worker(bench.settings):

@@ -70,6 +70,7 @@ def undivided(bench: Bench, name: str) -> DataFrame:
     return run.read(outcome.hits)
 
 
+@pytest.mark.long
 def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
@@ -307,6 +308,7 @@ def told(settings: Settings, job: str) -> jobs.Progress | None:
     return progress if progress and progress.step == "index" and progress.done else None
 
 
+@pytest.mark.long
 def test_a_cancelled_job_ends_its_shards_too(tmp_path: Path) -> None:
     bench = home(tmp_path, TWO)
     settings = bench.settings

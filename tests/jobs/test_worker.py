@@ -194,6 +194,7 @@ def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None
             assert other.poll() is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "step", "unit"),
     [

@@ -183,6 +183,7 @@ def test_a_file_of_another_dataset_or_of_a_blank_name_is_refused_whole(
     assert store.added_judgements().empty
 
 
+@pytest.mark.long
 def test_a_changed_grade_is_a_new_row_and_may_change_back(home, store, tmp_path):
     for text in ("q1 0 d3 1\n", "q1 0 d3 2\n", "q1 0 d3 2\n", "q1 0 d3 1\n", "q1 0 d3 1\n"):
         (tmp_path / "one.qrels").write_text(text)

@@ -159,6 +159,7 @@ def test_compare_from_an_address_through_its_pickers(
     assert "To score the stored runs by it: python -m compute score" in said(wrong)
 
 
+@pytest.mark.long
 def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +180,7 @@ def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
     assert any(name.startswith("Interpolation of one") for name in app.selectbox(key="a").options)
 
 
+@pytest.mark.long
 def test_words_are_looked_up_once_rare_ones_are_asked_for(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

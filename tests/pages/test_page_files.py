@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from compute.base.settings import PROJECT
 from pages._frame import gate, menu
 from pages._shared import page_files
@@ -30,6 +32,7 @@ def test_every_page_of_the_table_is_found_and_nothing_else() -> None:
     assert sorted(gate._PAGES) == [f"/{file[6:-3]}" for file in found]
 
 
+@pytest.mark.long
 def test_a_server_has_imported_what_stands_behind_the_pages() -> None:
     """Nothing of it is left for the first person who opens a page."""
     answer = subprocess.run(
@@ -45,6 +48,7 @@ def test_a_server_has_imported_what_stands_behind_the_pages() -> None:
     assert len(behind) > 40
 
 
+@pytest.mark.long
 def test_a_server_ends_after_the_thread_that_opens_new_versions() -> None:
     """Ended inside a library of C++, it would take the process with it by a signal."""
     answer = subprocess.run(

@@ -272,6 +272,7 @@ def test_what_nobody_needs_is_dropped(store):
     assert rows <= versions.CHOICES * versions.KEPT * 2 * 2 * len(MEASURES)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["labels", "scores", "means"])
 def test_of_a_row_that_each_version_replaces_the_kept_versions_hold_one_each(store, table):
     overlays = small(store)
@@ -306,6 +307,7 @@ def test_means_of_a_dataset_of_parts_follow_their_parts(store):
     assert len(whole) == 2
 
 
+@pytest.mark.long
 def test_versions_share_what_their_datasets_are_until_a_part_is_replaced(store):
     small(store)
     publish(store, "nfcorpus", judged(q9={"a": 1}), {"one": hits(q9="z a")})

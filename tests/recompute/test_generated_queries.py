@@ -55,6 +55,7 @@ def test_queries_are_asked_once_and_appended_to_the_documents(
     assert len(bench.store.parts("generated")) == 2
 
 
+@pytest.mark.long
 def test_what_is_indexed_is_the_text_and_then_its_queries(
     bench: Bench, tiny: Dataset, t5: Checkpoint
 ) -> None:

@@ -131,9 +131,10 @@ def test_a_stored_run_outlives_the_folder_of_its_model(
     assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fused",
-    [FUSED, pytest.param("interpolate(bm25,bm25-multifield)", marks=pytest.mark.long)],
+    [FUSED, "interpolate(bm25,bm25-multifield)"],
 )
 def test_what_is_stored_is_fused_to_the_depth_that_it_has(
     fused: str, bench: Bench, tiny: Dataset, tmp_path: Path

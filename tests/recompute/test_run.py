@@ -86,6 +86,7 @@ def test_a_changed_corpus_is_searched_again(searched: Bench, row: Dataset, tmp_p
     assert "d7" in set(run.read(second.hits)["doc_id"])
 
 
+@pytest.mark.long
 def test_self_hits_leave_before_the_cut(bench: Bench, tmp_path: Path) -> None:
     now = Settings(home=bench.settings.home, threads=1, depth=2, latency_queries=0)
     folder = write_tiny(tmp_path / "own")

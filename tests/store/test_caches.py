@@ -81,6 +81,7 @@ def test_a_build_that_fails_leaves_nothing(settings: Settings) -> None:
     assert list((settings.home / "caches").glob("*.aside")) == []
 
 
+@pytest.mark.long
 def test_a_builder_that_was_killed_leaves_no_folder_to_be_used(settings: Settings) -> None:
     script = """
 import os, signal, sys

@@ -31,7 +31,6 @@ from tests.support.processes import prepared
 from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
-from tests.support.worlds import seeds
 
 TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "6"))
 FAULTS = ("kill", "full disk", "flipped bit", "missing file", "foreign state", "clock ahead")
@@ -179,7 +178,8 @@ def _whole(home: Path, deed: str, marks: list[str], before: int, damaged: str) -
     store.close()
 
 
-@pytest.mark.parametrize("number", seeds(TRIALS, 1))
+@pytest.mark.long
+@pytest.mark.parametrize("number", range(TRIALS))
 def test_a_fault_loses_nothing_and_halves_nothing(
     homes: tuple[Path, Path],
     tmp_path: Path,

@@ -168,6 +168,7 @@ def test_a_row_that_no_judgement_can_be_is_left_out_and_named(home: Path, value:
     assert bad(open_store(home)) == "3"
 
 
+@pytest.mark.long
 def test_every_page_of_a_state_that_is_zeroed_is_told(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

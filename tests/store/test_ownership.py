@@ -63,6 +63,7 @@ def named(home: Path) -> tuple[str, str]:
     return one, two
 
 
+@pytest.mark.long
 def test_the_parts_of_a_postgresql_state_outlive_an_import_without_it(
     home: Path,
     tmp_path: Path,

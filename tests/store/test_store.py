@@ -242,6 +242,7 @@ for number in range(5):
 """
 
 
+@pytest.mark.long
 def test_processes_publish_at_the_same_time(store: Store) -> None:
     """Three processes, ten publications each: every one counts, one part of an identity lives."""
     words = [sys.executable, "-c", PUBLISHER, str(store.home), store.settings.state]

@@ -78,6 +78,7 @@ def test_three_corpora_worked_by_hand(bench: Bench, tmp_path: Path) -> None:
     assert set(pairs(bench.store, "word pieces")) == set(pairs(bench.store, "unigrams"))
 
 
+@pytest.mark.long
 def test_it_does_not_matter_what_is_counted_first(bench: Bench, tmp_path: Path) -> None:
     take_in(bench, tmp_path, list(CORPORA))
     store = open_store(tmp_path / "other")
@@ -105,6 +106,7 @@ def test_similarities_hold_while_both_collections_are_what_they_were(
     assert pairs(bench.store, "unigrams") == pytest.approx(expected, abs=1e-15)
 
 
+@pytest.mark.long
 def test_a_corpus_twice_over_is_as_alike_as_once(bench: Bench, tmp_path: Path) -> None:
     take_in(bench, tmp_path, ["one", "two"])
     once = {unit: pairs(bench.store, unit) for unit in UNITS}
@@ -233,6 +235,7 @@ def test_vocabularies_are_listed_with_what_is_known_of_their_collections(
     ]
 
 
+@pytest.mark.long
 def test_counts_that_ship_are_cut_and_never_compared_as_if_whole(
     bench: Bench, tmp_path: Path
 ) -> None:

@@ -113,6 +113,7 @@ def test_both_batches_make_the_estimates_and_the_first_alone_until_the_second_be
     assert found.means == pytest.approx(truth) and found.is_census
 
 
+@pytest.mark.long
 def test_a_system_that_came_later_is_known_from_the_next_batch_on(world: World) -> None:
     store, frame, grades = world
     some = frame.systems[:2]
@@ -131,6 +132,7 @@ def test_a_system_that_came_later_is_known_from_the_next_batch_on(world: World) 
     assert not found.estimates.low.any(), "nothing is left to a range"
 
 
+@pytest.mark.long
 def test_when_runs_change_the_next_batch_stands_alone(world: World, tmp_path: Path) -> None:
     store, frame, grades = world
     task = made_up.make(store, frame, n_pairs=60)

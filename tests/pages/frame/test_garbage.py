@@ -10,6 +10,7 @@ from compute.base.settings import PROJECT
 from pages._frame import garbage
 
 
+@pytest.mark.long
 def test_a_page_leaves_no_module_to_the_collector_to_walk_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -142,6 +142,7 @@ def test_nobody_fills_the_memory_without_signing_in(closed: Dashboard) -> None:
         assert closed.held() - before < 10 * MEGABYTE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("leaves", [True, False])
 def test_who_goes_holds_no_files(opened: Dashboard, leaves: bool) -> None:
     with socket(opened.address) as visitor:

@@ -74,6 +74,7 @@ def test_what_was_started_is_said(store: Store) -> None:
     assert "1 queued as run-" in words_of(app)
 
 
+@pytest.mark.long
 def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) -> None:
     tiny = own_datasets(store)["tiny"]
     run.run(Bench(store, store.settings), system("bm25"), tiny)

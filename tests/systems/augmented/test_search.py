@@ -93,6 +93,7 @@ def test_lucene_scores_an_augmented_query_as_the_formula_does(
     assert "long" in found["0"]
 
 
+@pytest.mark.long
 def test_without_augmentation_it_is_bm25_of_the_distinct_pieces(
     index: Path, settings: Settings
 ) -> None:

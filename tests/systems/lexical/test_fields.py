@@ -148,6 +148,7 @@ def test_a_query_is_cut_before_one_piece_too_many() -> None:
     assert cut[0] == "the"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("searcher", [Bm25(), BestFields()], ids=["flat", "best fields"])
 def test_inflected_forms_meet_in_polish(searcher: Bm25, tmp_path: Path, settings: Settings) -> None:
     polish = searcher.for_language("pl")

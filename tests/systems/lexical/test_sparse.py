@@ -121,6 +121,7 @@ def test_splade_scores_are_inner_products_of_rounded_weights(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.parquet", "lucene"]
 
 
+@pytest.mark.long
 def test_sparta_scores_are_sums_of_the_best_match_of_each_query_piece(
     documents: Path, settings: Settings, distilbert: Path, tmp_path: Path
 ) -> None:
@@ -141,6 +142,7 @@ def test_sparta_scores_are_sums_of_the_best_match_of_each_query_piece(
     assert any(found)
 
 
+@pytest.mark.long
 def test_deepct_writes_each_word_as_often_as_its_first_piece_says(
     documents: Path, settings: Settings, deepct: Path, tmp_path: Path
 ) -> None:

@@ -313,6 +313,7 @@ def _alike(doc_ids: list[str]) -> list[str]:
     return ["9" if doc_id == "10" else doc_id for doc_id in doc_ids]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["hnsw", "ivf"])
 def test_an_approximate_index_tells_its_recall(
     kind: str, world: Path, documents: Path, settings: Settings, tmp_path: Path
@@ -333,6 +334,7 @@ def test_an_approximate_index_tells_its_recall(
     assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=2e-3)
 
 
+@pytest.mark.long
 def test_quantised_vectors_are_refined_by_those_that_are_kept(
     world: Path, documents: Path, settings: Settings, tmp_path: Path
 ) -> None:
@@ -438,6 +440,7 @@ def _new(folder: Path, name: str) -> Path:
     return folder
 
 
+@pytest.mark.long
 def test_half_precision_halves_what_is_stored(
     world: Path, documents: Path, settings: Settings, tmp_path: Path
 ) -> None:

@@ -156,6 +156,7 @@ def test_large_shards_are_read_in_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
     assert scores == pytest.approx(-np.sort(-products, axis=1)[:, :5], abs=1e-5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_more_candidates_find_more_of_the_nearest(dtype: str, tmp_path: Path) -> None:
     generator = np.random.default_rng(2)

@@ -116,6 +116,7 @@ def test_a_pair_judged_elsewhere_stays_in_the_task_behind_the_others(store: Stor
     assert len(open_pairs(store, task)) == 32
 
 
+@pytest.mark.long
 @settings(CASES, max_examples=CASES.max_examples // 25)
 @given(data=st.data())
 def test_nothing_is_lost_or_doubled_however_often(

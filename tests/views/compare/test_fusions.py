@@ -123,6 +123,7 @@ def test_a_measure_deeper_than_the_lists_has_no_answer(world: Any) -> None:
     assert fusion_sweep.swept(cursor, **asked | {"b": "none", "measure": MEASURE}).empty
 
 
+@pytest.mark.long
 def test_settings_in_slices_are_the_same(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fusion_sweep, "_AT_ONCE", 1500)
     again = fusion_sweep.swept(world[4], "tiny", "a", "b", "nDCG@5")

@@ -91,6 +91,7 @@ def test_the_best_system_is_drawn_first_also_where_less_is_better(ask: Ask) -> N
         assert part.drawn(theme="light").layout.yaxis.ticktext[0] == "plain", measure
 
 
+@pytest.mark.long
 def test_every_measure_draws(ask: Ask) -> None:
     for measure in MEASURES:
         figures = [one for one in parts(ask, dataset="own", measure=measure) if _drawn(one)]

@@ -103,6 +103,7 @@ def test_one_system_alone_has_no_order_and_makes_no_pool(judged: Path) -> None:
     assert "Hole@5" in words(*of) and "Had a system not been judged" not in heads(of)
 
 
+@pytest.mark.long
 def test_people_and_a_machine_stand_beside_each_other(agreed: Path, tmp_path: Path) -> None:
     of = shown(agreed, dataset="tiny")
     assert found(of, "kappas").shown["Pairs both judged"].tolist() == [3]
@@ -128,6 +129,7 @@ def test_people_and_a_machine_stand_beside_each_other(agreed: Path, tmp_path: Pa
     assert not [head for head in heads(shown(alone, dataset="tiny")) if head.startswith("How far")]
 
 
+@pytest.mark.long
 def test_two_judgement_sets_stand_side_by_side(tmp_path: Path) -> None:
     home = fill(tmp_path)
     given(home, "ada", 2, 0, 1)
@@ -227,6 +229,7 @@ def test_a_search_finds_every_part_by_its_section(tmp_path: Path) -> None:
             assert find(page, ask, key, **chosen).part.key == key
 
 
+@pytest.mark.long
 def test_files_count_the_added_judgements_that_the_address_names(tmp_path: Path) -> None:
     home = fill(tmp_path)
     judge(home, ("q3", "d6", 1), ("q1", "d6", 1), source=IMPORT)

@@ -178,6 +178,7 @@ def test_every_board_that_can_stand_beside_draws(bare: Ask) -> None:
         assert "bump" in shown.keys or few in shown.words or "the same rank" in shown.words
 
 
+@pytest.mark.long
 def test_every_printed_table_and_measure_draws(bare: Ask) -> None:
     for table in options(bare, "table"):
         for measure in options(bare, "measure", table=table):

@@ -72,6 +72,7 @@ $(LOOK)/installed: requirements.txt pyproject.toml
 		--constraint requirements.txt $$($(PYTHON) -c 'import tomllib; \
 		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])') \
 		| $(COUNTED)
+	@$(LOOK)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
@@ -83,6 +84,7 @@ $(READY): requirements.txt
 	@if [ -n "$(TORCH_INDEX)" ]; then \
 		$(PY) -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.txt)"; fi
 	@$(PY) -m pip install --disable-pip-version-check -r requirements.txt | $(COUNTED)
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 # Compiles the short list of pyproject.toml into requirements.txt.

@@ -1,12 +1,10 @@
-"""The command line: `python -m compute …`, one row per command."""
+"""The command line: `beirscope …` or `python -m compute …`."""
 
-import argparse
 import contextlib
 import logging
 import sys
 import time
 from collections.abc import Sequence
-from typing import NoReturn
 
 from compute.base import (
     bug_reports,
@@ -17,44 +15,30 @@ from compute.base import (
     settings,
 )
 from compute.base.errors import BeirscopeError
-from compute.commands.rows import COMMANDS
+from compute.commands import app, old
 
 log = logging.getLogger("compute.command")
 
 
-class _Parser(argparse.ArgumentParser):
-    """Repeats wrong words without what a terminal would obey."""
-
-    def error(self, message: str) -> NoReturn:
-        """Exit with status 2."""
-        super().error(printable.printable(message))
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
-    top = _Parser(prog="python -m compute", description=__doc__)
-    choose = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for name, command in COMMANDS.items():
-        sub = choose.add_parser(name, help=command.text, description=command.text)
-        for names, kind in command.options:
-            sub.add_argument(*names, **kind)  # pyrefly: ignore
-    return top
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
-    arguments = parser().parse_args(words)
-    json_logs.begin()
     start = time.monotonic()
-    status = _run(arguments)
-    log.info("%s: status %d, %.1f s", arguments.command, status, time.monotonic() - start)
+    asked, hint = old.renewed(sys.argv[1:] if words is None else words)
+    name = app.name_of(asked)
+    if name:
+        json_logs.begin()
+    if hint:
+        _say(hint)
+    status = _run(name, asked)
+    if name:
+        log.info("%s: status %d, %.1f s", name, status, time.monotonic() - start)
     return status
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(name: str, words: Sequence[str]) -> int:
     try:
         with permissions.private():
-            return COMMANDS[arguments.command].run(arguments)
+            return app.parsed(words)()
     except BeirscopeError as error:
         _say(str(error))
         return 2
@@ -64,7 +48,7 @@ def _run(arguments: argparse.Namespace) -> int:
         _say("stopped; nothing half-done was published")
         return 130
     except Exception as error:
-        return 2 if _is_damage() else _failed(arguments.command, error)
+        return 2 if _is_damage() else _failed(name, error)
 
 
 def _is_damage() -> bool:

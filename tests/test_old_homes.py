@@ -21,11 +21,14 @@ from compute import jobs
 from compute.__main__ import main
 from compute.base.files import untar
 from compute.base.settings import Settings, load
+from compute.commands import app
+from compute.commands import old as old_spellings
 from compute.judgements.tasks import tasks
 from compute.store import freshness
 from compute.store.migrations import STEPS
 from compute.store.store import Store
-from tests.homes.make import SETTINGS, commands, take_in
+from tests.commands.arguments import options
+from tests.homes.make import SETTINGS, take_in
 from tests.support.pages import opened
 from tests.support.processes.jobbing import ended, worker
 
@@ -134,7 +137,7 @@ def test_nothing_is_computed_again(
     for system in systems(old):
         assert main(["run", system, "tiny"]) == 0
         assert "(up to date)" in capsys.readouterr().out, system
-    assert main(["score", "tiny", "judged"]) == 0
+    assert main(["rescore", "tiny", "judged"]) == 0
     told = capsys.readouterr().out.splitlines()
     assert len(told) == len(systems(old)) + 2
     assert all(line.endswith("(up to date)") for line in told)
@@ -155,7 +158,7 @@ def test_scores_are_what_they_were(
 ) -> None:
     found = []
     for name in ("judged", "tiny"):
-        assert main(["show", "scores", "--dataset", name, "--json"]) == 0
+        assert main(["scores", "--dataset", name, "--json"]) == 0
         found += json.loads(capsys.readouterr().out)
     rows = [[row[name] for name in ("dataset", "system", "measure", "value")] for row in found]
     assert sorted(rows) == sorted(old.said["scores"])
@@ -285,10 +288,15 @@ def test_addresses_show_what_they_showed(
 
 @pytest.mark.parametrize("version", FORMATS)
 def test_commands_options_and_settings_have_their_names(version: str) -> None:
-    before, now = said_by(version), commands()
+    before = said_by(version)
     assert set(before["settings"]) <= set(Settings.__dataclass_fields__)
-    for command, options in before["commands"].items():
-        assert set(options) <= set(now[command]), command
+    now: dict[str, set[str]] = {}
+    for name in app.NAMES:
+        spellings = [name, *(words for words, new in old_spellings.OLD.items() if new == name)]
+        for one in spellings:
+            now.setdefault(one.split(" ")[0], set()).update(options(name))
+    for command, words in before["commands"].items():
+        assert {*words} - {"--help", "-h"} <= now[command], command
 
 
 def test_settings_of_the_home_count(old: Old) -> None:

@@ -1,18 +1,21 @@
-"""The commands that analyse what is stored: overlap, lengths; and what `show lengths` prints."""
+"""The commands about words of queries and documents: overlap, lengths, cluster-queries."""
 
-from argparse import Namespace
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base import printable
 from compute.base.errors import Missing
-from compute.base.printable import printable
 from compute.base.words import counted, near
+from compute.commands import options
 from compute.commands.common import done
-from compute.commands.opening import named, open_bench, say
+from compute.commands.opening import named, open_bench, open_whole, say
 from compute.corpora import lengths, overlap
-from compute.datasets import dataset, published
+from compute.datasets import dataset as dataset_of
+from compute.datasets import published as in_print
 from compute.intake import clustering
 from compute.jobs.kinds import corpora
 from compute.reading import database
@@ -24,38 +27,52 @@ from compute.views.overlap import select as queries
 from compute.views.shared.text import STOP_WORDS
 
 
-def compare(arguments: Namespace) -> int:
-    """Count the words of corpora, and compare each with all that are counted."""
+def compute_overlap(*datasets: options.Collections, again: options.Again = False) -> int:
+    """Count the words of collections and compare each with all that are counted."""
     bench = open_bench()
-    rows = corpora(bench.store, arguments.datasets)
+    rows = corpora(bench.store, datasets)
     if not rows:
         raise Missing("no documents are stored: name a dataset, such as scifact")
     for row in rows:
-        new = overlap.count(bench, loading.load(bench, row), again=arguments.again)
+        new = overlap.count(bench, loading.load(bench, row), again=again)
         tokens = overlap.tokens_of(bench.store, row.collection)
         counts = ", ".join(f"{count:,} {unit}" for unit, count in tokens.items())
         say(bench, f"{row.collection}: {counts}{'' if new else ' (counted already)'}")
     names = [row.collection for row in rows]
-    new = overlap.compare(bench, names, again=arguments.again)
+    new = overlap.compare(bench, names, again=again)
     say(bench, "similarities stored" if new else "similarities are up to date")
     return done(bench)
 
 
-def cluster_queries(arguments: Namespace) -> int:
-    """Put the queries of a dataset in clusters, and say how many are in each."""
+def cluster_queries(
+    dataset: options.Dataset, /, *, clusters: options.Count = 0, replace: bool = False
+) -> int:
+    """Cluster the queries of a dataset by their meaning, as labels of the key cluster.
+
+    Args:
+        clusters: so many (default: of 2 to 12 those of the largest silhouette)
+        replace: replace its labels `cluster`
+    """
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
-    asked = STOP_WORDS, arguments.clusters
-    _, found = clustering.cluster(bench, row, *asked, replace=arguments.replace)
+    row = dataset_of(dataset, own_datasets(bench.store))
+    _, found = clustering.cluster(bench, row, STOP_WORDS, clusters, replace=replace)
     for name, n in Counter(found.names).most_common():
-        say(bench, f"{counted(n, 'query')}: {printable(name)}")
+        say(bench, f"{counted(n, 'query')}: {printable.printable(name)}")
     best = found.silhouettes[found.k]
     say(bench, f"{found.k} clusters of {row.name}, mean silhouette {best:.2f} (1 is the clearest)")
     return done(bench)
 
 
-def overlaps(bench: Bench, arguments: Namespace) -> DataFrame:
-    """dataset, other, floor and a column per unit, for `show`: the most alike first."""
+def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = False) -> int:
+    """Print how similar collections are, the most similar first."""
+    rows = similarities(open_whole(), dataset)
+    # A table has four digits: the floors would all read 0.0000.
+    shown = rows if json else rows.assign(floor=rows["floor"].map("{:g}".format))
+    return printable.show(shown, json)
+
+
+def similarities(bench: Bench, dataset: str = "") -> DataFrame:
+    """dataset, other, floor and a column per unit; the most similar first."""
     cursor = database.open_version(bench.store).cursor()
     pairs = [
         queries.similarities(cursor, unit, floor).assign(unit=unit, floor=floor)
@@ -64,65 +81,67 @@ def overlaps(bench: Bench, arguments: Namespace) -> DataFrame:
     ]
     rows = pd.concat(pairs, ignore_index=True)
     known = sorted({*rows["dataset"], *rows["other"]})
-    if arguments.dataset:
-        name = arguments.dataset
-        if name not in known:
-            raise Missing(
-                f"nothing is compared with {name!r}: {near(name, known)}"
-                f"There are {', '.join(known) or 'none'}; python -m compute overlap compares"
-            )
-        rows = rows[(rows["dataset"] == name) | (rows["other"] == name)]
+    if dataset and dataset not in known:
+        raise Missing(
+            f"nothing is compared with {dataset!r}: {near(dataset, known)}There are"
+            f" {', '.join(known) or 'none'}; python -m compute overlap compute compares"
+        )
+    if dataset:
+        rows = rows[(rows["dataset"] == dataset) | (rows["other"] == dataset)]
     keys = ["dataset", "other", "floor"]
     wide = rows.pivot(index=keys, columns="unit", values="similarity").reset_index()
     wide = wide.reindex(columns=[*keys, *overlap.UNITS]).rename_axis(columns=None)
     order = ["floor", "unigrams", "dataset", "other"]
-    wide = wide.sort_values(order, ascending=[True, False, True, True], ignore_index=True)
-    # A table has four digits: the floors would all read 0.0000.
-    return wide if arguments.json else wide.assign(floor=wide["floor"].map("{:g}".format))
+    return wide.sort_values(order, ascending=[True, False, True, True], ignore_index=True)
 
 
-def count_lengths(arguments: Namespace) -> int:
-    """Count the document lengths of datasets and of their runs; what is counted stays."""
+def compute_lengths(*datasets: options.Collections, again: options.Again = False) -> int:
+    """Count the lengths of documents, of a dataset and of the top of its runs."""
     bench = open_bench()
-    rows = named(bench, arguments.datasets)
+    rows = named(bench, datasets)
     if not rows:
         own = own_datasets(bench.store)
         names = lengths.countable(bench.store)
         if not names:
             raise Missing("no documents are stored: name a dataset, such as scifact")
-        rows = [dataset(name, own) for name in names]
+        rows = [dataset_of(name, own) for name in names]
     for row in rows:
         loaded = lengths.with_documents(bench, row)
-        told = "counted" if lengths.count(bench, loaded, again=arguments.again) else "up to date"
+        told = "counted" if lengths.count(bench, loaded, again=again) else "up to date"
         runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
         say(bench, f"{row.name}: its documents and {counted(runs, 'run')} {told}")
     return done(bench)
 
 
-def lengths_shown(bench: Bench, arguments: Namespace) -> DataFrame:
-    """Means and medians of the collection, its relevant documents and the top 10 of systems."""
-    if arguments.published:
-        rows = published.lengths()
-    else:
-        cursor = database.open_version(bench.store).cursor()
-        chosen = {"dataset": arguments.dataset, "system": arguments.system}
-        rows = lengths_select.medians(cursor, 10, **chosen).drop(columns="title")
-        if rows.empty or (arguments.system and (rows["of"] != "top").all()):
-            raise Missing(_nothing(lengths_select.medians(cursor, 10), chosen))
-        return rows
-    for column in ("dataset", "system"):
-        name = getattr(arguments, column)
-        rows = rows[rows[column] == name] if name else rows
-    return rows
+def show_lengths(
+    *,
+    dataset: options.OnlyDataset = "",
+    system: options.OnlySystem = "",
+    published: options.Published = False,
+    json: options.Json = False,
+) -> int:
+    """Print mean and median length of documents: all, the relevant, the top 10 of systems."""
+    bench, chosen = open_whole(), {"dataset": dataset, "system": system}
+    if published:
+        rows = in_print.lengths()
+        for column, name in chosen.items():
+            rows = rows[rows[column] == name] if name else rows
+        return printable.show(rows, json)
+    cursor = database.open_version(bench.store).cursor()
+    wanted: Any = {"dataset": dataset or None, "system": system or None}
+    rows = lengths_select.medians(cursor, 10, **wanted).drop(columns="title")
+    if rows.empty or (system and (rows["of"] != "top").all()):
+        raise Missing(_nothing(lengths_select.medians(cursor, 10), chosen))
+    return printable.show(rows, json)
 
 
-def _nothing(counted_lengths: DataFrame, chosen: dict[str, str | None]) -> str:
+def _nothing(counted_lengths: DataFrame, chosen: Mapping[str, str]) -> str:
     """Which of the choices has no counted lengths, and what brings them."""
     for column, name in chosen.items():
         there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
         if name and name not in there:
             return (
                 f"no lengths of {column} {name!r}: {near(name, there)}python -m compute lengths"
-                f" counts them; there are {', '.join(there) or 'none'}"
+                f" compute counts them; there are {', '.join(there) or 'none'}"
             )
-    return "no lengths are counted yet: python -m compute lengths"
+    return "no lengths are counted yet: python -m compute lengths compute"

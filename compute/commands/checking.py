@@ -1,7 +1,6 @@
 """The command that only looks, at files or at the store: check."""
 
-import json
-from argparse import Namespace
+import json as to_json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,9 +8,9 @@ from pathlib import Path
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.words import counted, sized
-from compute.commands.common import how
+from compute.commands import groups, options
 from compute.commands.opening import open_bench
-from compute.datasets import dataset
+from compute.datasets import dataset as named
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known
 from compute.recompute import score_check
@@ -19,27 +18,42 @@ from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
 
 
-def check(arguments: Namespace) -> int:
-    """Report what is in files and folders, or in the store; nothing is changed."""
-    asked = [bool(arguments.paths), arguments.store, arguments.scores]
-    if sum(asked) != 1:
+def check(
+    *paths: options.File,
+    store: bool = False,
+    scores: bool = False,
+    dataset: str = "",
+    shape: groups.Shape = groups.Shape(),
+    fold: options.Fold = None,
+    grades: groups.Grades = groups.Grades(),
+    json: options.Json = False,
+) -> int:
+    """Check BEIR folders, archives, runs and judgements before an import, or the store.
+
+    Nothing is changed.
+
+    Args:
+        paths: a file or a folder
+        store: all that is stored; status 2 if damaged
+        scores: stored scores, compared with those of pytrec_eval
+        dataset: compare runs and qrels with the ids of this one
+    """
+    if sum([bool(paths), store, scores]) != 1:
         raise WrongInput(
             "check what? Name files or folders, or --store for all that is stored, or --scores for"
             " its scores"
         )
-    if arguments.store:
-        return _check_store(arguments)
-    if arguments.scores:
-        return _check_scores(arguments)
+    if store or scores:
+        return _check_store(json) if store else _check_scores(json)
     against = None
-    if arguments.dataset:
+    if dataset:
         bench = open_bench()
-        against = doctor_known(bench.store, dataset(arguments.dataset, own_datasets(bench.store)))
-    home = settings.load().home
-    reports = doctor.check_all(arguments.paths, against=against, home=home, how=how(arguments))
-    if arguments.json:
+        against = doctor_known(bench.store, named(dataset, own_datasets(bench.store)))
+    how = shape.how(grades, fold)
+    reports = doctor.check_all(paths, against=against, home=settings.load().home, how=how)
+    if json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
-        printable.say_text(json.dumps([r.record() for r in reports], indent=1))
+        printable.say_text(to_json.dumps([r.record() for r in reports], indent=1))
     else:
         for report in reports:
             printable.say(*report.lines())
@@ -48,7 +62,7 @@ def check(arguments: Namespace) -> int:
     return 2 if any(report.refused for report in reports) else 0
 
 
-def _check_store(arguments: Namespace) -> int:
+def _check_store(json: bool) -> int:
     """Read the state and every stored part, name what is damaged; status 2 where anything is."""
     bench = open_bench()
     broken = integrity.found(bench.store.engine)
@@ -57,7 +71,7 @@ def _check_store(arguments: Namespace) -> int:
     parts = damage.verify(bench.store, anew=True, progress=bench.progress)
     damaged = [part for part in parts if part.damage]
     found = sum(part.sha256_as == "found" for part in parts)
-    if arguments.json:
+    if json:
         records = [
             {
                 **{name: getattr(part, name) for name in ("kind", "dataset", "system", "damage")},
@@ -67,7 +81,7 @@ def _check_store(arguments: Namespace) -> int:
             for part in damaged
         ]
         whole = {"parts": len(parts), "taken_as_found": found, "damaged": records, "state": broken}
-        printable.say_text(json.dumps(whole, indent=1))
+        printable.say_text(to_json.dumps(whole, indent=1))
     else:
         printable.say(*broken, *(f"{damage.said(part)} ({part.file})" for part in damaged))
         size = sized(sum(part.bytes for part in parts))
@@ -76,11 +90,11 @@ def _check_store(arguments: Namespace) -> int:
     return 2 if damaged or broken else 0
 
 
-def _check_scores(arguments: Namespace) -> int:
+def _check_scores(json: bool) -> int:
     """Compare stored scores with pytrec_eval's; status 2 where two are apart."""
     found = score_check.check(open_bench())
-    if arguments.json:
-        printable.say_text(json.dumps(asdict(found), indent=1))
+    if json:
+        printable.say_text(to_json.dumps(asdict(found), indent=1))
     else:
         printable.say(str(found))
         if found.not_compared:

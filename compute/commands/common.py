@@ -1,15 +1,13 @@
 """What the commands that compute share: scores that are lacking, and what they tell."""
 
 import shlex
-from argparse import Namespace
 from collections.abc import Iterable
-from pathlib import Path
 
 from compute.base import disk_refusals, printable
 from compute.base.errors import Unavailable
 from compute.base.words import counted
 from compute.commands.opening import say
-from compute.datasets import DATASETS, Dataset, shapes
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import parse
 from compute.reading import database
@@ -19,14 +17,6 @@ from compute.store import freshness, run_versions
 from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
-
-
-def how(arguments: Namespace) -> shapes.How:
-    """What the options say of how a file is read."""
-    given = vars(arguments)
-    fold = given.get("fold") is not None and (Path(arguments.fold) if arguments.fold else True)
-    grades = given.get("levels", ()), given.get("round", False)
-    return shapes.How(arguments.role, *grades, arguments.part, fold)
 
 
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:

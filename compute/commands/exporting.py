@@ -1,128 +1,245 @@
-"""The command that writes figures, tables, views and runs to files, without a browser window."""
+"""The commands that write to files, without a browser window: export figure|table|view|run|…"""
 
 import contextlib
 import tempfile
-from argparse import Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.words import near
-from compute.commands.choices import ADDED, EXPORTS, RUN_FORMATS
+from compute.commands import options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
-from compute.exports import all_figures, named, pages, runs, site
-from compute.exports.formats import Paper, check
+from compute.exports import all_figures, fonts, named, pages, runs
+from compute.exports import site as site_export
+from compute.exports.formats import ONE, PICTURES, TWO, WIDTHS, Paper, check
 from compute.judgements import Choice
 from compute.store.store import Store
 
-_SEVERAL = ("dataset", "measure")
-"""Options of which a site takes several names."""
+_EXPORTS = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
+Out = Annotated[
+    Path,
+    options.OF_FILE,
+    Parameter(
+        help="its ending is the format: .svg .png .pdf .html; .csv .parquet .tex .md; .zip for a"
+        " view; .gz and .zst pack a run"
+    ),
+]
+Counts = Annotated[
+    str,
+    Parameter(
+        choices=(options.OFFICIAL, options.ADDED), help="judgements that count, as on the pages"
+    ),
+]
 
 
-def export(arguments: Namespace) -> int:
-    """Write a figure, a table, a whole view, a run or a site. Raises WrongInput."""
-    if arguments.what == "site":
-        return _site(arguments)
-    _one_each(arguments)
-    if arguments.what == "figures":
-        return _all(arguments)
-    if arguments.out is None:
-        raise WrongInput(f"export {arguments.what} needs --out FILE: where to?")
-    file: Path = arguments.out
-    if arguments.what == "run":
-        if arguments.judgements:
-            raise WrongInput("a run has no judgements: leave out --judgements")
-        return _run(arguments)
-    if not file.parent.is_dir():
-        raise WrongInput(f"no folder {file.parent}: make it first")
-    check(arguments.what, file.suffix.removeprefix("."))
-    page, key, given = _wanted(arguments)
-    _score(given)
-    store = open_whole().store
-    if arguments.what == "view":
-        content = pages.archive(store, page, given)
-    else:
-        form = file.suffix.removeprefix(".")
-        content = pages.write(store, page, key, given, form, _paper(arguments))
-    all_figures.put(file.absolute(), content)
-    usual(file)
-    printable.say(f"wrote {file.absolute()}")
+@Parameter(name="*")
+@dataclass(frozen=True)
+class View:
+    """What pickers of a page show."""
+
+    address: str = ""
+    """Copied from a browser: the same view."""
+    dataset: options.OnlyDataset = ""
+    measure: options.OnlyMeasure = ""
+    judgements: Counts = ""
+    set: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="KEY=VALUE")] = ()
+    """Other pickers, by the keys that the address has."""
+
+    def given(self) -> tuple[str, dict[str, list[str]], dict[str, list[str]]]:
+        """The page of the address, keys there, and keys of the options, which go before these."""
+        page, in_address = named.address(self.address) if self.address else ("", {})
+        options = {"measure": [self.measure]} if self.measure else {}
+        if self.judgements:
+            in_address.pop("judgements", None)
+            options |= _counted(self.judgements)
+        return page, in_address, options | named.settings(self.set)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class OnPaper:
+    """What a figure is drawn for."""
+
+    width: Annotated[str, Parameter(choices=tuple(WIDTHS), show_default=True)] = TWO
+    """Mm of one column or two, or as on the page."""
+    narrow: bool = False
+    """The same as --width 84."""
+    font: Annotated[str, Parameter(choices=tuple(fonts.FAMILIES), show_default=True)] = "page"
+    """The page's, or a paper's with serifs."""
+    no_title: bool = False
+    """Without its title, for a paper's caption."""
+
+    def paper(self) -> Paper:
+        """The same for what draws."""
+        return Paper(ONE if self.narrow else self.width, self.font, not self.no_title)
+
+
+def figure(
+    name: Annotated[str, Parameter(help=", ".join(named.FIGURES))] = "",
+    /,
+    *,
+    out: Out,
+    view: View = View(),
+    paper: OnPaper = OnPaper(),
+) -> int:
+    """Write a figure of a page to a file."""
+    return _write("figure", name, out, view, paper.paper())
+
+
+def table(
+    name: Annotated[str, Parameter(help=", ".join(named.TABLES))] = "",
+    /,
+    *,
+    out: Out,
+    view: View = View(),
+) -> int:
+    """Write a table of a page to a file."""
+    return _write("table", name, out, view, Paper())
+
+
+def view(page: str = "", /, *, out: Out, view: View = View()) -> int:
+    """Write a page as a zip of its figures, tables, data and provenance.
+
+    Args:
+        page: leaderboard (default), dataset, compare, …
+    """
+    check("view", _form(out))
+    there, given, options = view.given()
+    page = page or there or "leaderboard"
+    if view.dataset:
+        likely = named.FIGURES["order" if page == "leaderboard" else "standing"]
+        given |= named.of_dataset(page, likely, view.dataset)
+    return _put(out, lambda store: pages.archive(store, page, given | options), given | options)
+
+
+def run(
+    *,
+    dataset: options.Dataset,
+    system: str,
+    out: Out,
+    format: Annotated[
+        str, Parameter(choices=("trec", "beir", "mteb", "golden"), show_default=True)
+    ] = "trec",
+) -> int:
+    """Write a stored run to a file, TREC's or JSON.
+
+    Args:
+        system: such as bm25
+    """
+    written = runs.export_run(Store(settings.load()), dataset, system, out, format)
+    usual(out)
+    printable.say(str(written))
     return 0
 
 
-def _paper(arguments: Namespace) -> Paper:
-    return Paper(arguments.width, arguments.font, not arguments.untitled)
+def figures(
+    *,
+    all: options.Folder,
+    dataset: options.OnlyDataset = "",
+    measure: options.OnlyMeasure = "",
+    judgements: Counts = "",
+    format: Annotated[str, Parameter(choices=PICTURES, show_default=True)] = "pdf",
+    paper: OnPaper = OnPaper(),
+) -> int:
+    """Write every figure that can be drawn, and captions.tex, into a folder.
 
-
-def _one_each(arguments: Namespace) -> None:
-    """Make one name of what a site may have several of. Raises WrongInput for several."""
-    for option in _SEVERAL:
-        first, *more = getattr(arguments, option)
-        if len(more) == 1 and not arguments.name:
-            # An option that takes several names takes the name that stands after it, too.
-            arguments.name = more.pop()
-        if more:
-            raise WrongInput(f"--{option} takes one name here, for all but a site")
-        setattr(arguments, option, first)
-    if arguments.texts or arguments.by:
-        raise WrongInput("--texts and --by are for a site: leave them out here")
-
-
-def _site(arguments: Namespace) -> int:
-    """The static pages, into a folder."""
-    if not arguments.name:
-        raise WrongInput("export site needs a folder: export site DIR")
-    if arguments.out or arguments.address or arguments.set or arguments.system:
-        raise WrongInput("export site takes a folder, --dataset, --measure and what --help says")
-    bench = open_whole()
-    datasets, measures = (tuple(filter(None, getattr(arguments, one))) for one in _SEVERAL)
-    for measure in measures:
-        lacking = [line for name in datasets or ("",) for line in scored_by(bench, measure, name)]
-        printable.warn(*lacking)
-    choice = Choice() if arguments.judgements == ADDED else None
-    wanted = site.Wanted(arguments.title, arguments.by, datasets, measures, arguments.texts, choice)
-    made = site.write(bench.store, Path(arguments.name), wanted)
-    printable.warn(*made["left_out"])
-    printable.say(f"wrote {printable.printable(str(Path(arguments.name).absolute()))}")
-    return 0
-
-
-def _all(arguments: Namespace) -> int:
-    """Every figure that can be drawn of what is stored, and a file of captions, into a folder."""
-    if arguments.all is None:
-        raise WrongInput("export figures needs --all DIR: where to?")
-    if arguments.format in RUN_FORMATS:
-        raise WrongInput(f"--format {arguments.format} is for a run: figures are pdf, svg or png")
+    Args:
+        all: a folder, empty or new
+    """
     stored = sorted({part.dataset for part in Store(settings.load()).parts("hits")})
-    if arguments.dataset and arguments.dataset not in stored:
-        near_by = near(arguments.dataset, stored)
-        raise WrongInput(
-            f"no run is stored on {arguments.dataset!r}; {near_by}known: {', '.join(stored)}"
-        )
-    folder: Path = arguments.all.absolute()
+    if dataset and dataset not in stored:
+        near_by = near(dataset, stored)
+        raise WrongInput(f"no run is stored on {dataset!r}; {near_by}known: {', '.join(stored)}")
+    folder = all.absolute()
     _make_empty(folder)
-    datasets = [arguments.dataset] if arguments.dataset else stored
-    views = [_counting(view, arguments) for view in all_figures.views(datasets, arguments.measure)]
-    store = open_whole().store
-    failed = all_figures.write(store, views, folder, arguments.format, _paper(arguments))
+    asked = all_figures.views([dataset] if dataset else stored, measure)
+    views = [_counting(one, judgements) for one in asked]
+    failed = all_figures.write(open_whole().store, views, folder, format, paper.paper())
     usual(folder, *folder.iterdir())
     printable.say(f"wrote {folder}")
     return int(failed > 0)
 
 
-def _counted(arguments: Namespace) -> dict[str, list[str]]:
+def site(
+    folder: options.Folder,
+    /,
+    *,
+    dataset: Annotated[tuple[str, ...], options.SEVERAL] = (),
+    measure: Annotated[tuple[str, ...], options.SEVERAL] = (),
+    judgements: Counts = "",
+    title: Annotated[str, Parameter(show_default=True)] = "Retrieval results",
+    by: Annotated[str, Parameter(metavar="NAME")] = "",
+    texts: bool = False,
+) -> int:
+    """Write static pages to publish into a folder.
+
+    Args:
+        dataset: only these
+        measure: only these
+        by: who publishes it
+        texts: documents and queries, too, of datasets whose licences allow it
+    """
+    bench = open_whole()
+    for one in measure:
+        lacking = [line for name in dataset or ("",) for line in scored_by(bench, one, name)]
+        printable.warn(*lacking)
+    choice = Choice() if judgements == options.ADDED else None
+    wanted = site_export.Wanted(title, by, dataset, measure, texts, choice)
+    made = site_export.write(bench.store, folder, wanted)
+    printable.warn(*made["left_out"])
+    printable.say(f"wrote {folder.absolute()}")
+    return 0
+
+
+def _form(out: Path) -> str:
+    """Format of a file by its ending. Raises WrongInput where its folder is not there."""
+    if not out.parent.is_dir():
+        raise WrongInput(f"no folder {out.parent}: make it first")
+    return out.suffix.removeprefix(".")
+
+
+def _write(kind: str, name: str, out: Path, view: View, paper: Paper) -> int:
+    """Write a figure or table. Raises WrongInput."""
+    form = check(kind, _form(out))
+    if not name:
+        raise WrongInput(f"name one: {_EXPORTS}")
+    page, given, options = view.given()
+    found = named.named(kind, name)
+    if page and page != found.page:
+        raise WrongInput(f"{name} is on the page {found.page}, and the address names {page}")
+    if view.dataset:
+        given |= named.of_dataset(name, found, view.dataset)
+    shown = {key: [value] for key, value in found.given.items()} | given | options
+    where = found.page, found.key, shown, form, paper
+    return _put(out, lambda store: pages.write(store, *where), shown)
+
+
+def _put(out: Path, content: Callable[[Store], bytes], given: dict[str, list[str]]) -> int:
+    _score(given)
+    all_figures.put(out.absolute(), content(open_whole().store))
+    usual(out)
+    printable.say(f"wrote {out.absolute()}")
+    return 0
+
+
+def _counted(judgements: str) -> dict[str, list[str]]:
     """What the switch above pages shows; it is there where judgements were added, on official."""
-    return {"judgements": [ADDED]} if arguments.judgements == ADDED else {}
+    return {"judgements": [options.ADDED]} if judgements == options.ADDED else {}
 
 
-def _counting(view: named.Address, arguments: Namespace) -> named.Address:
+def _counting(view: named.Address, judgements: str) -> named.Address:
     page, given = view
     # How alike collections are rests on no judgement, and has no switch.
     rests = page != "overlap" or given.get("view") == ["Domain shift"]
-    return page, given | (_counted(arguments) if rests else {})
+    return page, given | (_counted(judgements) if rests else {})
 
 
 def _make_empty(folder: Path) -> None:
@@ -151,42 +268,3 @@ def _score(given: dict[str, list[str]]) -> None:
             dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""
             lacking = scored_by(open_bench(), measure, dataset)
             printable.warn(*lacking)
-
-
-def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
-    """The page, what of it, and what its pickers show; options go before the address."""
-    page, in_address = named.address(arguments.address) if arguments.address else ("", {})
-    options = {"measure": [arguments.measure]} if arguments.measure else {}
-    if arguments.judgements:
-        in_address.pop("judgements", None)
-        options |= _counted(arguments)
-    options |= named.settings(arguments.set)
-    if arguments.what == "view":
-        shown = arguments.name or page or "leaderboard"
-        if arguments.dataset:
-            likely = named.FIGURES["order" if shown == "leaderboard" else "standing"]
-            in_address |= named.of_dataset(shown, likely, arguments.dataset)
-        return shown, "", in_address | options
-    if not arguments.name:
-        raise WrongInput(f"name one: {EXPORTS}")
-    found = named.named(arguments.what, arguments.name)
-    if page and page != found.page:
-        raise WrongInput(
-            f"{arguments.name} is on the page {found.page}, and the address names {page}"
-        )
-    fixed = {name: [value] for name, value in found.given.items()}
-    if arguments.dataset:
-        in_address |= named.of_dataset(arguments.name, found, arguments.dataset)
-    return found.page, found.key, fixed | in_address | options
-
-
-def _run(arguments: Namespace) -> int:
-    """A stored run as a file, TREC's or JSON."""
-    if not (arguments.dataset and arguments.system):
-        raise WrongInput("export run needs --dataset and --system: which run?")
-    store = Store(settings.load())
-    form = arguments.format if arguments.format in RUN_FORMATS else "trec"
-    written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out, form)
-    usual(arguments.out)
-    printable.say(str(written))
-    return 0

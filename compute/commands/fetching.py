@@ -1,12 +1,13 @@
 """The command that brings collections here: fetch."""
 
-from argparse import Namespace
+from collections.abc import Sequence
 
 from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted, sized
+from compute.commands import options
 from compute.commands.common import done
 from compute.commands.opening import end_bar, open_bench, say
 from compute.datasets import dataset
@@ -16,21 +17,26 @@ from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
 
-def fetch(arguments: Namespace) -> int:
-    """Fetch the archives of datasets; without one, list what can be fetched."""
+def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Json = False) -> int:
+    """Fetch the archives of datasets; without a dataset, list those that there are.
+
+    Args:
+        datasets: scifact, scifact-pl, or irds:NAME of the package ir_datasets
+        name: name for a dataset of ir_datasets
+        again: fetch even what is here
+    """
     bench = open_bench()
-    if not arguments.datasets:
+    if not datasets:
         rows = offers.listed(bench.settings)
-        return printable.show(rows if arguments.json else _short(rows), arguments.json)
-    others = [name for name in arguments.datasets if name.startswith(irds.PREFIX)]
-    if others:
-        return _of_ir_datasets(bench, arguments, others)
+        return printable.show(rows if json else _short(rows), json)
+    if any(one.startswith(irds.PREFIX) for one in datasets):
+        return _of_ir_datasets(bench, datasets, name)
     own = own_datasets(bench.store)
-    wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in arguments.datasets)}
+    wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in datasets)}
     failed = 0
     for row in wanted.values():
         try:
-            _one(bench, row, again=arguments.again)
+            _one(bench, row, again=again)
         except BeirscopeError as error:
             if len(wanted) == 1:
                 raise
@@ -41,10 +47,10 @@ def fetch(arguments: Namespace) -> int:
     return 2 if failed else 0
 
 
-def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int:
-    if len(names) > 1 or len(arguments.datasets) > 1:
+def _of_ir_datasets(bench: Bench, datasets: Sequence[str], name: str) -> int:
+    if len(datasets) > 1:
         raise WrongInput("fetch a dataset of ir_datasets by itself: each gets a name of its own")
-    loaded = irds.fetch(bench, names[0], called=arguments.name)
+    loaded = irds.fetch(bench, datasets[0], called=name)
     documents = loaded.documents.rows if loaded.documents else 0
     printable.say(
         f"{loaded.dataset.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"

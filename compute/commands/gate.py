@@ -1,15 +1,20 @@
 """The command for continuous integration: is a candidate no worse than a baseline?"""
 
-from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
+from cyclopts import Parameter
 from pandas import DataFrame, MultiIndex
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
+from compute.commands import options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
-from compute.datasets import Dataset, dataset
+from compute.datasets import Dataset
+from compute.datasets import dataset as dataset_of
 from compute.evaluate.measures import parse
 from compute.evaluate.non_inferiority import decide
 from compute.evaluate.power import LARGEST
@@ -22,27 +27,69 @@ from compute.store.own_datasets import own_datasets
 from compute.views.dataset import select_slices
 from compute.views.shared import query_slices
 
+Compared = Annotated[str, Parameter(help="a stored system, a run file, or a folder of run files")]
 
-def gate(arguments: Namespace) -> int:
-    """Decide, and print or write it; the exit status is `verdicts.STATUS`."""
-    if arguments.json and arguments.markdown:
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is compared, and when it is worse."""
+
+    runs: tuple[str, str]
+    datasets: Sequence[str]
+    measure: str
+    margin: float
+    slices: Sequence[str]
+    unanswered: str
+
+
+def gate(
+    baseline: Compared,
+    candidate: Compared,
+    /,
+    *,
+    dataset: Annotated[
+        tuple[str, ...],
+        options.SEVERAL,
+        Parameter(required=True, metavar="DATASET", help=options.EXAMPLES),
+    ],
+    measure: Annotated[str, Parameter(show_default=True)] = "nDCG@10",
+    margin: Annotated[float, Parameter(converter=options.above_0, show_default=True)] = 0.01,
+    slice: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="KEY")] = (),
+    unanswered: Annotated[Literal["refuse", "zero"], Parameter(show_default=True)] = "refuse",
+    json: options.Json = False,
+    markdown: bool = False,
+    junit: Annotated[Path | None, options.OF_FILE] = None,
+) -> int:
+    """Decide whether a candidate is no worse than a baseline.
+
+    Exit status 0: it is not, 3: worse, 4: undecided, 5: not comparable.
+
+    Args:
+        margin: loss of the mean that is too much
+        slice: each query group, too
+        unanswered: over 10% of the baseline's without a hit: not comparable, or each as 0
+        markdown: print a pull request's comment
+        junit: write JUnit's XML as well
+    """
+    if json and markdown:
         raise WrongInput("--json and --markdown both go to the output: give one of them")
-    if query_slices.ANSWERED in (arguments.slice or ()):
+    if query_slices.ANSWERED in slice:
         raise WrongInput(
             f"--slice {query_slices.ANSWERED} is made from the scores themselves and only describes"
             " them: leave it out, or name another key"
         )
-    if arguments.margin >= LARGEST:
+    if margin >= LARGEST:
         raise WrongInput(
-            f"--margin {arguments.margin:g} lets all pass, for measures lie between 0 and 1: give a"
+            f"--margin {margin:g} lets all pass, for measures lie between 0 and 1: give a"
             " smaller one, such as .01 for a point of 100"
         )
-    report = _decided(open_whole(), arguments)
-    if arguments.junit:
-        verdicts.write(verdicts.junit(report), arguments.junit)
-    if arguments.json:
+    asked = _Asked((baseline, candidate), dataset, measure, margin, slice, unanswered)
+    report = _decided(open_whole(), asked)
+    if junit:
+        verdicts.write(verdicts.junit(report), junit)
+    if json:
         printable.say_text(verdicts.record(report))
-    elif arguments.markdown:
+    elif markdown:
         printable.say_text(verdicts.markdown(report))
     else:
         printable.show(verdicts.table(report), as_json=False)
@@ -51,10 +98,10 @@ def gate(arguments: Namespace) -> int:
     return report.status
 
 
-def _decided(bench: Bench, arguments: Namespace) -> Report:
-    measure, own = parse(arguments.measure), own_datasets(bench.store)
-    rows = [dataset(name, own) for name in dict.fromkeys(arguments.dataset)]
-    two = [gate_runs.given(bench.store, word) for word in (arguments.baseline, arguments.candidate)]
+def _decided(bench: Bench, asked: _Asked) -> Report:
+    measure, own = parse(asked.measure), own_datasets(bench.store)
+    rows = [dataset_of(name, own) for name in dict.fromkeys(asked.datasets)]
+    two = [gate_runs.given(bench.store, word) for word in asked.runs]
     groups, remarks = {}, list[str]()
     for row in rows:
         for one in two:
@@ -62,14 +109,14 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
                 raise Missing(lacking[0])
         found, told = gate_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
         groups[row.name] = found
-        groups |= kinds(bench, row, found, arguments.slice) if arguments.slice else {}
+        groups |= kinds(bench, row, found, asked.slices) if asked.slices else {}
         remarks += told
-    how = {"any_answered": arguments.unanswered == "zero"}
-    found = decide(groups, arguments.margin, measure.formula.better, **how)
+    how = {"any_answered": asked.unanswered == "zero"}
+    found = decide(groups, asked.margin, measure.formula.better, **how)
     # A terminal and XML would obey what names of files may hold.
     baseline, candidate = (printable.printable(one.name) for one in two)
     told = [printable.printable(remark) for remark in remarks]
-    return Report(str(measure), arguments.margin, baseline, candidate, found, told)
+    return Report(str(measure), asked.margin, baseline, candidate, found, told)
 
 
 def kinds(

@@ -1,46 +1,89 @@
 """The commands that take in and take away: those of datasets, texts, runs and grades."""
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from compute import commands
+from cyclopts import Parameter
+
 from compute.base import printable
 from compute.base.errors import BeirscopeError, Missing, WrongInput
 from compute.base.words import counted, shown
-from compute.commands.common import done, how, tell, tell_version
+from compute.commands import groups, options
+from compute.commands.common import done, tell, tell_version
 from compute.commands.opening import open_bench
-from compute.datasets import Dataset, dataset
-from compute.intake import doctor, imports, machine_grade_import, query_labels, tags, texts
+from compute.datasets import Dataset as Row
+from compute.datasets import dataset as dataset_of
+from compute.intake import (
+    doctor,
+    imports,
+    leakage,
+    machine_grade_import,
+    query_labels,
+    tags,
+    texts,
+)
 from compute.jobs import removing
-from compute.store import run_versions
-from compute.store.loading import Bench
+from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 
 
-def import_dataset(arguments: Namespace) -> int:
-    """Take in an own collection, and runs that are given with it."""
-    bench = open_bench()
-    files = doctor.files(arguments.runs or [])
+def import_dataset(
+    path: options.SomeFile = None,
+    /,
+    *,
+    name: str,
+    qrels: options.SomeFile = None,
+    queries: options.SomeFile = None,
+    runs: Annotated[tuple[Path, ...], options.OF_FILE, options.SEVERAL] = (),
+    split: str = "",
+    language: str = "en",
+    drop_self: bool = False,
+    level: Annotated[int, Parameter(metavar="N")] = 1,
+    shape: groups.Shape = groups.Shape(),
+    grades: groups.Grades = groups.Grades(),
+) -> int:
+    """Import a collection of your own: a BEIR folder or archive, or only judgements or runs.
+
+    Args:
+        path: a BEIR folder or archive
+        name: its name; mine/dev is split dev of mine
+        qrels: judgements only, where documents cannot be had: qrels, CSV, JSON, Parquet …
+        queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
+        runs: runs to import at once; without judgements they make the dataset
+        split: the split to score (default: test, or the only one)
+        language: en, pl, another ISO code, or unknown
+        drop_self: drop a query's own document
+        level: score by AP(rel=N)@100 and the like, too: relevant from N on (TREC DL: 2)
+    """
+    bench, how = open_bench(), shape.how(grades)
+    files = doctor.files(runs)
     loaded = imports.import_dataset(
         bench,
-        arguments.name,
-        path=arguments.path,
-        qrels=arguments.qrels,
-        queries=arguments.queries,
-        files=[(file, how(arguments)) for file in files],
-        split=arguments.split,
-        language=arguments.language,
-        drop_self=arguments.drop_self,
-        level=arguments.level,
-        how=how(arguments),
+        name,
+        path=path,
+        qrels=qrels,
+        queries=queries,
+        files=[(file, how) for file in files],
+        split=split,
+        language=language,
+        drop_self=drop_self,
+        level=level,
+        how=how,
     )
+    _tell_dataset(bench, name, loaded)
+    refused = _import_runs(bench, loaded.dataset, files, {"any_tag": True, "how": how})
+    done(bench)
+    return 2 if refused else 0
+
+
+def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
     told = imports.replaced(bench.store, loaded)
     printable.say(
-        f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
+        f"{name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
@@ -49,97 +92,128 @@ def import_dataset(arguments: Namespace) -> int:
         printable.say(f"remark: {remark}")
     if told:
         printable.say(told)
-    refused = _take_in(bench, loaded.dataset, files, {"any_tag": True, "how": how(arguments)})
-    done(bench)
-    return 2 if refused else 0
 
 
-def add_texts(arguments: Namespace) -> int:
-    """Add the texts of a dataset that is stored by its ids."""
+def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int:
+    """Add texts to a dataset that is stored by its ids; no run is recomputed.
+
+    Args:
+        path: a BEIR folder or archive (default: where the dataset is read from)
+    """
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
-    loaded = texts.add_texts(bench, row, arguments.path)
+    row = dataset_of(dataset, own_datasets(bench.store))
+    loaded = texts.add_texts(bench, row, path)
     done(bench)
     printable.say(f"{row.name}: {texts.said(loaded)}")
     return 0
 
 
-def import_run(arguments: Namespace) -> int:
-    """Take in run files, each whole or not at all; of several a refused one stops no other."""
+def import_run(
+    *files: Annotated[Path, options.OF_FILE, Parameter(required=True)],
+    dataset: options.Dataset,
+    system: str = "",
+    replace: options.Replace = False,
+    as_version: groups.AsVersion = groups.AsVersion(),
+    drop_equal_ids: options.DropEqualIds = False,
+    shape: groups.Shape = groups.Shape(),
+    fold: options.Fold = None,
+) -> int:
+    """Import runs as systems of a dataset: TREC's files, CSV, JSON, Parquet and others.
+
+    Each file is taken whole or not at all; of several a refused one stops no other.
+
+    Args:
+        system: its name (default: the run's own tag, or the file's name)
+    """
     bench = open_bench()
     try:
-        row = dataset(arguments.dataset, own_datasets(bench.store))
+        row = dataset_of(dataset, own_datasets(bench.store))
     except Missing as error:
-        makes = f"import-dataset --runs FILES --name {shown(arguments.dataset)}"
+        makes = f"import-dataset --runs FILES --name {shown(dataset)}"
         raise Missing(f"{error}; {makes} makes one of runs, without judgements") from None
-    files, version = doctor.files(arguments.files), _version(arguments)
-    options: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
-    options |= {"replace": arguments.replace, "any_tag": bool(arguments.system)}
-    options |= {"how": how(arguments)}
-    if arguments.system and len(files) > 1:
+    found, version = doctor.files(files), as_version.version()
+    if version and replace:
+        raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
+    how = {"drop_equal_ids": drop_equal_ids, "version": version, "replace": replace}
+    if system and len(found) > 1:
         raise WrongInput("--system names one run: import several files without it, by their tags")
-    refused = _take_in(bench, row, files, options, arguments.system or "")
+    how |= {"any_tag": bool(system), "how": shape.how(fold=fold)}
+    refused = _import_runs(bench, row, found, how, system)
     done(bench)
     return 2 if refused else 0
 
 
-def _take_in(
-    bench: Bench, row: Dataset, files: Sequence[Path], options: Mapping[str, Any], system: str = ""
+def _import_runs(
+    bench: Bench, row: Row, files: Sequence[Path], how: Mapping[str, Any], system: str = ""
 ) -> int:
-    """Take in runs, and say what each came to; returns how many were refused."""
-    refused, taken = 0, set[str]()
+    """Import runs, and say what each came to; returns how many were refused."""
+    refused, taken, several = 0, set[str](), len(files) > 1
     for file, name in zip(files, _names(files, system), strict=True):
         try:
-            outcome = imports.import_run(bench, file, row, system=name, spared=taken, **options)
+            outcome = imports.import_run(bench, file, row, system=name, spared=taken, **how)
         except BeirscopeError as error:
-            if len(files) == 1:
+            if not several:
                 raise
             refused += 1
             printable.warn(error)
             continue
         taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
-        tell_version(bench, outcome, options.get("version"))
-    if len(files) > 1:
+        tell_version(bench, outcome, how.get("version"))
+    if several:
         printable.say(f"{len(files) - refused} imported, {refused} refused")
     return refused
 
 
-def _version(arguments: Namespace) -> run_versions.Version | None:
-    """What the runs are said to be that take the place of others, which then stay."""
-    version = run_versions.given(arguments.as_version, arguments.note)
-    if version and arguments.replace:
-        raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
-    return version
+def import_grades(
+    file: options.SomeFile = None,
+    /,
+    *,
+    dataset: options.Dataset,
+    machine: options.Machine,
+    run: Annotated[str, Parameter(metavar="SYSTEM")] = "",
+    thresholds: Annotated[tuple[float, ...], options.SEVERAL, Parameter(metavar="SCORE")] = (),
+    quantiles: Annotated[tuple[float, ...], options.SEVERAL, Parameter(metavar="SHARE")] = (),
+    replace: options.Replace = False,
+    shape: groups.Shape = groups.Shape(),
+    grades: groups.Grades = groups.Grades(),
+) -> int:
+    """Import grades by a machine, of a file or by the scores of a stored run.
 
+    They stay apart from all judgements.
 
-def import_grades(arguments: Namespace) -> int:
-    """Take in what a machine graded, from a file or by the scores of a stored run."""
+    Args:
+        file: umbrela's JSONL, or judgements in any shape: qrels, CSV, JSON, Parquet …
+        run: in place of a file: scores of its run
+        thresholds: of a run: the score from which on a pair has grade 1, then grade 2, …
+        quantiles: of a run: the same as shares of its hits: 0.8 0.95
+    """
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
-    if bool(arguments.file) == bool(arguments.run):
+    row = dataset_of(dataset, own_datasets(bench.store))
+    if bool(file) == bool(run):
         raise WrongInput("give either a file of grades or --run SYSTEM")
-    if arguments.file and (arguments.thresholds or arguments.quantiles):
+    if file and (thresholds or quantiles):
         raise WrongInput("--thresholds and --quantiles are for the scores of --run: leave them out")
-    options = {"replace": arguments.replace}
-    if arguments.file:
-        taken = machine_grade_import.import_file(
-            bench, arguments.file, row, arguments.machine, how=how(arguments), **options
-        )
+    if file:
+        how = {"how": shape.how(grades), "replace": replace}
+        taken = machine_grade_import.import_file(bench, file, row, machine, **how)
     else:
-        options |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
-        taken = machine_grade_import.from_run(
-            bench, row, arguments.run, arguments.machine, **options
-        )
+        cuts = {"thresholds": thresholds, "quantiles": quantiles, "replace": replace}
+        taken = machine_grade_import.from_run(bench, row, run, machine, **cuts)
     printable.say(machine_grade_import.said(taken))
     return done(bench)
 
 
-def import_labels(arguments: Namespace) -> int:
-    """Take in labels of a dataset's queries from a file."""
+def import_labels(file: options.File, /, *, dataset: options.Dataset, replace: bool = False) -> int:
+    """Import labels of queries, to see scores by query group.
+
+    Args:
+        file: TSV: query_id, key, value; or BEIR's queries.jsonl
+        replace: replace labels of its keys
+    """
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
-    part, new = query_labels.import_file(bench, arguments.file, row, replace=arguments.replace)
+    row = dataset_of(dataset, own_datasets(bench.store))
+    part, new = query_labels.import_file(bench, file, row, replace=replace)
     told = query_labels.said(part) + ("" if new else "; they were there already")
     printable.say(told)
     return done(bench)
@@ -156,35 +230,45 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     return called
 
 
-def _remove_labels(bench: Bench, arguments: Namespace) -> int:
-    if arguments.system or arguments.machine:
-        raise WrongInput("--labels names labels of queries: remove one after the other")
-    asked = bench.store, arguments.dataset, arguments.labels
-    n = (query_labels.drop if arguments.yes else query_labels.of_key)(*asked)
-    told = printable.printable(f"{counted(n, 'label')} {arguments.labels} of {arguments.dataset}")
-    if not arguments.yes:
-        printable.say(f"would remove {told}; --yes removes it")
-        return 0
-    printable.say(f"removed {told}")
-    return done(bench)
+def remove(
+    dataset: str,
+    /,
+    *,
+    system: str = "",
+    machine: str = "",
+    training: str = "",
+    labels: Annotated[str, Parameter(metavar="KEY")] = "",
+    yes: options.Yes = False,
+) -> int:
+    """Remove a dataset with its runs, or one run of it; added judgements stay.
 
-
-def remove(arguments: Namespace) -> int:
-    """Say what goes with a dataset, a run, a machine's grades, a training set or labels; with
-    `--yes` remove it."""
+    Args:
+        dataset: as `datasets` lists it
+        system: only the run of this one on it
+        machine: only the grades by this one
+        training: only what was found of this training set
+        labels: only this key of query labels
+    """
     bench = open_bench()
-    what = arguments.dataset, arguments.system, arguments.machine
-    if sum(map(bool, (*what[1:], arguments.training, arguments.labels))) > 1:
+    if sum(map(bool, (system, machine, training, labels))) > 1:
         raise WrongInput("--system, --machine, --training and --labels: remove one after the other")
-    if arguments.training:
-        return commands.named("leakage.remove")(bench, arguments)
-    if arguments.labels:
-        return _remove_labels(bench, arguments)
-    parts = removing.planned(bench.store, *what)
-    told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
-    if not arguments.yes:
+    if training:
+        row = dataset_of(dataset, own_datasets(bench.store))
+        found = leakage.said(leakage.stored(bench.store, row.name, training))
+        told = f"what was found, and its labels: {found}"
+        does = partial(leakage.remove, bench.store, row.name, training)
+    elif labels:
+        n = query_labels.of_key(bench.store, dataset, labels)
+        told = f"{counted(n, 'label')} {labels} of {dataset}"
+        does = partial(query_labels.drop, bench.store, dataset, labels)
+    else:
+        parts = removing.planned(bench.store, dataset, system, machine)
+        told = removing.said(bench.store, parts, dataset)
+        does = partial(removing.remove, bench.store, dataset, system, machine)
+    told = printable.printable(told)
+    if not yes:
         printable.say(f"would remove {told}; --yes removes it")
         return 0
-    removing.remove(bench.store, *what)
+    does()
     printable.say(f"removed {told}")
     return done(bench)

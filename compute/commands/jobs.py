@@ -1,42 +1,73 @@
-"""The commands about jobs: jobs, show jobs, worker."""
+"""The commands about jobs: jobs start|list|cancel|retry, worker, serve."""
 
-import json
 import math
-from argparse import Namespace
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from json import dumps
+from typing import Annotated
 
 import pandas as pd
+from cyclopts import Parameter
 from pandas import DataFrame
 
 from compute import jobs
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
-from compute.commands.choices import KINDS
+from compute.commands import options
 from compute.commands.opening import open_bench
-from compute.jobs import worker
+from compute.jobs import serve as server
+from compute.jobs import worker as working
 from compute.store.loading import Bench
 
+Kind = Annotated[str, Parameter(help=", ".join(kind for kind in jobs.KINDS if kind != "judge"))]
+Job = Annotated[str, Parameter(help="its id, as `jobs list` has it")]
 
-def job(arguments: Namespace) -> int:
-    """Start, list, cancel or retry jobs."""
+
+def start(
+    kind: Kind,
+    /,
+    *,
+    systems: options.Systems = (),
+    datasets: options.OnDatasets = (),
+    again: options.Again = False,
+    drop_equal_ids: options.DropEqualIds = False,
+    json: options.Json = False,
+) -> int:
+    """Start a job, which a worker does."""
     bench = open_bench()
-    if arguments.what == "list":
-        return printable.show(jobs_shown(bench, arguments), arguments.json)
-    if arguments.what in ("cancel", "retry") and not arguments.names:
-        raise WrongInput(
-            f"name a job to {arguments.what}: python -m compute jobs list has their ids"
-        )
-    if arguments.what == "cancel":
-        for name in arguments.names:
-            jobs.cancel(bench.settings, name)
-            printable.say(f"{name} is cancelled")
-        return 0
-    if arguments.what == "retry":
-        started = [jobs.retry(bench.store, name) for name in arguments.names]
-    else:
-        started = [_start(bench, arguments)]
-    if arguments.json:
-        printable.say_text(json.dumps([asdict(one) for one in started], indent=1))
+    how = {"again": again, "drop_equal_ids": drop_equal_ids}
+    return _tell(bench, [jobs.start(bench.store, kind, systems, datasets, **how)], json)
+
+
+def list_jobs(*, json: options.Json = False) -> int:
+    """List the last 50 jobs."""
+    return printable.show(_listed(open_bench()), json)
+
+
+def cancel(*job: Job) -> int:
+    """Cancel jobs."""
+    bench = open_bench()
+    for name in _named(job, "cancel"):
+        jobs.cancel(bench.settings, name)
+        printable.say(f"{name} is cancelled")
+    return 0
+
+
+def retry(*job: Job, json: options.Json = False) -> int:
+    """Start the failed tasks of jobs again."""
+    bench = open_bench()
+    return _tell(bench, [jobs.retry(bench.store, name) for name in _named(job, "retry")], json)
+
+
+def _named(names: Sequence[str], verb: str) -> Sequence[str]:
+    if not names:
+        raise WrongInput(f"name a job to {verb}: python -m compute jobs list has their ids")
+    return names
+
+
+def _tell(bench: Bench, started: Sequence[jobs.Started], json: bool) -> int:
+    if json:
+        printable.say_text(dumps([asdict(one) for one in started], indent=1))
         return 0
     printable.say(*(one.sentence for one in started))
     if any(one.job for one in started):
@@ -44,31 +75,40 @@ def job(arguments: Namespace) -> int:
     return 0
 
 
-def _start(bench: Bench, arguments: Namespace) -> jobs.Started:
-    if len(arguments.names) != 1:
-        raise WrongInput(f"name one kind of job to start: {', '.join(KINDS)}")
-    return jobs.start(
-        bench.store,
-        arguments.names[0],
-        arguments.systems,
-        arguments.datasets,
-        again=arguments.again,
-        drop_equal_ids=arguments.drop_equal_ids,
-    )
+def worker(
+    *,
+    concurrency: Annotated[options.Count, Parameter(show_default=True)] = 1,
+    weights: bool = False,
+    idle: Annotated[options.Count | None, Parameter(metavar="MINUTES")] = None,
+) -> int:
+    """Do jobs until stopped; several workers at once are fine.
 
-
-def work(arguments: Namespace) -> int:
-    """Take jobs from the queue and do them, until stopped."""
-    now, idle = settings.load(), arguments.idle
-    if arguments.weights and not now.weights_apart:
+    Args:
+        concurrency: this many workers
+        weights: only what loads a model's weights, where weights_apart is set
+        idle: end when nothing is done for so long
+    """
+    now = settings.load()
+    if weights and not now.weights_apart:
         raise WrongInput("--weights is for where the setting weights_apart is true: set it first")
-    if arguments.concurrency == 1:
-        worker.work(now, weights=arguments.weights, idle=60.0 * idle if idle else math.inf)
-    options = ["--weights"] * arguments.weights + (["--idle", str(idle)] if idle else [])
-    return worker.several(arguments.concurrency, options)
+    if concurrency == 1:
+        working.work(now, weights=weights, idle=60.0 * idle if idle else math.inf)
+    options = ["--weights"] * weights + (["--idle", str(idle)] if idle else [])
+    return working.several(concurrency, options)
 
 
-def jobs_shown(bench: Bench, _: Namespace) -> DataFrame:
+def serve(*, address: str = "", port: options.Count | None = None) -> int:
+    """Start the dashboard, and a worker behind it.
+
+    Args:
+        address: where it listens (default: 127.0.0.1); others need sign-in
+        port: default: the first free one from 8501 on
+    """
+    now = settings.load()
+    return server.serve(replace(now, address=address or now.address, port=port or now.port))
+
+
+def _listed(bench: Bench) -> DataFrame:
     """The last 50 jobs, a row each."""
     rows = [
         {

@@ -1,19 +1,22 @@
-"""The command that takes added judgements out, in and back: judgements export|import|withdraw."""
+"""The commands about files of added judgements: judgements export|import|withdraw."""
 
 import os
 import uuid
-from argparse import Namespace
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
+from cyclopts import Parameter
 from pandas import DataFrame
 
 from compute.base import printable, settings
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.common import done, how
+from compute.commands import groups, options
+from compute.commands.common import done
 from compute.commands.opening import open_bench
-from compute.datasets import Dataset, dataset, qrels, shapes, trec, unpacked_size
+from compute.datasets import Dataset, qrels, shapes, trec, unpacked_size
+from compute.datasets import dataset as dataset_of
 from compute.datasets.reading import open_path
 from compute.intake import by_text
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
@@ -26,15 +29,38 @@ from compute.store.own_datasets import own_datasets
 _SUFFIXES = {".csv": "csv", ".tsv": "beir", ".json": "json"}
 
 
-def judgements(arguments: Namespace) -> int:
-    """Write added judgements to a file, take those of a file in, or take a file's back."""
+_Judged = Annotated[
+    options.File,
+    Parameter(
+        help="qrels, BEIR tsv, JSON, CSV or another shape; a BEIR folder or archive, whose"
+        " judgements beyond the stored ones are added"
+    ),
+]
+_Format = Annotated[
+    str,
+    Parameter(choices=exchange.FORMATS, help="default: as the file's name or content is"),
+]
+_Person = Annotated[str, Parameter(help="who judged, where the file names nobody")]
+_AsImport = Annotated[bool, Parameter(help="all of a CSV is an import, whatever source it names")]
+
+
+class _Given(NamedTuple):
+    """A file of judgements, and what a person says of it."""
+
+    file: Path
+    person: str
+    form: str
+    as_import: bool
+    how: shapes.How
+
+
+def _opened(name: str) -> tuple[Bench, Dataset, DataFrame]:
+    """The bench, the dataset and its official judgements. Raises Missing, WrongInput."""
     bench = open_bench()
-    row = dataset(arguments.dataset, own_datasets(bench.store))
+    row = dataset_of(name, own_datasets(bench.store))
     if row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
-    official = _official(bench, row)
-    does = {"export": _export, "import": _import, "withdraw": _withdraw}
-    return does[arguments.what](bench, row, official, arguments)
+    return bench, row, _official(bench, row)
 
 
 def _official(bench: Bench, row: Dataset) -> DataFrame:
@@ -50,15 +76,30 @@ def _rows(bench: Bench, row: Dataset) -> DataFrame:
     return rows[rows["dataset"] == row.name]
 
 
-def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
-    file: Path = arguments.file
-    form = arguments.format or _SUFFIXES.get(file.suffix, "qrels")
-    choice = Choice(arguments.rule, tuple(arguments.source))
+def export(
+    file: options.File,
+    /,
+    *,
+    dataset: options.Dataset,
+    format: _Format = "",
+    person: str = "",
+    with_official: bool = False,
+    counted_in: groups.Counted = groups.Counted(),
+) -> int:
+    """Write added judgements to a file: qrels, BEIR tsv, JSON or CSV.
+
+    Args:
+        person: only the judgements by this one
+        with_official: official ones as well
+    """
+    bench, row, official = _opened(dataset)
+    form = format or _SUFFIXES.get(file.suffix, "qrels")
+    choice = counted_in.choice()
     rows = _rows(bench, row)
     printable.warn(*integrity.of_judgements(bench.store.engine))
-    if person := arguments.person.strip():
+    if person := person.strip():
         rows = rows[rows["person"] == person]
-    content = exchange.exported(rows, official, form, choice, with_official=arguments.with_official)
+    content = exchange.exported(rows, official, form, choice, with_official=with_official)
     number = content.count(b"\n") - (form != "qrels")
     left_out = _left_out(rows, choice)
     if not number:
@@ -103,14 +144,27 @@ def _write(file: Path, content: bytes) -> None:
         aside.unlink(missing_ok=True)
 
 
-def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
-    found = _read(bench, row, official, arguments)
+def import_file(
+    file: _Judged,
+    /,
+    *,
+    dataset: options.Dataset,
+    person: _Person = "",
+    format: _Format = "",
+    as_import: _AsImport = False,
+    shape: groups.Shape = groups.Shape(),
+    grades: groups.Grades = groups.Grades(),
+) -> int:
+    """Import judgements of a file as added ones."""
+    bench, row, official = _opened(dataset)
+    given = _Given(file, person.strip(), format, as_import, shape.how(grades))
+    found = _read(bench, row, official, given)
     asked = bench.store.part("queries", row.name)
     queries = set(official["query_id"]) | set(run.read(asked)["query_id"] if asked else ())
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
     if unknown == len(found.rows) > 0 == found.n_official:
-        raise WrongInput(f"{row.name} has none of the queries of {arguments.file}: check --dataset")
-    rows = exchange.as_import(found.rows) if arguments.as_import else found.rows
+        raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
+    rows = exchange.as_import(found.rows) if as_import else found.rows
     with bench.store.alone("judgements"):  # of one file that is taken in twice at once, too
         new = exchange.lacking(rows, _rows(bench, row))
         if len(new):
@@ -119,20 +173,38 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     return done(bench)
 
 
-def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
-    """Append the withdrawal of what a file brought; without --yes only say how much that is."""
-    rows = _read(bench, row, official, arguments).rows
-    rows = exchange.as_import(rows) if arguments.as_import else rows
+def withdraw(
+    file: options.File,
+    /,
+    *,
+    dataset: options.Dataset,
+    yes: bool = False,
+    person: _Person = "",
+    format: _Format = "",
+    as_import: _AsImport = False,
+    shape: groups.Shape = groups.Shape(),
+    grades: groups.Grades = groups.Grades(),
+) -> int:
+    """Withdraw the judgements that a file brought.
+
+    Args:
+        file: a file that was imported
+        yes: do it, not only say how many
+    """
+    bench, row, official = _opened(dataset)
+    given = _Given(file, person.strip(), format, as_import, shape.how(grades))
+    rows = _read(bench, row, official, given).rows
+    rows = exchange.as_import(rows) if as_import else rows
     with bench.store.alone("judgements"):
         back = exchange.withdrawals(rows, _rows(bench, row))
-        if arguments.yes:
+        if yes:
             bench.store.add_judgements(back)
     told = counted(len(back), "judgement") + f" of {row.name}"
     people = ", ".join(back["person"].unique())
     if len(back):
         kinds = back["source"].map(SOURCES).value_counts(sort=False)
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
-    if not arguments.yes:
+    if not yes:
         ask = "; nothing is changed yet, --yes does it" if len(back) else ""
         printable.say(f"would take back {told}{ask}")
         return 0
@@ -160,32 +232,33 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     return told
 
 
-def _read(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
+def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Found:
     """A CSV, judgements in any other shape, or a folder or archive with more than are stored."""
-    path: Path = arguments.file
+    path = given.file
     unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
-    if not archive and _format(path, arguments) == "csv":
-        return exchange.from_csv(path, row.name, arguments.person.strip())
-    if not arguments.person.strip():
+    if not archive and _format(given) == "csv":
+        return exchange.from_csv(path, row.name, given.person)
+    if not given.person:
         raise WrongInput(f"{path} does not say who judged: add --person NAME")
     if archive:
         judged = open_path(path, row.split).judgements()
     else:
-        found = qrels.read(path, how(arguments))
+        found = qrels.read(path, given.how)
         judged = found.judgements
         printable.warn(*filter(None, [found.told]))
     if asked := bench.store.part("queries", row.name):
         queries = judged["query_id"].unique()
         names = by_text.queries(queries, run.read(asked), row.name, path)
         judged["query_id"] = judged["query_id"].replace(names)
-    return exchange.from_qrels(judged, official, row.name, arguments.person.strip(), path.name)
+    return exchange.from_qrels(judged, official, row.name, given.person, path.name)
 
 
-def _format(path: Path, arguments: Namespace) -> str:
+def _format(given: _Given) -> str:
     """A CSV such as is exported; other shapes are told apart elsewhere."""
-    if arguments.format or arguments.levels or arguments.round:
-        return arguments.format or "qrels"
+    if given.form or given.how.levels or given.how.rounded:
+        return given.form or "qrels"
+    path = given.file
     first = "" if shapes.is_parquet(path) else "".join(trec.lines(path, 1))
     own = {"query_id", "doc_id"} <= {*first.replace('"', "").split(",")}
     return "csv" if own and trec.foreign(first) == trec.CSV else "qrels"

@@ -1,18 +1,20 @@
-"""The command that looks for test queries in training sets, and what `show leakage` prints."""
+"""The commands about test queries in training sets: leakage find|show."""
 
-from argparse import Namespace
+from pathlib import Path
+from typing import Annotated
 
+from cyclopts import Parameter
 from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
+from compute.commands import options
 from compute.commands.common import done, scored_by
-from compute.commands.opening import open_bench, say
+from compute.commands.opening import open_bench, open_whole, say
 from compute.commands.show.stored import tell_stale
-from compute.datasets import dataset
+from compute.datasets import dataset as dataset_of
 from compute.intake import leakage
 from compute.reading import database
-from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.overlap import leakage as views
 
@@ -20,21 +22,36 @@ _COUNTS = ("n_training_texts", "n_pairs", "n_queries", "n_queries_found", "n_doc
 _COUNTS += ("n_documents_found", "n_touched", "threshold")
 
 
-def compare(arguments: Namespace) -> int:
-    """Look for a dataset's queries and relevant documents in a training set."""
-    if bool(arguments.training) == bool(arguments.split):
+def find(
+    *,
+    dataset: options.Dataset,
+    training: Annotated[tuple[Path, ...], options.OF_FILE, options.SEVERAL] = (),
+    split: Annotated[str, Parameter(metavar="DATASET")] = "",
+    name: str = "",
+    threshold: Annotated[float, Parameter(show_default=True)] = 0.7,
+    json: options.Json = False,
+) -> int:
+    """Find test queries and relevant documents in a training set, equal or nearly so.
+
+    Args:
+        training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or a text in each line
+        split: or a split, such as nfcorpus/train
+        name: name of the training set (of a split, its own)
+        threshold: Jaccard of character 5-grams from which on texts are near-equal
+    """
+    if bool(training) == bool(split):
         raise WrongInput("give either files of a training set (--training) or --split DATASET")
-    if not (name := arguments.name or arguments.split):
+    if not (name := name or split):
         raise WrongInput("say what to call the training set: --name NAME")
-    bench, files = open_bench(), arguments.training
+    bench = open_bench()
     own = own_datasets(bench.store)
-    row = dataset(arguments.dataset, own)
-    split = dataset(arguments.split, own) if arguments.split else None
-    if split and split.name == row.name:
+    row = dataset_of(dataset, own)
+    other = dataset_of(split, own) if split else None
+    if other and other.name == row.name:
         raise WrongInput(f"{row.name} holds all of itself: name another split, such as its train")
-    how = {"files": files, "split": split, "threshold": arguments.threshold}
+    how = {"files": training, "split": other, "threshold": threshold}
     part, new = leakage.compare(bench, row, name, **how)
-    if arguments.json:
+    if json:
         counts = {key: part.provenance[key] for key in _COUNTS}
         found = DataFrame([{"dataset": row.name, "training": name, **counts}])
         printable.show(found, as_json=True)
@@ -44,34 +61,27 @@ def compare(arguments: Namespace) -> int:
     return done(bench)
 
 
-def shown(bench: Bench, arguments: Namespace) -> DataFrame:
-    """What was found, and what each system's mean is without it, for `show`."""
+def show(
+    *,
+    dataset: options.OnlyDataset = "",
+    system: options.OnlySystem = "",
+    measure: options.OnlyMeasure = "nDCG@10",
+    json: options.Json = False,
+) -> int:
+    """Print what was found, and the mean of each system without it."""
+    bench = open_whole()
     datasets = [part.dataset for part in bench.store.parts(leakage.KIND)]
-    if arguments.dataset:
-        dataset(arguments.dataset, own_datasets(bench.store))
-        datasets = [name for name in datasets if name == arguments.dataset]
+    if dataset:
+        dataset_of(dataset, own_datasets(bench.store))
+        datasets = [name for name in datasets if name == dataset]
     if not datasets:
-        on = f" with {arguments.dataset}" if arguments.dataset else ""
-        command = f"leakage --dataset {arguments.dataset or 'DATASET'} --training FILE"
+        on = f" with {dataset}" if dataset else ""
+        command = f"leakage find --dataset {dataset or 'DATASET'} --training FILE"
         raise Missing(f"no training set was compared{on} yet: python -m compute {command}")
-    measure = arguments.measure or "nDCG@10"
     for name in sorted(set(datasets)):
         printable.warn(*scored_by(bench, measure, name))
-    tell_stale(bench, arguments.dataset)
+    tell_stale(bench, dataset)
     with database.open_version(bench.store).cursor() as cursor:
         found = views.changes(cursor, measure)
     found = found[found["dataset"].isin(datasets)]
-    return found[found["system"] == arguments.system] if arguments.system else found
-
-
-def remove(bench: Bench, arguments: Namespace) -> int:
-    """Say what goes of a training set; with `--yes` take it away."""
-    row, name = dataset(arguments.dataset, own_datasets(bench.store)), arguments.training
-    part = leakage.stored(bench.store, row.name, name)
-    told = printable.printable(leakage.said(part))
-    if not arguments.yes:
-        printable.say(f"would remove what was found, and its labels: {told}; --yes removes it")
-        return 0
-    leakage.remove(bench.store, row.name, name)
-    printable.say(f"removed what was found, and its labels: {told}")
-    return done(bench)
+    return printable.show(found[found["system"] == system] if system else found, json)

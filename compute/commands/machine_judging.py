@@ -1,68 +1,98 @@
 """The command that has a machine judge documents: judge."""
 
 import uuid
-from argparse import Namespace
 from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from compute import jobs
 from compute.base import printable
 from compute.base.errors import WrongInput
+from compute.commands import options
 from compute.commands.common import done
 from compute.commands.opening import open_bench, say
-from compute.datasets import compressed, dataset
+from compute.datasets import compressed
+from compute.datasets import dataset as dataset_of
 from compute.intake import machine_grade_import, machine_judging
 from compute.judgements.asking import endpoint
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
+Most = Annotated[options.Count, Parameter(help="the most that may be made or spent")]
 
-def judge(arguments: Namespace) -> int:
-    """Allow or forbid texts to leave; say what a judging takes; with limits ask the machine."""
+
+def judge(
+    dataset: options.Dataset,
+    /,
+    *,
+    machine: options.Machine = "",
+    task: Annotated[str, Parameter(metavar="ID")] = "",
+    systems: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="SYSTEM")] = (),
+    depth: Annotated[options.Count, Parameter(show_default=True)] = 10,
+    guideline: options.SomeFile = None,
+    requests: Most = 0,
+    tokens: Most = 0,
+    allow_texts_to: Annotated[str, Parameter(metavar="ADDRESS")] = "",
+    forbid_texts: bool = False,
+    again: bool = False,
+    queue: bool = False,
+) -> int:
+    """Have a machine judge documents; without limits only print the estimate.
+
+    Args:
+        task: documents of a judging task
+        systems: in place of a task: unjudged documents in the top of these stored runs
+        depth: with --systems: top k
+        guideline: with --systems: plain text
+        allow_texts_to: let texts of the dataset go to this server, from now on
+        forbid_texts: let them go nowhere any more
+        again: ask again where no grade came
+        queue: as a job, which a worker does
+    """
     bench = open_bench()
-    name = dataset(arguments.dataset, own_datasets(bench.store)).name
-    if arguments.forbid_texts:
+    name = dataset_of(dataset, own_datasets(bench.store)).name
+    if forbid_texts:
         machine_judging.forbid(bench.store, name)
         say(bench, f"no text of {name} may go anywhere, nor of a dataset that shares its texts")
         return 0
-    if arguments.allow_texts_to:
-        to = endpoint.normal(arguments.allow_texts_to)
+    if allow_texts_to:
+        to = endpoint.normal(allow_texts_to)
         machine_judging.allow(bench.store, name, to)
         say(bench, f"texts of {name} may go to {printable.printable(to)}")
-    if not arguments.machine and arguments.allow_texts_to:
+    if not machine and allow_texts_to:
         return 0
-    plan = machine_judging.planned(bench.settings, _plan(name, arguments))
-    ready = machine_judging.prepared(bench.store, plan)
-    say(bench, machine_judging.estimate(ready, again=arguments.again).sentence)
-    if not plan.requests and not plan.tokens:
-        say(bench, "nothing is sent yet: --requests N --tokens N, the most it may take, start it")
-        return 0
-    machine_judging.check(bench.store, plan)
-    if arguments.queue:
-        say(bench, jobs.start_judging(bench.store, plan, again=arguments.again).sentence)
-        return 0
-    return _ask(bench, plan, again=arguments.again)
-
-
-def _plan(name: str, arguments: Namespace) -> machine_judging.Plan:
-    if not arguments.machine:
+    if not machine:
         raise WrongInput("say what to call the machine: --machine NAME")
-    file = arguments.guideline
-    if arguments.task and (file or arguments.systems):
+    limits = {"requests": requests, "tokens": tokens}
+    what = {"task": task, "systems": systems, "guideline": _text(guideline, task, systems)}
+    plan = machine_judging.Plan(dataset=name, machine=machine, depth=depth, **what, **limits)
+    return _judge(bench, machine_judging.planned(bench.settings, plan), again=again, queue=queue)
+
+
+def _text(file: Path | None, task: str, systems: tuple[str, ...]) -> str:
+    """Text of a guideline. Raises WrongInput beside a task, which has its own."""
+    if task and (file or systems):
         raise WrongInput(
             "a task has its documents and its guideline: leave --systems and --guideline out"
         )
     if file and not file.is_file():
         raise WrongInput(f"no file {file}: --guideline takes one of plain text")
-    return machine_judging.Plan(
-        dataset=name,
-        machine=arguments.machine,
-        task=arguments.task,
-        systems=tuple(arguments.systems),
-        depth=arguments.depth,
-        guideline=compressed.utf8(file) if file else "",
-        requests=arguments.requests,
-        tokens=arguments.tokens,
-    )
+    return compressed.utf8(file) if file else ""
+
+
+def _judge(bench: Bench, plan: machine_judging.Plan, *, again: bool, queue: bool) -> int:
+    ready = machine_judging.prepared(bench.store, plan)
+    say(bench, machine_judging.estimate(ready, again=again).sentence)
+    if not plan.requests and not plan.tokens:
+        say(bench, "nothing is sent yet: --requests N --tokens N, the most it may take, start it")
+        return 0
+    machine_judging.check(bench.store, plan)
+    if queue:
+        say(bench, jobs.start_judging(bench.store, plan, again=again).sentence)
+        return 0
+    return _ask(bench, plan, again=again)
 
 
 def _ask(bench: Bench, plan: machine_judging.Plan, *, again: bool) -> int:

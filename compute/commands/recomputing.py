@@ -1,42 +1,49 @@
-"""The commands that compute and pass on: run, train, score, demo, serve, ship, snapshot."""
+"""The commands that compute: run, train, rescore, admin demo."""
 
 import shlex
-from argparse import Namespace
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from compute import jobs
-from compute.base import printable, settings
+from compute.base import printable
 from compute.base.errors import Unavailable, WrongInput
-from compute.base.permissions import usual
 from compute.base.words import counted
+from compute.commands import groups, options
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
 from compute.commands.opening import named, open_bench, say, tell_damage
 from compute.datasets import Dataset, dataset
 from compute.evaluate import scored_measures
-from compute.exports import shipping
-from compute.jobs import serve as server
-from compute.reading import database
 from compute.recompute import demo as demonstration
 from compute.recompute import pairs, training
 from compute.recompute import run as recompute
-from compute.store import damage, freshness, run_versions
+from compute.store import freshness
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.store.store import SHIPPED
-from compute.systems import SYSTEMS, System, names, system
+from compute.systems import SYSTEMS, System, names
+from compute.systems import system as system_of
 
 
-def run(arguments: Namespace) -> int:
-    """Run a system on datasets, one after another; each is published when it is done."""
+def run(
+    system: options.System,
+    /,
+    *datasets: options.Datasets,
+    again: options.Again = False,
+    as_version: groups.AsVersion = groups.AsVersion(),
+    drop_equal_ids: options.DropEqualIds = False,
+) -> int:
+    """Load, index, search, score and publish a system on datasets, one after another."""
     bench = open_bench()
-    chosen = system(arguments.system)
+    chosen = system_of(system)
     if chosen.search is None:
         here = ", ".join(row.name for row in SYSTEMS.values() if row.search)
         raise Unavailable(f"{chosen.name} is {chosen.status}; these run here: {here}")
-    version = run_versions.given(arguments.as_version, arguments.note)
-    how = {"again": arguments.again, "drop_equal_ids": arguments.drop_equal_ids}
-    for row in named(bench, arguments.datasets):
+    version = as_version.version()
+    how = {"again": again, "drop_equal_ids": drop_equal_ids}
+    for row in named(bench, datasets):
         tell_first(bench, chosen, row)
         outcome = recompute.run(bench, chosen, row, **how, version=version)
         tell(bench, row, chosen.name, outcome)
@@ -56,13 +63,19 @@ def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
             )
 
 
-def score(arguments: Namespace) -> int:
-    """Score stored runs, computing only what changed."""
+def rescore(
+    *datasets: options.OwnDatasets, measure: tuple[str, ...] = (), again: options.Again = False
+) -> int:
+    """Score stored runs again, computing only what changed.
+
+    Args:
+        measure: by this one too, such as P@5, AP or Bpref; may be given several times
+    """
     bench = open_bench()
-    wanted = scored_measures.more(arguments.measure)
+    wanted = scored_measures.more(measure)
     parts = bench.store.parts(picked=None)
     fresh, _ = freshness.split(parts)
-    names = {row.name for row in named(bench, arguments.datasets)}
+    names = {row.name for row in named(bench, datasets)}
     # Damaged scores are what this makes again.
     tell_damage(p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
     for hits in fresh:
@@ -71,16 +84,16 @@ def score(arguments: Namespace) -> int:
         row = dataset(hits.dataset, own_datasets(bench.store))
         loaded = recompute.stored_dataset(bench.store, row)
         # Shipped hits are cut: scored again they would only lose the deeper measures.
-        again = arguments.again and not hits.shipped
-        outcome = recompute.score(bench, loaded, hits, again=again, measures=wanted)
+        anew = again and not hits.shipped
+        outcome = recompute.score(bench, loaded, hits, again=anew, measures=wanted)
         tell(bench, row, hits.system, outcome, wanted)
         lacking = [*without_subtopics(loaded, wanted), *too_deep(hits, wanted)]
         printable.warn(*lacking)
     return done(bench)
 
 
-def demo(arguments: Namespace) -> int:
-    """Run the demo, or leave it to a worker, and compare it with what ships of it.
+def demo() -> int:
+    """Recompute the runs that ship on the PyDocs collections, or have a worker do it, and compare.
 
     What was computed here already is not computed again.
     """
@@ -101,51 +114,30 @@ def demo(arguments: Namespace) -> int:
     return 2 if stored < total else 0
 
 
-def serve(arguments: Namespace) -> int:
-    """Start the dashboard, and a worker behind it unless it is for looking only."""
-    now = settings.load()
-    given = {"address": arguments.address, "port": arguments.port}
-    return server.serve(replace(now, **{key: value for key, value in given.items() if value}))
+def train(
+    system: str,
+    dataset: options.Dataset,
+    /,
+    *,
+    set: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="NAME=VALUE")] = (),
+    again: options.Again = False,
+) -> int:
+    """Train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset.
 
-
-def ship(arguments: Namespace) -> int:
-    """Write the stored results of datasets to where they ship."""
+    Args:
+        system: such as genq, or 'genq(epochs=2)'
+        set: parameters of the recipe; `systems --json` lists them
+    """
     bench = open_bench()
-    rows = named(bench, arguments.datasets)
-    names = [row.name for row in rows]
-    systems = () if arguments.without_runs else None
-    shipment = shipping.ship(bench.store, names, systems, only=arguments.only)
-    usual(*SHIPPED.rglob("*"))
-    printable.say(shipment)
-    return 0
-
-
-def snapshot(arguments: Namespace) -> int:
-    """Write everything to one DuckDB file."""
-    store = open_bench().store
-    tell_damage(damage.verify(store))
-    picked = None if arguments.versions else ()
-    texts = not arguments.without_texts
-    database.snapshot(store, arguments.file, texts=texts, picked=picked)
-    usual(arguments.file)
-    size = arguments.file.stat().st_size
-    whole = sum(not part.damage for part in store.parts(picked=picked))
-    printable.say(f"{arguments.file}: {counted(whole, 'part')}, {size:,} bytes")
-    return 0
-
-
-def train(arguments: Namespace) -> int:
-    """Train a system on a dataset; what is stored already is not trained again."""
-    bench = open_bench()
-    name = str(_with_values(names.parse(arguments.system), arguments.set))
-    for on in named(bench, [arguments.dataset]):
+    name = str(_with_values(names.parse(system), set))
+    for on in named(bench, [dataset]):
         row = training.named(name, on.name)
-        trained = training.train(bench, row, on, again=arguments.again)
+        trained = training.train(bench, row, on, again=again)
         say(bench, printable.printable(_sentence(trained)))
     return done(bench)
 
 
-def _with_values(name: names.Name, texts: list[str]) -> names.Name:
+def _with_values(name: names.Name, texts: Iterable[str]) -> names.Name:
     """The name with what `--set name=value` says put in the place of what it says itself."""
     values = dict(name.parameters)
     for text in texts:

@@ -1,7 +1,6 @@
-"""What `systems` and `show systems` print: every system, what stands behind it, what it needs."""
+"""The command that lists every system: systems."""
 
 import contextlib
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from typing import NamedTuple
 from compute.base import printable, settings
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
+from compute.commands import options
 from compute.store.store import Store
 from compute.systems import SYSTEMS, System, system
 from compute.systems.catalogue import RAN
@@ -34,10 +34,10 @@ class Listed(NamedTuple):
     settings: str
 
 
-def show_systems(arguments: Namespace) -> int:
-    """List every system of the catalogue."""
+def systems(*, json: options.Json = False) -> int:
+    """List every system, its verification, and whether it was tried and runs here."""
     found = listed(_trained())
-    if arguments.json:
+    if json:
         return printable.show_rows([row._asdict() for row in found], as_json=True)
     # A terminal is too narrow for whole sentences.
     short = [

@@ -102,7 +102,8 @@ def add_dataset(
     empty = empty_texts(loaded.documents.path) if loaded.documents else None
     inputs = _inputs_of_dataset(loaded, lengths)
     seconds = time.perf_counter() - start
-    about = provenance.record(["lengths", name], seconds, inputs=inputs, empty_texts=empty)
+    made = ["lengths", "compute", name]
+    about = provenance.record(made, seconds, inputs=inputs, empty_texts=empty)
     publication.add(
         "length_counts", counts, dataset=name, fingerprint=_name(inputs), provenance=about
     )
@@ -131,7 +132,7 @@ def add_run(
     left_out = int((top["rank"] <= DEPTH).sum()) - sum(counts["count"].to_pylist())
     inputs = _inputs_of_run(hits, lengths)
     about = provenance.record(
-        ["lengths", hits.dataset],
+        ["lengths", "compute", hits.dataset],
         time.perf_counter() - start,
         inputs=inputs,
         hits_without_length=left_out,

@@ -75,7 +75,9 @@ def write(
             said = ", ".join(f"{key}={value}" for key, kept in given.items() for value in kept)
             failed += _failed(f"the page {name} ({said})", error)
     if not done:
-        raise Missing("no figure can be drawn of what is stored: python -m compute demo first")
+        raise Missing(
+            "no figure can be drawn of what is stored: python -m compute admin demo first"
+        )
     put(folder / CAPTIONS, captions.document(done.values(), form).encode())
     return failed
 

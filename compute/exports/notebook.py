@@ -81,7 +81,7 @@ class Results:
             [dataset, measure],
         ).df()
         if rows.empty and self._systems(dataset):
-            command = f"python -m compute score {dataset} --measure {measure}"
+            command = f"python -m compute rescore {dataset} --measure {measure}"
             raise Missing(f"no run on {dataset} has {measure}: {command}")
         return rows.pivot(index="query_id", columns="system", values="value")
 

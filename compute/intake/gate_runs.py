@@ -72,7 +72,7 @@ def given(store: Store, word: str) -> Given:
         raise Missing(
             f"{shown(word)} is no path that exists and no system with a stored run:"
             f" {near(word, systems)}give a run file, a folder of them, or a system that"
-            " python -m compute show scores lists"
+            " python -m compute scores lists"
         )
     return Given(word, Path(word) if is_path else None)
 

@@ -67,7 +67,8 @@ def compare(
     labels, more = _labels(loaded, rows, name)
     inputs = freshness.of_hits(loaded.queries, loaded.lengths)
     inputs |= {"judgements": loaded.judgements.fingerprint}
-    words = ["leakage", "--dataset", dataset.name, "--name", name, "--threshold", str(threshold)]
+    words = ["leakage", "find", "--dataset", dataset.name, "--name", name]
+    words += ["--threshold", str(threshold)]
     words += ["--split", split.name] if split else ["--training", *(file.name for file in files)]
     made = provenance.record(words, time.perf_counter() - start, inputs=inputs, **how)
     return _published(bench, dataset, name, mark, rows, labels, made | counts | more), True
@@ -79,7 +80,7 @@ def stored(store: Store, dataset: str, name: str) -> Part:
     if name not in names:
         raise Missing(
             f"no training set {name!r} was compared with {dataset}: {near(name, names)}"
-            "python -m compute show leakage lists those that were"
+            "python -m compute leakage show lists those that were"
         )
     return names[name]
 

@@ -125,7 +125,7 @@ def from_run(
         stored = [hits.system for hits in bench.store.parts("hits", dataset.name)]
         raise Missing(
             f"no run of {system} on {dataset.name} is stored: {near(system, stored)}"
-            "python -m compute show scores lists what there is"
+            "python -m compute scores lists what there is"
         )
     if bool(thresholds) == bool(quantiles):
         raise WrongInput(

@@ -252,7 +252,7 @@ def _top(store: Store, plan: Plan, name: str) -> DataFrame:
         stored = [hits.system for hits in store.parts("hits", plan.dataset)]
         raise Missing(
             f"no run of {name} on {plan.dataset} is stored: {near(name, stored)}"
-            "python -m compute show scores lists what there is"
+            "python -m compute scores lists what there is"
         )
     columns = ["query_id", "doc_id", "rank"]
     table = pq.read_table(part.path, columns=columns, filters=[("rank", "<=", plan.depth)])

@@ -68,7 +68,7 @@ def put(
     """
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
-            told = f"{shown(key)} is what `leakage` found on {dataset}: rename the key"
+            told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
             raise Conflict(told)
         old = store.part(KIND, dataset)
         together = _beside(old, rows, replace=replace)
@@ -125,8 +125,8 @@ def of_key(store: Store, dataset: str, key: str) -> int:
     are, Conflict for one of a training set."""
     if name := of_training(store, dataset).get(key):
         raise Conflict(
-            f"{shown(key)} is what `leakage` found on {dataset}: python -m compute remove {dataset}"
-            f" --training {name} takes it away"
+            f"{shown(key)} is what `leakage find` found on {dataset}: python -m compute remove"
+            f" {dataset} --training {name} takes it away"
         )
     part = store.part(KIND, dataset)
     known = Counter(recompute.read(part)["key"].tolist()) if part else Counter[str]()

@@ -77,7 +77,7 @@ def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
         if (not wanted or part.dataset in wanted) and (not systems or part.system in systems)
     ]
     if not found:
-        raise Missing("no stored run fits: python -m compute show scores lists what there is")
+        raise Missing("no stored run fits: python -m compute scores lists what there is")
     return found
 
 

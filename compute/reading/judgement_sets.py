@@ -217,7 +217,7 @@ def cursor_of(
         judged = {of: labels(cursor, of, name, choice) for of in stored if name in known[of]}
         if not judged:
             every = dict.fromkeys(each for own in known.values() for each in own)
-            hint = near(name, every) or "python -m compute show sets lists them"
+            hint = near(name, every) or "python -m compute sets lists them"
             raise Missing(f"no judgement set {name!r}: {hint.strip()}")
         cursor.execute(_TABLES)
         cursor.execute("set variable judgement_set = ?", [name])

@@ -356,7 +356,7 @@ def _scored(
     scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth, **by_subtopic)
     asked = [word for one in more for word in ("--measure", one)]
     about = provenance.record(
-        ["score", hits.dataset, *asked],
+        ["rescore", hits.dataset, *asked],
         time.perf_counter() - start,
         depth=depth,
         inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),

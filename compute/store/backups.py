@@ -35,7 +35,7 @@ from compute.store.store import Part, Store, part_of, part_path
 FORMAT = 1
 More = Callable[[Connection], None]
 """Copies what is not the state's, such as jobs, into the file of a backup or from there."""
-MOVE, RESTORE = "python -m compute move-state", "python -m compute restore"
+MOVE, RESTORE = "python -m compute admin move-state", "python -m compute admin restore"
 _EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, where it is set, to an empty database"
 _BLOCK = 1024**2
 _ROUNDS = 20

@@ -35,7 +35,7 @@ def mend(part: Part) -> str:
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
     if part.kind == "scores":
-        return f"python -m compute score {part.dataset}"
+        return f"python -m compute rescore {part.dataset}"
     if part.version_of:
         # Nothing makes it again, and what is left of it may be all that there is.
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
@@ -46,7 +46,7 @@ def mend(part: Part) -> str:
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "length_counts":
-        return f"python -m compute lengths {part.dataset}"
+        return f"python -m compute lengths compute {part.dataset}"
     if not command:
         command = _run(part.dataset, part.system)
     return f"{command} --again" if part.kind in ONCE_MORE else command

@@ -19,7 +19,7 @@ from compute.store.kinds import COLUMNS
 
 WAY_ON = (
     "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost,"
-    " or read what `python -m compute adopt` says"
+    " or read what `python -m compute admin adopt` says"
 )
 
 

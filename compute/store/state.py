@@ -446,7 +446,7 @@ def damaged(engine: Engine, why: str) -> str:
         which = f"{which}, or the copy {copies[0].name} of {made} UTC,"
     return (
         f"{said}: stop Beirscope, put {which} in its place, remove {file.name}-wal and"
-        f" {file.name}-shm, then python -m compute adopt; results and judgements that were added"
+        f" {file.name}-shm, then python -m compute admin adopt; results and judgements added"
         " since are lost. Without one, set BEIRSCOPE_HOME to a new folder, and run and import again"
     )
 

@@ -39,7 +39,7 @@ def making() -> None:
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     runs = read(annotate_select.judgeable)
     if runs.empty:
-        st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+        st.info("No ranked lists are stored yet: python -m compute admin demo computes some.")
         return
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))

@@ -120,7 +120,7 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     means = means[means["system"] == system]
     st.markdown("**Scores**")
     if means.empty:
-        st.caption("None that still count: `python -m compute score` scores the run again.")
+        st.caption("None that still count: `python -m compute rescore` scores the run again.")
         return
     _table(figures.scores_table(means, reading.measures()))
     scored = run["scored"]

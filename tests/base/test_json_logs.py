@@ -58,4 +58,4 @@ def test_a_command_logs_what_became_of_it(tmp_path: Path) -> None:
     ended = subprocess.run(words, cwd=PROJECT, env=own, capture_output=True, check=False)
     why, last = map(json.loads, ended.stderr.splitlines())
     assert (ended.returncode, why["level"]) == (2, "error")
-    assert last["message"].startswith("jobs: status 2, ")
+    assert last["message"].startswith("jobs cancel: status 2, ")

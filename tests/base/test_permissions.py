@@ -29,7 +29,7 @@ def fill(tmp_path: Path) -> None:
     run.write_text("q1 Q0 d1 1 3.0 one\n", encoding="utf-8")
     assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
     assert main(["import-run", str(run), "--dataset", "tiny"]) == 0
-    assert main(["show", "jobs"]) == 0
+    assert main(["jobs", "list"]) == 0
 
 
 def modes(folder: Path) -> dict[str, set[int]]:
@@ -81,7 +81,7 @@ def test_a_file_for_elsewhere_has_the_usual_permissions(home: Path, tmp_path: Pa
     out, snapshot = tmp_path / "one.run", tmp_path / "all.duckdb"
     asked = ["--dataset", "tiny", "--system", "one", "--out", str(out)]
     assert main(["export", "run", *asked]) == 0
-    assert main(["snapshot", str(snapshot)]) == 0
+    assert main(["admin", "snapshot", str(snapshot)]) == 0
     usual = tmp_path / "usual"
     usual.touch()
     permissions.usual(usual)

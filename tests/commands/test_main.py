@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute.__main__ import COMMANDS, main, parser
+from compute.__main__ import main
 from compute.base import printable
 from compute.base.settings import PROJECT
-from compute.commands import systems
+from compute.commands import app, systems
 from tests.support.tiny import HOSTILE, write_tiny
 
 
@@ -25,17 +25,18 @@ TWO = [str(PROJECT / "README.md"), str(PROJECT / "Makefile")]
 """Files that are there, whatever they hold."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", app.NAMES)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        parser().parse_args([name, "--help"])
-    assert ended.value.code == 0
-    assert COMMANDS[name].text.split()[0] in capsys.readouterr().out
+    assert main([*name.split(" "), "--help"]) == 0
+    told = capsys.readouterr().out
+    assert f"Usage: beirscope {name}" in told
+    lines = [line for line in told.split("\n") if line.startswith("│") and "--" in line]
+    assert [line for line in lines if re.search(r"--[a-z-]+( [A-Z.=|[\]]+)* +│", line)] == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_readme_names_every_command(name: str) -> None:
-    assert f"`{name}" in (PROJECT / "README.md").read_text("utf-8")
+@pytest.mark.parametrize("name", app.NAMES)
+def test_the_reference_names_every_command(name: str) -> None:
+    assert f"`{name}" in (PROJECT / "docs" / "reference.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -53,8 +54,8 @@ def test_the_readme_names_every_command(name: str) -> None:
         (["import-dataset", "--name", "x"], "give either"),
         (["import-dataset", "nowhere", "--name", "x"], "nowhere does not exist"),
         (["import-run", "nowhere", "--dataset", "nothing"], "no dataset 'nothing'"),
-        (["score", "nothing"], "no dataset 'nothing'"),
-        (["snapshot", "/nowhere/at/all.duckdb"], "no folder"),
+        (["rescore", "nothing"], "no dataset 'nothing'"),
+        (["admin", "snapshot", "/nowhere/at/all.duckdb"], "no folder"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_status_2(
@@ -70,10 +71,10 @@ def test_wrong_input_is_one_sentence_and_status_2(
 def test_a_bug_is_logged_under_the_id_that_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(arguments: object) -> int:
+    def broken() -> object:
         raise ZeroDivisionError("the bug")
 
-    monkeypatch.setattr(systems, "show_systems", broken)
+    monkeypatch.setattr(systems, "_trained", broken)
     assert main(["systems"]) == 1
     (log,) = (tmp_path / "home" / "logs").glob("bug-*.log")
     assert log.stem.removeprefix("bug-") in capsys.readouterr().err
@@ -90,31 +91,30 @@ def test_a_collection_goes_from_folder_to_scores(
     assert main(["run", "bm25", "tiny"]) == 0
     assert main(["run", "bm25", "tiny"]) == 0
     assert "(up to date)" in capsys.readouterr().out
-    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    assert main(["scores", "--dataset", "tiny", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert {row["measure"] for row in rows} >= {"nDCG@10", "R@100", "Hole@10"}
     assert all(row["n_queries"] == 3 for row in rows)
-    assert main(["show", "holes", "--dataset", "tiny", "--json"]) == 0
+    assert main(["holes", "--dataset", "tiny", "--json"]) == 0
     (hole,) = json.loads(capsys.readouterr().out)
     assert 0 < hole["hole"] < 1
     lows = [hole[f"{name}low"] for name in ("collection_", "pool_", "")]
     assert 0 <= lows[0] <= lows[1] <= lows[2] <= hole["value"] <= hole["high"] <= 1
-    assert main(["show", "holes", "--dataset", "tiny", "--measure", "Bpref"]) == 2
+    assert main(["holes", "--dataset", "tiny", "--measure", "Bpref"]) == 2
     assert "no interval of Bpref; known: nDCG@k" in capsys.readouterr().err
-    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
-    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
+    assert main(["holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
+    assert main(["holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
     deep = "P@1500 cuts deeper than the lists of bm25 on tiny are kept, to rank 1,000"
     assert deep in capsys.readouterr().err
-    assert main(["score", "tiny", "--again"]) == 0
+    assert main(["rescore", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
-    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    assert main(["admin", "snapshot", str(tmp_path / "all.duckdb")]) == 0
     size = (tmp_path / "all.duckdb").stat().st_size
     assert re.search(rf"all\.duckdb: \d+ parts, {size:,} bytes\n$", capsys.readouterr().out)
 
 
 def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]) -> None:
     words = [
-        "show",
         "scores",
         "--published",
         "--dataset",
@@ -227,7 +227,7 @@ def test_a_filter_that_fits_nothing_is_named(
     run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\n")
     assert main(["import-run", *run, "--dataset", "tiny"]) == 0
     capsys.readouterr()
-    assert main(["show", "scores", *words]) == 2
+    assert main(["scores", *words]) == 2
     said = capsys.readouterr().err
     assert sentence in said
     assert len(said.splitlines()) == 1
@@ -239,7 +239,7 @@ def test_scores_show_the_best_first_over_the_queries_that_count(
     texts = {"a": "q1 Q0 d5 1 1 a\n", "z": "q1 Q0 d1 1 2 z\nq2 Q0 d2 1 1 z\n"}
     assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
     capsys.readouterr()
-    words = ["show", "scores", "--dataset", "tiny", "--measure", "nDCG@10", "--json"]
+    words = ["scores", "--dataset", "tiny", "--measure", "nDCG@10", "--json"]
     shown = {}
     for option in ((), ("--returned-only",)):
         assert main([*words, *option]) == 0
@@ -274,7 +274,7 @@ def test_kinds_of_queries_are_of_one_dataset_that_there_is(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for words, told in (((), "--slice takes one dataset"), (("--dataset", "x"), "no dataset 'x'")):
-        assert main(["show", "scores", "--slice", "words", *words]) == 2
+        assert main(["slices", "--slice", "words", *words]) == 2
         assert told in capsys.readouterr().err
 
 
@@ -298,10 +298,10 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
         file.write("q1\td4\t1\n")
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
     capsys.readouterr()
-    main(["show", "scores", "--dataset", "tiny", "--json"])
+    main(["scores", "--dataset", "tiny", "--json"])
     assert "bm25 on tiny is left out" in capsys.readouterr().err
-    assert main(["score", "tiny"]) == 0
-    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    assert main(["rescore", "tiny"]) == 0
+    assert main(["scores", "--dataset", "tiny", "--json"]) == 0
     said = capsys.readouterr()
     assert "left out" not in said.err
     assert '"bm25"' in said.out
@@ -312,7 +312,7 @@ def test_a_measure_that_is_not_stored_is_scored_and_then_shown(
 ) -> None:
     run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\nq2 Q0 d1 1 2 some\nq2 Q0 d2 1 1 some\n")
     assert main(["import-run", *run, "--dataset", "tiny"]) == 0
-    words = ["show", "scores", "--dataset", "tiny", "--json", "--measure"]
+    words = ["scores", "--dataset", "tiny", "--json", "--measure"]
     for measure, value in (("P@5", (0.2 + 0.2) / 3), ("RBP(p=0.5,rel=1)", (0.5 + 0.25) / 3)):
         capsys.readouterr()
         assert main([*words, measure]) == 0
@@ -329,11 +329,11 @@ def test_stored_runs_are_scored_by_a_measure_that_is_named(
 ) -> None:
     assert main(["import-run", *_runs(tmp_path, some=ONE_HIT), "--dataset", "tiny"]) == 0
     capsys.readouterr()
-    assert main(["score", "tiny", "--measure", "Bpref", "--measure", "AP@1001"]) == 0
+    assert main(["rescore", "tiny", "--measure", "Bpref", "--measure", "AP@1001"]) == 0
     told = capsys.readouterr()
     assert "Bpref 0.1667" in told.out
     assert "no AP@1001 of some tiny: its stored hits end at rank 1,000; raise" in told.err
-    assert main(["score", "tiny", "--measure", "map"]) == 2
+    assert main(["rescore", "tiny", "--measure", "map"]) == 2
     assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
 
 

@@ -20,11 +20,11 @@ FILES = (
     "settings.toml",
 )
 COMMANDS = (
-    ["show", "scores"],
+    ["scores"],
     ["check", "--store"],
     ["import-dataset", "TINY", "--name", "other"],
     ["import-run", "RUN", "--dataset", "tiny"],
-    ["backup", "BACKUP"],
+    ["admin", "backup", "BACKUP"],
     ["jobs", "list", "--json"],
 )
 
@@ -86,7 +86,7 @@ def test_json_that_cannot_be_read(
     name: str, content: str, home: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (home / name).write_bytes(content.encode("utf-8", "surrogateescape"))
-    assert str(home / name) in _said(["show", "scores"], capfd)
+    assert str(home / name) in _said(["scores"], capfd)
 
 
 def test_odd_lines_among_the_checksums(home: Path, capfd: pytest.CaptureFixture[str]) -> None:

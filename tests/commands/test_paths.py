@@ -43,8 +43,8 @@ def test_a_home_works_wherever_it_lies(
         ["check", "--store"],
         ["check", str(source), str(run)],
         ["export", "run", "--dataset", "tiny", "--system", "bm25", "--out", str(place / "out.run")],
-        ["snapshot", str(place / "all of it.duckdb")],
-        ["backup", str(place / "kept here")],
+        ["admin", "snapshot", str(place / "all of it.duckdb")],
+        ["admin", "backup", str(place / "kept here")],
     ):
         assert main(words) == 0, words
     job = jobs.start(Store(load()), "run", ["bm25-multifield"], ["tiny"]).job
@@ -54,9 +54,9 @@ def test_a_home_works_wherever_it_lies(
     for home in ("a home", "restored"):
         monkeypatch.setenv("BEIRSCOPE_HOME", str(place / home))
         if home == "restored":
-            assert main(["restore", str(place / "kept here")]) == 0
+            assert main(["admin", "restore", str(place / "kept here")]) == 0
         capsys.readouterr()
-        assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+        assert main(["scores", "--dataset", "tiny", "--json"]) == 0
         scores.append(json.loads(capsys.readouterr().out))
     kept = {row["system"] for row in scores[1]}
     assert kept == {"bm25", "bm25-rm3", "mine"}

@@ -65,14 +65,14 @@ def test_what_was_taken_in_is_said(home: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = printed(capsys, "show", "sets", "--dataset", "tiny")
+    rows = printed(capsys, "sets", "--dataset", "tiny")
     assert {row["set"]: row["n_pairs"] for row in rows} == {
         "official": 5,
         "added": 6,
         "person:ada": 1,
         "machine:gpt": 5,
     }
-    words = ["show", "scores", "--measure", "P@1", "--judgements"]
+    words = ["scores", "--measure", "P@1", "--judgements"]
     by_machine = printed(capsys, *words, "machine:gpt")
     values = {row["system"]: row["value"] for row in by_machine}
     assert values == pytest.approx({EVIL: 2 / 3, "sure": 1 / 3})
@@ -85,7 +85,7 @@ def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["show", "sets", "--dataset", "tiny", "--measure", "P@1"]
+    words = ["sets", "--dataset", "tiny", "--measure", "P@1"]
     words += ["--compare", "official", "machine:gpt"]
     (row,) = printed(capsys, *words)
     assert (row["n_systems"], row["n_queries"], row["order_flips"]) == (2, 3, 1)
@@ -97,19 +97,19 @@ def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert (grades["q1", "d1"]["left"], grades["q1", "d1"]["right"]) == (2, 0)
     assert (grades["q1", "d4"]["left"], grades["q1", "d4"]["right"]) == (None, 2)
     # Of a measure that no run was scored by.
-    (row,) = printed(capsys, *words[:4], "--measure", "P@2", *words[6:])
+    (row,) = printed(capsys, *words[:3], "--measure", "P@2", *words[5:])
     assert (row["measure"], row["n_systems"]) == ("P@2", 2)
 
 
 def test_holes_and_power_are_by_a_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--dataset", "tiny", "--measure", "P@1", "--judgements", "machine:gpt"]
-    rows = {row["system"]: row for row in printed(capsys, "show", "holes", *words)}
+    rows = {row["system"]: row for row in printed(capsys, "holes", *words)}
     # The machine graded all that stands first, but q3 of the second run has no list at all.
     assert (rows["sure"]["value"], rows["sure"]["n_holes"]) == (pytest.approx(1 / 3), 0)
     assert (rows[EVIL]["value"], rows[EVIL]["n_holes"]) == (pytest.approx(2 / 3), 0)
-    (pair,) = printed(capsys, "show", "power", *words)
+    (pair,) = printed(capsys, "power", *words)
     assert abs(pair["difference"]) == pytest.approx(1 / 3)
-    (official,) = printed(capsys, "show", "power", *words[:-2])
+    (official,) = printed(capsys, "power", *words[:-2])
     assert official["difference"] == pytest.approx(-2 * pair["difference"])
 
 
@@ -119,11 +119,9 @@ def test_a_table_is_exported_with_added_judgements(
     file, words = home.parent / "holes.csv", ["--dataset", "tiny", "--measure", "P@5"]
     words += ["--judgements", "added"]
     assert main(["export", "table", "holes", "--out", str(file), *words]) == 0
-    expected = {row["system"]: row["value"] for row in printed(capsys, "show", "holes", *words)}
+    expected = {row["system"]: row["value"] for row in printed(capsys, "holes", *words)}
     found = pd.read_csv(file).set_index("System")["P@5"]
     assert found.to_dict() == pytest.approx(expected)
-    words = ["export", "run", "--out", str(file), *words]
-    assert refused(capsys, *words) == "a run has no judgements: leave out --judgements"
 
 
 def test_damaged_grades_are_named_where_they_are_missed(
@@ -133,7 +131,7 @@ def test_damaged_grades_are_named_where_they_are_missed(
     grades.path.write_bytes(bytes(grades.path.stat().st_size))
     for words in (["sets"], ["scores", "--judgements", "machine:gpt"]):
         capsys.readouterr()
-        main(["show", *words, "--dataset", "tiny"])
+        main([*words, "--dataset", "tiny"])
         assert "of gpt on tiny left out (damaged" in capsys.readouterr().err, words
 
 
@@ -144,7 +142,7 @@ def test_grades_are_removed_by_their_machine(
     assert main(words) == 0
     assert "would remove 5 machine grades (" in capsys.readouterr().out
     assert main([*words, "--yes"]) == 0
-    rows = printed(capsys, "show", "sets")
+    rows = printed(capsys, "sets")
     assert "machine:gpt" not in {row["set"] for row in rows}
 
 
@@ -152,32 +150,32 @@ def test_grades_are_removed_by_their_machine(
     ("words", "sentence"),
     [
         (
-            ["show", "scores", "--judgements", "machine:gtp"],
+            ["scores", "--judgements", "machine:gtp"],
             "no judgement set 'machine:gtp': did you mean machine:gpt?",
         ),
         (
-            ["show", "estimates", "--judgements", "machine:gpt"],
-            "--judgements machine:gpt is for our scores, holes, power and versions:"
-            " leave it out here",
+            ["estimates", "--judgements", "machine:gpt"],
+            "Unknown option: --judgements: beirscope estimates --help explains it",
         ),
         (
-            ["show", "scores", "--published", "--judgements", "added"],
-            "--judgements added is for our scores, holes, power and versions: leave it out here",
+            ["scores", "--published", "--judgements", "added"],
+            "--judgements is for computed scores: leave it out, or --published",
         ),
         (
-            ["show", "scores", "--compare", "official", "added"],
-            "--compare, --flips and --grades are for sets: leave them out here",
+            ["scores", "--compare", "official", "added"],
+            "Unknown option: --compare. Did you mean --measure? beirscope scores --help"
+            " explains it",
         ),
         (
-            ["show", "sets", "--compare", "official", "added"],
+            ["sets", "--compare", "official", "added"],
             "two sets are compared on one dataset: add --dataset",
         ),
         (
-            ["show", "sets", "--compare", "official", "person:bob", "--dataset", "tiny"],
+            ["sets", "--compare", "official", "person:bob", "--dataset", "tiny"],
             "no judgement set 'person:bob' of tiny: did you mean person:ada?",
         ),
         (
-            ["show", "sets", "--flips"],
+            ["sets", "--flips"],
             "--flips and --grades are of two sets: name them by --compare",
         ),
         (

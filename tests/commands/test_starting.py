@@ -8,14 +8,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from compute import commands, jobs, judgements
-from compute.__main__ import COMMANDS
+from compute.__main__ import main
 from compute.base.settings import PROJECT
-from compute.commands import choices
-from compute.judgements import exchange
+from compute.commands import app, old
 
 NEVER = {
     "datasketch",
@@ -39,10 +38,7 @@ ARRAYS = {"numpy", "pyarrow"}
 SCRIPT = """
 import json, sys
 from compute.__main__ import main
-try:
-    main(sys.argv[1:])
-except SystemExit:
-    pass
+main(sys.argv[1:])
 print()
 print(json.dumps(sorted(sys.modules)))
 """
@@ -52,12 +48,12 @@ print(json.dumps(sorted(sys.modules)))
     ("words", "absent"),
     [
         (["--help"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
-        (["show", "--help"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
+        (["admin", "--help"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
         (["nothing"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
         (["datasets"], NEVER | FRAMES | ARRAYS),
         (["systems"], NEVER | FRAMES),
         (["check", "README.md"], NEVER),
-        (["show", "scores", "--published"], NEVER),
+        (["scores", "--published"], NEVER),
         (["gate", "README.md", "README.md", "--dataset", "x"], NEVER - {"scipy"}),
     ],
 )
@@ -76,20 +72,38 @@ def test_a_command_imports_only_what_it_uses(
     assert loaded & absent == set()
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", app.NAMES)
 def test_a_command_is_a_function(name: str) -> None:
-    assert callable(commands.named(COMMANDS[name].does))
+    command: Any = app.parser()
+    for word in name.split(" "):
+        command = command[word]
+    assert callable(command.default_command) and command.help
 
 
-@pytest.mark.parametrize("name", choices.SHOWN)
-def test_what_is_shown_is_a_function(name: str) -> None:
-    assert callable(commands.named(choices.SHOWN[name]))
+@pytest.mark.parametrize("words", old.OLD)
+def test_an_old_spelling_is_that_of_a_command(words: str) -> None:
+    renewed, hint = old.renewed(words.split(" "))
+    assert words == "show" or (app.name_of(renewed) and hint.startswith(f"`{words}` is now `"))
 
 
-def test_options_take_what_the_tables_of_the_rooms_hold() -> None:
-    # What a machine judges is queued by a command of its own.
-    assert tuple(jobs.KINDS) == (*choices.KINDS, "judge")
-    assert tuple(judgements.RULES) == choices.RULES
-    assert tuple(judgements.SOURCES) == choices.SOURCES
-    assert judgements.HUMAN == choices.HUMAN
-    assert exchange.FORMATS == choices.FORMATS
+def test_an_old_spelling_hints_and_does_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    published = ["--published", "--dataset", "scifact"]
+    for before, now in (
+        (["show", "scores", *published], ["scores", *published]),
+        (["show", *published, "scores"], ["scores", *published]),
+        (["show", "scores", "--slice", "words"], ["slices", "--slice", "words"]),
+        (["overlap"], ["overlap", "compute"]),
+        (["lengths", "nothing"], ["lengths", "compute", "nothing"]),
+        (["adopt"], ["admin", "adopt"]),
+        (["show", "jobs", "--json"], ["jobs", "list", "--json"]),
+    ):
+        status = main(now)
+        expected = capsys.readouterr()
+        assert main(before) == status
+        told = capsys.readouterr()
+        assert told.out == expected.out
+        hint, rest = told.err.split("\n", 1)
+        assert rest == expected.err and hint.endswith("the old spelling goes with the next version")

@@ -15,7 +15,7 @@ PUBLISHED = "published figures only"
 def test_every_system_of_the_papers_says_what_it_was_verified_against(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["show", "systems", "--json"]) == 0
+    assert main(["systems", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     papers = [row for row in rows if row["in_papers"]]
     assert len(papers) == 31

@@ -224,16 +224,16 @@ def test_the_command_counts_and_shows(
 ) -> None:
     imports.import_run(bench, run_file(tmp_path), tiny)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
-    assert main(["lengths", "tiny"]) == 0
+    assert main(["lengths", "compute", "tiny"]) == 0
     assert "tiny: its documents and 1 run up to date" in capsys.readouterr().out
-    assert main(["lengths", "tiny", "--again"]) == 0
+    assert main(["lengths", "compute", "tiny", "--again"]) == 0
     assert "counted" in capsys.readouterr().out
-    assert main(["show", "lengths", "--dataset", "tiny", "--json"]) == 0
+    assert main(["lengths", "show", "--dataset", "tiny", "--json"]) == 0
     shown = {row["of"]: row["median"] for row in json.loads(capsys.readouterr().out)}
     assert shown["top"] == 9
-    assert main(["show", "lengths", "--dataset", "tiny", "--system", "mime"]) == 2
+    assert main(["lengths", "show", "--dataset", "tiny", "--system", "mime"]) == 2
     assert "did you mean mine" in capsys.readouterr().err
-    assert main(["show", "lengths", "--published", "--system", "tas-b", "--json"]) == 0
+    assert main(["lengths", "show", "--published", "--system", "tas-b", "--json"]) == 0
     assert [row["value"] for row in json.loads(capsys.readouterr().out)] == [10, 14]
 
 

@@ -146,7 +146,7 @@ def test_an_export_of_what_there_is_not_is_refused_in_a_sentence(
         (["figures", "--all", "/proc/figures"], "cannot be written to"),
         (["figures", "--all", "new", "--dataset", "tinny"], "did you mean tiny"),
         (["table", "leaderboard", "--dataset", "tiny", "--out", "x.tex"], "leave out --dataset"),
-        (["run", "--out", "x.run"], "which run"),
+        (["run", "--out", "x.run"], "export run needs --dataset DATASET"),
     ],
 )
 def test_a_wrong_command_is_answered_before_anything_starts(

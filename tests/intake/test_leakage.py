@@ -216,7 +216,7 @@ def test_the_command_finds_shows_and_removes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
-    assert main(["show", "leakage"]) == 2
+    assert main(["leakage", "show"]) == 2
     assert "no training set was compared yet" in capsys.readouterr().err
     (tmp_path / "train").write_text(TEXT)
     (tmp_path / "some.run").write_text("q1 Q0 d1 1 2 t\nq2 Q0 d6 1 2 t\nq3 Q0 d6 1 1 t\n")
@@ -228,7 +228,7 @@ def test_the_command_finds_shows_and_removes(
     assert "tiny holds all of itself" in capsys.readouterr().err
     assert main([*asked, *given, "--name", "set", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["n_touched"] == 2
-    assert main(["show", "leakage", "--measure", "P@1", "--json"]) == 0
+    assert main(["leakage", "show", "--measure", "P@1", "--json"]) == 0
     both, own = json.loads(capsys.readouterr().out)
     assert (both["left_out"], both["n_found"], both["system"]) == ("query or document", 2, "one")
     # Of P@1 1, 0, 1 all queries have 2/3; q3 alone has 1, q2 and q3 have 1/2.

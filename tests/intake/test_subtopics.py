@@ -111,7 +111,7 @@ def test_a_dataset_without_them_is_told_so(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     (tmp_path / "run").write_text("q1 Q0 d1 1 1 t\n")
     imports.import_run(bench, tmp_path / "run", tiny, system="one")
-    asked = ["show", "scores", "--dataset", "tiny", "--measure"]
+    asked = ["scores", "--dataset", "tiny", "--measure"]
     assert main([*asked, "StRecall@10"]) == 2
     assert "no StRecall@10 on tiny: its judgements carry no subtopics" in capsys.readouterr().err
     assert main([*asked, "alpha-nDCG@10"]) == 2

@@ -140,9 +140,9 @@ def test_commands_say_what_is_lacking(
     assert "a on bare: 9 hits, no scores: nothing is judged yet" in told
     lacking = "import-dataset --qrels FILE --name bare"
     for words in (
-        ["show", "scores", "--dataset", "bare"],
-        ["show", "holes"],
-        ["show", "power", "--dataset", "bare"],
+        ["scores", "--dataset", "bare"],
+        ["holes"],
+        ["power", "--dataset", "bare"],
         ["gate", "a", "b", "--dataset", "bare"],
         ["export", "figure", "order", "--dataset", "bare", "--out", str(tmp_path / "x.pdf")],
     ):
@@ -156,5 +156,5 @@ def test_commands_say_what_is_lacking(
     qrels.write_text("q1 0 d1 1\n")
     assert main(["import-dataset", "--qrels", str(qrels), "--name", "bare"]) == 0
     capsys.readouterr()
-    assert main(["show", "scores", "--dataset", "bare", "--measure", "RR@10", "--json"]) == 0
+    assert main(["scores", "--dataset", "bare", "--measure", "RR@10", "--json"]) == 0
     assert {row["value"] for row in json.loads(capsys.readouterr().out)} == {1.0}

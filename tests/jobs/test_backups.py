@@ -201,7 +201,7 @@ def flip(file: Path) -> None:
 
 
 def test_no_secret_is_kept_and_nobody_else_can_read(at: Path) -> None:
-    assert main(["backup", str(at / "kept")]) == 0
+    assert main(["admin", "backup", str(at / "kept")]) == 0
     files = [file for file in (at / "kept").rglob("*") if file.is_file()]
     assert not [file for file in files if KEY.encode() in file.read_bytes()]
     assert not [file for file in (at / "kept").rglob("*") if file.stat().st_mode & 0o007]
@@ -213,7 +213,7 @@ def test_a_damaged_part_of_the_home_is_left_out_and_named(
     flip(next((at / "home" / "parts" / "hits").iterdir()))
     lost = opened(at / "home").parts("queries")[0]
     lost.path.unlink()
-    assert main(["backup", str(at / "kept")]) == 2
+    assert main(["admin", "backup", str(at / "kept")]) == 2
     said = capsys.readouterr().err
     assert "queries of tiny left out (lost)" in said
     assert f"{len(said.splitlines())}" in "12"
@@ -228,19 +228,19 @@ def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole
     store = opened(at / "home")
     given = judgement("q2", "d1", 1).assign(source="person", entry="a")
     store.add_judgements(given)
-    assert main(["backup", str(at / "kept")]) == 0
+    assert main(["admin", "backup", str(at / "kept")]) == 0
     before = (at / "kept" / "backup.json").read_bytes()
     with state.writing(store.engine) as connection:
         table = state.added_judgements
         connection.execute(update(table).where(table.c.id == 4).values(doc_id="d9"))
-    assert main(["backup", str(at / "kept")]) == 2
+    assert main(["admin", "backup", str(at / "kept")]) == 2
     told = "lost, or not what was saved (by id): 4; restore a backup of before into a new home"
     assert told in capsys.readouterr().err
     assert (at / "kept" / "backup.json").read_bytes() == before
-    assert main(["backup", str(at / "other")]) == 2
+    assert main(["admin", "backup", str(at / "other")]) == 2
     assert told in capsys.readouterr().err
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
-    assert main(["restore", str(at / "other")]) == 2
+    assert main(["admin", "restore", str(at / "other")]) == 2
     assert told in capsys.readouterr().err
     # The way on: a whole backup, then all that was judged since.
     store.add_judgements(given.assign(entry="later", doc_id="d2"))
@@ -248,7 +248,7 @@ def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole
     words = [str(at / "since.csv"), "--dataset", "tiny"]
     assert main(["judgements", "export", *words]) == 0
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "whole"))
-    assert main(["restore", str(at / "kept")]) == 0
+    assert main(["admin", "restore", str(at / "kept")]) == 0
     assert main(["judgements", "import", *words]) == 0
     found = opened(at / "whole").added_judgements()
     assert found["doc_id"].tolist()[3:] == ["d1", "d2"]
@@ -258,7 +258,7 @@ def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole
 def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
     at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["backup", str(at / "kept")]) == 0
+    assert main(["admin", "backup", str(at / "kept")]) == 0
     (file,) = (at / "kept").glob("state-*")
     with sqlite3.connect(file) as connection:
         connection.execute("drop table judgement_chain")
@@ -269,7 +269,7 @@ def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
     (at / "kept" / "backup.json").write_text(json.dumps(record))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
     capsys.readouterr()
-    assert main(["restore", str(at / "kept")]) == 0
+    assert main(["admin", "restore", str(at / "kept")]) == 0
     assert "judgements were not chained yet: they count as they" in capsys.readouterr().err
     new = opened(at / "new")
     assert len(new.added_judgements()) == 3 and integrity.found(new.engine) == []
@@ -280,7 +280,7 @@ def test_a_damaged_backup_is_named(
     at: Path, damage: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = at / "kept"
-    assert main(["backup", str(kept)]) == 0
+    assert main(["admin", "backup", str(kept)]) == 0
     part, record = next((kept / "parts" / "hits").iterdir()), kept / "backup.json"
     file = next(kept.glob("state-*")) if damage in ("state", "cut") else part
     if damage in ("record", "none"):
@@ -293,7 +293,7 @@ def test_a_damaged_backup_is_named(
         os.truncate(file, file.stat().st_size // 2)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
     capsys.readouterr()
-    assert main(["restore", str(kept)]) == 2
+    assert main(["admin", "restore", str(kept)]) == 2
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1
     assert str(kept if damage == "none" else file) in said
@@ -301,9 +301,9 @@ def test_a_damaged_backup_is_named(
     assert not (at / "new" / "state.sqlite").exists()
     if damage in ("flipped", "lost"):
         # Nobody makes a new state there by mistake.
-        assert main(["show", "scores"]) == 2
+        assert main(["scores"]) == 2
         assert f"`python -m compute restore {kept}` has not" in capsys.readouterr().err
-        assert main(["restore", str(kept), "--leave-out-damaged"]) == 2
+        assert main(["admin", "restore", str(kept), "--leave-out-damaged"]) == 2
         assert "hits of old on tiny left out" in capsys.readouterr().err
         assert len(opened(at / "new").added_judgements()) == 3
 
@@ -312,21 +312,23 @@ def test_only_an_empty_home_is_restored_into(
     at: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = str(at / "kept")
-    assert main(["backup", kept]) == 0
-    assert main(["restore", kept]) == 2
+    assert main(["admin", "backup", kept]) == 0
+    assert main(["admin", "restore", kept]) == 2
     assert "has a state already" in capsys.readouterr().err
     for file in (at / "home").glob("state.sqlite*"):
         file.unlink()
-    assert main(["restore", kept]) == 2
+    assert main(["admin", "restore", kept]) == 2
     assert "holds 11 parts already: set BEIRSCOPE_HOME to" in capsys.readouterr().err
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
-    assert main(["restore", kept]) == 0
-    assert main(["backup", kept]) == 2
+    assert main(["admin", "restore", kept]) == 0
+    assert main(["admin", "backup", kept]) == 2
     assert "a backup of another home" in capsys.readouterr().err
-    assert main(["backup", str(at)]) == main(["backup", str(at / "new" / "b")]) == 2
+    assert (
+        main(["admin", "backup", str(at)]) == main(["admin", "backup", str(at / "new" / "b")]) == 2
+    )
     (at / "other").mkdir()
     (at / "other" / "thesis.txt").touch()
-    assert main(["backup", str(at / "other")]) == 2
+    assert main(["admin", "backup", str(at / "other")]) == 2
     assert "holds other things (thesis.txt)" in capsys.readouterr().err
 
 
@@ -334,18 +336,18 @@ def test_one_command_moves_a_state_to_postgresql(
     at: Path, postgres: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = queued(known(opened(at / "home")))
-    assert main(["move-state"]) == 2
+    assert main(["admin", "move-state"]) == 2
     monkeypatch.setenv("BEIRSCOPE_STATE", postgres)
     with sole(at / "home" / "serve.lock"):
-        assert main(["move-state"]) == 2
+        assert main(["admin", "move-state"]) == 2
     assert "stop all of them first" in capsys.readouterr().err
-    assert main(["move-state"]) == 0
+    assert main(["admin", "move-state"]) == 0
     assert known(opened(at / "home", postgres)) == before
-    assert main(["move-state"]) == 2
+    assert main(["admin", "move-state"]) == 2
     assert "has a state already" in capsys.readouterr().err
     # The file that it came from is never taken for the state again.
     monkeypatch.setenv("BEIRSCOPE_STATE", "")
-    assert main(["show", "scores"]) == 2
+    assert main(["scores"]) == 2
     assert "names another state" in capsys.readouterr().err
 
 
@@ -415,14 +417,14 @@ def test_a_restore_that_is_killed_early_keeps_the_home_for_itself(
     at: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = str(at / "kept")
-    assert main(["backup", kept]) == 0
+    assert main(["admin", "backup", kept]) == 0
     assert killed(Settings(home=at / "new"), "after the rename", 1, "restore", kept)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
     capsys.readouterr()
-    assert main(["show", "scores"]) == 2
+    assert main(["scores"]) == 2
     way_on = "wait for it or run it again, or set BEIRSCOPE_HOME to another folder"
     assert f"restore {kept}` has not come to its end: {way_on}" in capsys.readouterr().err
-    assert main(["restore", kept]) == 0
+    assert main(["admin", "restore", kept]) == 0
 
 
 @pytest.mark.parametrize("kill", range(KILLS))

@@ -29,24 +29,24 @@ def test_collections_are_counted_compared_and_shown(
         command = ["import-dataset", str(folder), "--name", name, "--split", "test"]
         assert main(command) == 0
     capsys.readouterr()
-    assert main(["overlap"]) == 0
+    assert main(["overlap", "compute"]) == 0
     said = capsys.readouterr().out.splitlines()
     assert [line.partition(":")[0] for line in said] == ["same", "tiny", "similarities stored"]
     assert "word pieces" in said[0]
-    assert main(["overlap", "tiny"]) == 0
+    assert main(["overlap", "compute", "tiny"]) == 0
     said = capsys.readouterr().out
     assert "(counted already)" in said
     assert "similarities are up to date" in said
-    assert main(["overlap", "tiny", "--again"]) == 0
+    assert main(["overlap", "compute", "tiny", "--again"]) == 0
     assert "similarities stored" in capsys.readouterr().out
-    assert main(["show", "overlap", "--dataset", "tiny", "--json"]) == 0
+    assert main(["overlap", "show", "--dataset", "tiny", "--json"]) == 0
     rows = [row for row in json.loads(capsys.readouterr().out) if "tiny" in row.values()]
     own = [row for row in rows if row["dataset"] == "same"]
     assert [row["floor"] for row in own] == [0.0, 1e-6, 1e-5, 1e-4]
     assert own[0]["unigrams"] == pytest.approx(1, abs=1e-12)
     # The others are what ships.
     assert {row["other"] for row in rows if row["dataset"] == "same"} == {"tiny"}
-    assert main(["show", "overlap"]) == 0
+    assert main(["overlap", "show"]) == 0
     assert "1e-06" in capsys.readouterr().out
 
 
@@ -54,9 +54,9 @@ def test_collections_are_counted_compared_and_shown(
 def test_wrong_names_are_answered_with_right_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["show", "overlap", "--dataset", "scifac"]) == 2
+    assert main(["overlap", "show", "--dataset", "scifac"]) == 2
     assert "did you mean scifact" in capsys.readouterr().err
-    assert main(["overlap"]) == 2
+    assert main(["overlap", "compute"]) == 2
     assert "name a dataset, such as scifact" in capsys.readouterr().err
     store = open_store(tmp_path / "home")
     with pytest.raises(Missing, match="no documents are stored"):

@@ -132,7 +132,7 @@ def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, cap
     assert main(["import-run", str(tmp_path / "a.run"), "--dataset", "tiny"]) == 0
     (tmp_path / "one.qrels").write_text("q1 0 d2 1\n")
     assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
-    asked = ["show", "scores", "--dataset", "tiny", "--measure", "Hole@10", "--json"]
+    asked = ["scores", "--dataset", "tiny", "--measure", "Hole@10", "--json"]
     capsys.readouterr()
     shown = []
     added = ["--judgements", "added"]
@@ -140,11 +140,11 @@ def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, cap
         assert main([*asked, *more]) == 0
         shown += [row["value"] for row in json.loads(capsys.readouterr().out)]
     assert shown == [1, 1, 1, 0]
-    asked = ["show", "holes", "--dataset", "tiny", "--measure", "P@10", "--json", *added]
+    asked = ["holes", "--dataset", "tiny", "--measure", "P@10", "--json", *added]
     assert main([*asked, "--source", IMPORT]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["value"] == pytest.approx(0.1 / 3)
-    assert main(["show", "jobs", *added]) == 2
+    assert main(["jobs", "list", *added]) == 2
     assert (
         "--judgements added is for our scores, holes, power and versions" in capsys.readouterr().err
     )

@@ -2,7 +2,6 @@
 
 import json
 import re
-from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute.base.errors import Missing, WrongInput
+from compute.__main__ import main
 from compute.base.settings import Settings
-from compute.commands import efficiency as command
 from compute.evaluate import runs
 from compute.intake import imports
 from compute.reading.database import open_version
@@ -123,21 +121,32 @@ def test_runs_without_costs_are_known(bench: Bench) -> None:
     assert own.values.tolist() == [["two", "minilm"]]
 
 
-def test_show_prints_costs(bench: Bench) -> None:
-    asked = {"dataset": None, "system": None, "measure": None, "published": False, "json": False}
-    shown = command.shown(bench, Namespace(**asked | {"dataset": "one"}))
-    assert list(shown["system"]) == ["bm25", "bm25-rm3", "minilm"]
-    assert list(shown["latency_p50_ms"]) == [2.0, 50.0, 20.0]
-    assert "index_seconds" not in shown
-    assert "index_seconds" in command.shown(bench, Namespace(**asked | {"json": True}))
-    one = command.shown(bench, Namespace(**asked | {"measure": "index_bytes"}))
-    assert list(one.columns) == ["dataset", "system", "index_bytes", "hardware", "load", "date"]
-    with pytest.raises(WrongInput, match="did you mean index_bytes"):
-        command.shown(bench, Namespace(**asked | {"measure": "index_byte"}))
-    with pytest.raises(Missing, match="run bm25 too --again"):
-        command.shown(bench, Namespace(**asked | {"system": "bm25", "dataset": "too"}))
-    printed = command.shown(bench, Namespace(**asked | {"published": True, "system": "tas-b"}))
-    assert list(printed["cpu_ms_per_query"]) == [125.0]
+def test_costs_are_printed(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+
+    def printed(*words: str) -> str:
+        capsys.readouterr()
+        assert main(["efficiency", *words]) == 0
+        return capsys.readouterr().out
+
+    shown = json.loads(printed("--dataset", "one", "--json"))
+    assert [row["system"] for row in shown] == ["bm25", "bm25-rm3", "minilm"]
+    assert [row["latency_p50_ms"] for row in shown] == [2.0, 50.0, 20.0]
+    assert "index_seconds" in shown[0]
+    assert "index_seconds" not in printed("--dataset", "one")
+    columns = ["dataset", "system", "index_bytes", "hardware", "load", "date"]
+    assert printed("--measure", "index_bytes").split()[:6] == columns
+    words = {
+        ("--measure", "index_byte"): "did you mean index_bytes",
+        ("--system", "bm25", "--dataset", "too"): "run bm25 too --again",
+    }
+    for wrong, told in words.items():
+        assert main(["efficiency", *wrong]) == 2
+        assert told in capsys.readouterr().err
+    (row,) = json.loads(printed("--published", "--system", "tas-b", "--json"))
+    assert row["cpu_ms_per_query"] == 125.0
 
 
 def test_the_page_opens_on_the_fullest_dataset_where_systems_have_none_in_common() -> None:

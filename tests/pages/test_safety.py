@@ -1,7 +1,6 @@
 """What may be called, what may be uploaded, and what must never be told."""
 
 import ast
-import contextlib
 import io
 import json
 import logging
@@ -15,14 +14,16 @@ from pathlib import Path
 import pytest
 
 from compute import jobs
-from compute.__main__ import COMMANDS, main, parser
+from compute.__main__ import main
 from compute.base import bug_reports, printable, redaction
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.settings import PROJECT, Settings
+from compute.commands import app
 from compute.intake import uploads
 from compute.jobs import logs, steps
 from compute.store.loading import quiet
 from compute.store.store import Store
+from tests.commands.arguments import arguments
 from tests.support import hostile
 
 SOURCES = [PROJECT / "app.py", *(PROJECT / "compute").rglob("*.py"), *PROJECT.glob("pages/**/*.py")]
@@ -231,12 +232,12 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     "words",
     [
         ["datasets"],
-        ["show", "scores"],
-        ["show", "efficiency"],
-        ["show", "tasks"],
+        ["scores"],
+        ["efficiency"],
+        ["tasks", "list"],
         ["check", "beir"],
         ["run", "\x1b[31m\x9b31m", "hostile"],
-        ["show", "scores", "--system", "\x1b]0;title\x07"],
+        ["scores", "--system", "\x1b]0;title\x07"],
     ],
 )
 def test_no_command_writes_what_a_terminal_obeys(
@@ -247,42 +248,39 @@ def test_no_command_writes_what_a_terminal_obeys(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(attacked.home))
     monkeypatch.chdir(attacked.home.parent)
-    with contextlib.suppress(SystemExit):
-        main(words)
+    main(words)
     told = "".join(capfd.readouterr())
     assert not [c for c in told if not c.isprintable() and c not in "\n\r\t"], told
 
 
 ODD = "a\x1b[31m\x9b31m\u202e\x07\r\nb"
 """What a terminal obeys, and what would make one line two."""
-FREE = {"serve", "worker", "demo", "ship"}
+FREE = {"serve", "worker", "admin demo", "admin ship"}
 """Commands that would do something whatever else they are told."""
 GIVEN = {
     **{"dataset": "hostile", "datasets": "hostile", "system": "bm25", "name": "x", "files": "odd"},
-    **{"path": "beir", "what": "export", "baseline": "x", "candidate": "x", "task": "x"},
-    **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "clusters": "2"},
+    **{"path": "beir", "baseline": "x", "candidate": "x", "task": "x", "kind": "run"},
+    **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "slice": "x", "out": "x.csv"},
+    **{"all": "x"},
 }
 
 
 def _arguments(command: str) -> Iterator[list[str]]:
     """Every argument of a command that takes a word, with a hostile one; of the others what is
     needed."""
-    choose = next(iter(parser()._subparsers._group_actions))  # type: ignore[union-attr]
-    actions = [one for one in choose.choices[command]._actions if one.nargs != 0]  # type: ignore[index]
-    for odd in actions:
-        words = [command]
-        for one in actions:
-            needed = one.required and one.nargs != "?"
-            if one is not odd and not needed:
+    taken = [one for one in arguments(command) if one.hint is not bool]
+    for odd in taken:
+        words = command.split(" ")
+        for one in taken:
+            if one is not odd and not one.required:
                 continue
-            word = GIVEN.get(one.dest, "x") if one is not odd else ODD
-            if one is not odd and one.choices:
-                word = next(iter(one.choices))
-            words += [*one.option_strings[:1], *[word] * (one.nargs if one.nargs == 2 else 1)]
+            word = GIVEN[one.name.lower().removeprefix("--")] if one is not odd else ODD
+            option = [one.name] if one.name.startswith("-") else []
+            words += [*option, *[word] * one.token_count()[0]]
         yield words
 
 
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - FREE))
+@pytest.mark.parametrize("command", sorted({*app.NAMES} - FREE))
 def test_no_word_of_any_argument_reaches_a_terminal_as_it_is(
     command: str,
     attacked: Settings,
@@ -301,9 +299,8 @@ def test_no_word_of_any_argument_reaches_a_terminal_as_it_is(
     with zipfile.ZipFile(tmp_path / f"{ODD}.zip", "w") as archive:
         archive.writestr(f"../{ODD}", "x")
         archive.writestr("corpus.jsonl", "x")
-    for words in [*_arguments(command), [command, *EXTRA.get(command, ())]]:
-        with contextlib.suppress(SystemExit):
-            main(words)
+    for words in [*_arguments(command), [*command.split(" "), *EXTRA.get(command, ())]]:
+        main(words)
         told = "".join(capfd.readouterr())
         lines = [line for line in told.split("\n") if not line.isprintable()]
         assert not lines and "bug " not in told and "Traceback" not in told, (words, told)
@@ -315,9 +312,9 @@ EXTRA = {
     "import-run": ["odd", "--dataset", "hostile"],
     "import-labels": [ODD, "--dataset", "hostile"],
     "import-grades": [ODD, "--dataset", "hostile", "--machine", "x"],
-    "judgements": ["import", ODD, "--dataset", "hostile"],
-    "show": ["sets", "--dataset", "hostile", "--json"],
-    "leakage": ["--dataset", "hostile", "--training", ODD],
+    "judgements import": [ODD, "--dataset", "hostile"],
+    "sets": ["--dataset", "hostile", "--json"],
+    "leakage find": ["--dataset", "hostile", "--training", ODD],
     "add-texts": ["hostile", f"{ODD}.zip"],
 }
 """A command each that reads what has such a name and such content."""

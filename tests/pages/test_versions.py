@@ -57,13 +57,13 @@ def test_a_board_has_a_version_only_where_it_is_picked(home: Path) -> None:
 def test_versions_are_shown_on_the_command_line(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["show", "versions", "--dataset", "tiny", "--measure", "RR@10"]) == 0
+    assert main(["versions", "--dataset", "tiny", "--measure", "RR@10"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[:3] for line in lines[1:]] == [
         ["tiny", "mine@1", "1"],
         ["tiny", "mine", "new"],
     ]
-    assert main(["show", "versions", "--system", "other"]) == 2
+    assert main(["versions", "--system", "other"]) == 2
     assert "no version is kept" in capsys.readouterr().err
-    assert main(["show", "versions", "--system", "mine@1"]) == 2
+    assert main(["versions", "--system", "mine@1"]) == 2
     assert "mine@1 is a version: name its system, --system mine" in capsys.readouterr().err

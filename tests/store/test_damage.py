@@ -113,7 +113,7 @@ def test_a_readable_file_of_wrong_rows_is_left_out_at_the_first_look(
     (home / "caches" / "means.parquet").unlink(missing_ok=True)
     kind, system = ("judgements", "") if words else ("scores", "mine")
     turned(part(kind, system=system).path)
-    main(["show", "scores", "--dataset", "tiny", "--measure", "nDCG@10", *words])
+    main(["scores", "--dataset", "tiny", "--measure", "nDCG@10", *words])
     shown = capsys.readouterr()
     assert f"{damage.named(kind, 'tiny', system)} left out (damaged" in shown.err
     assert "mine" not in shown.out
@@ -136,7 +136,7 @@ def test_a_damaged_judgement_is_named_beside_what_counts_the_others(
     with sqlite3.connect(home / "state.sqlite") as connection:
         connection.execute(f"update added_judgements set relevance = {value} where doc_id = 'd2'")
     file = str(home.parent / "a.csv")
-    show = ["show", "scores", "--dataset", "tiny", "--judgements", "added"]
+    show = ["scores", "--dataset", "tiny", "--judgements", "added"]
     for words in (["judgements", "export", file, "--dataset", "tiny"], show):
         assert main(words) == 0
         assert "not what was saved (by id): 1; restore" in capsys.readouterr().err
@@ -148,7 +148,7 @@ def test_everything_else_works_beside_a_part_that_was_overwritten(
 ) -> None:
     part("scores", system="mine").path.write_bytes(b"PAR1")
     (home / "caches" / "means.parquet").unlink(missing_ok=True)
-    assert main(["show", "scores", "--measure", "nDCG@10", "--json"]) == 0
+    assert main(["scores", "--measure", "nDCG@10", "--json"]) == 0
     shown = capsys.readouterr()
     rows = {(row["dataset"], row["system"]) for row in json.loads(shown.out)}
     assert {("tiny", "yours"), ("other", "mine"), ("other", "yours")} <= rows
@@ -158,10 +158,10 @@ def test_everything_else_works_beside_a_part_that_was_overwritten(
     run = str(tmp_path / "some.run")
     assert main(["import-run", run, "--dataset", "other", "--system", "third"]) == 0
     assert "ug " not in capsys.readouterr().err
-    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    assert main(["admin", "snapshot", str(tmp_path / "all.duckdb")]) == 0
     whole = sum(not stored.damage for stored in Store(settings.load()).parts())
     assert f"all.duckdb: {whole} parts, " in capsys.readouterr().out
-    assert main(["score", "tiny"]) == 0
+    assert main(["rescore", "tiny"]) == 0
     assert not part("scores", system="mine").damage
     assert "ug " not in capsys.readouterr().err
 
@@ -172,7 +172,7 @@ def test_a_cut_run_is_not_up_to_date_and_is_imported_anew(
     for kind in ("hits", "top"):
         file = part(kind, system="mine").path
         os.truncate(file, file.stat().st_size // 2)
-        assert main(["show", "scores", "--dataset", "tiny"]) == 0
+        assert main(["scores", "--dataset", "tiny"]) == 0
         again = "python -m compute import-run some.run --dataset tiny --system mine"
         assert f"{kind} of mine on tiny left out (damaged" in (told := capsys.readouterr().err)
         assert again in told
@@ -211,7 +211,7 @@ def test_nothing_leaves_with_a_bit_turned_over(
         touched(file, 2)
     flipped(part("scores", system="yours").path, 8 * 40)
     touched(part("scores", system="yours").path, 1)
-    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    assert main(["admin", "snapshot", str(tmp_path / "all.duckdb")]) == 0
     assert "scores of yours on tiny left out (damaged" in capsys.readouterr().err
     words = ["export", "run", "--dataset", "other", "--system", "mine", "--out"]
     flipped(part("hits", "other", "mine").path, 8 * 40)
@@ -225,11 +225,11 @@ def test_a_lost_import_advises_import_and_lost_judgements_their_source(
 ) -> None:
     part("hits", system="mine").path.unlink()
     part("judgements", "other").path.unlink()
-    assert main(["score", "tiny"]) == 0
+    assert main(["rescore", "tiny"]) == 0
     assert "hits of mine on tiny left out (lost): python -m compute import-run some.run" in (
         capsys.readouterr().err
     )
-    assert main(["score"]) == 0
+    assert main(["rescore"]) == 0
     run = str(tmp_path / "some.run")
     capsys.readouterr()
     assert main(["import-run", run, "--dataset", "other"]) == 2
@@ -238,7 +238,7 @@ def test_a_lost_import_advises_import_and_lost_judgements_their_source(
     )
     assert main(["import-dataset", str(tmp_path / "other"), "--name", "other"]) == 0
     capsys.readouterr()
-    assert main(["show", "scores", "--dataset", "other"]) == 0
+    assert main(["scores", "--dataset", "other"]) == 0
     assert capsys.readouterr().err == ""
 
 
@@ -366,7 +366,7 @@ def test_check_reads_the_store_and_names_what_is_damaged(
     assert (
         "import-run some.run --dataset other --system yours" in commands["hits", "other", "yours"]
     )
-    assert main(["score", "tiny"]) == main(["lengths", "tiny"]) == 0
+    assert main(["rescore", "tiny"]) == main(["lengths", "compute", "tiny"]) == 0
     assert part("scores", system="mine").path != found["flipped"].path
     capsys.readouterr()
     assert main(["check", "--store"]) == 2
@@ -475,14 +475,14 @@ def test_a_damaged_state_is_said_with_what_brings_it_back(
     shutil.copyfile(file, home / "state-before-3.sqlite")
     cut = {"garbage": b"no database" * 999, "cut": content[:100], "half": content[: 4096 * 3]}
     file.write_bytes(cut[how])
-    assert main(["show", "scores"]) == 2
+    assert main(["scores"]) == 2
     told = capsys.readouterr().err
     assert "state.sqlite is damaged (" in told and "the copy state-before-3.sqlite of 20" in told
     assert "bug" not in told
     shutil.copyfile(home / "state-before-3.sqlite", file)
     for left in ("state.sqlite-wal", "state.sqlite-shm"):
         (home / left).unlink(missing_ok=True)
-    assert main(["show", "scores"]) == 0
+    assert main(["scores"]) == 0
 
 
 def test_what_ships_is_checked_too_where_its_manifest_has_sums(home: Path, tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_state_that_lost_what_it_is_known_by_is_damaged(
 ) -> None:
     with sqlite3.connect(home / "state.sqlite") as opened:
         opened.execute(statement)
-    for command in (["check", "--store"], ["show", "scores"]):
+    for command in (["check", "--store"], ["scores"]):
         assert main(command) == 2
         said = "".join(capsys.readouterr())
         assert f"state.sqlite is damaged ({why}): stop Beirscope, put a backup" in said

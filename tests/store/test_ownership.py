@@ -295,17 +295,17 @@ def test_a_lost_state_is_given_up_by_a_command_and_its_parts_go_to_the_trash(
     for file in home.glob("state.sqlite*"):
         file.unlink()
     before = everything(home)
-    assert main(["adopt"]) == 0
+    assert main(["admin", "adopt"]) == 0
     said = capsys.readouterr().out
     assert "0 parts that it lists stay, 3 others to the trash; --yes does it" in said
     assert everything(home) == before
-    assert main(["adopt", "--yes"]) == 0
+    assert main(["admin", "adopt", "--yes"]) == 0
     assert (files(home), Store(Settings(home=home)).parts("hits", "d")) == (set(), [])
     (day,) = (home / "trash").iterdir()
     assert {file: (day / file).read_bytes() for file in lying} == lying
     assert import_tiny(tmp_path, "other") == 0
     capsys.readouterr()
-    assert main(["adopt", "--yes"]) == 0
+    assert main(["admin", "adopt", "--yes"]) == 0
     assert "belongs to" in capsys.readouterr().out
     assert len(files(home)) == 2
 
@@ -318,12 +318,12 @@ def test_a_state_that_is_found_again_gets_its_parts_back_from_the_trash(
     shutil.copy(home / "state.sqlite", tmp_path / "found")
     for file in home.glob("state.sqlite*"):
         file.unlink()
-    assert main(["adopt", "--yes"]) == 0
+    assert main(["admin", "adopt", "--yes"]) == 0
     assert "new and has no judgements" in capsys.readouterr().out
     for file in home.glob("state.sqlite*"):
         file.unlink()
     shutil.copy(tmp_path / "found", home / "state.sqlite")
-    assert main(["adopt", "--yes"]) == 0
+    assert main(["admin", "adopt", "--yes"]) == 0
     assert "3 back from there" in capsys.readouterr().out
     assert {file: file.read_bytes() for file in files(home)} == before
     assert main(["check", "--store"]) == 0
@@ -340,8 +340,8 @@ def test_a_backup_of_the_state_keeps_the_parts_that_it_lists(
     for file in home.glob("state.sqlite*"):
         file.unlink()
     shutil.copy(tmp_path / "backup" / "state.sqlite", home)
-    assert main(["show", "scores"]) == 2
+    assert main(["scores"]) == 2
     assert "is missing, new or of an older version" in capsys.readouterr().err
-    assert main(["adopt", "--yes"]) == 0
+    assert main(["admin", "adopt", "--yes"]) == 0
     assert "3 parts that it lists stay, 3 others to the trash" in capsys.readouterr().out
     assert {part.path for part in open_store(home).parts()} == files(home)

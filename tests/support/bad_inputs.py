@@ -200,9 +200,9 @@ WORDS: list[tuple[list[str], str]] = [
     (['run', 'dense(a/b/c)', 'tiny'], "'a/b/c' is no model: write a name of the Hugging Face hub, like owner/model or owner/model@revision, or a folder, which begins with /"),
     (['run', 'bm25', 'http://x'], "no dataset 'http://x': python -m compute datasets lists all"),
     (['fetch', 'http://127.0.0.1:1/x.zip'], "no dataset 'http://127.0.0.1:1/x.zip': python -m compute datasets lists all"),
-    (['show', 'scores', '--measure', "' or 1=1"], 'no measure "\' or 1=1"; known: nDCG@k, R@k, R_cap@k, R_full@k, AP@k, RR@k, P@k, Success@k, RBP(p=0.8)@k, RBP_residual(p=0.8)@k, Bpref, Rprec, ERR@k, Judged@k, Hole@k, Hole_beir@k, alpha_nDCG@k, StRecall@k; k is any rank from 1 on, as in P@5; without @k, nDCG, AP, RR, RBP, RBP_residual go to the depth that the run was kept to; R, R_cap, R_full, AP, RR, P, Success, Bpref, Rprec may count from another relevance than 1, as in AP(rel=2)@100; nDCG(dcg=exp-log2)@k has exponential gain'),
+    (['scores', '--measure', "' or 1=1"], 'no measure "\' or 1=1"; known: nDCG@k, R@k, R_cap@k, R_full@k, AP@k, RR@k, P@k, Success@k, RBP(p=0.8)@k, RBP_residual(p=0.8)@k, Bpref, Rprec, ERR@k, Judged@k, Hole@k, Hole_beir@k, alpha_nDCG@k, StRecall@k; k is any rank from 1 on, as in P@5; without @k, nDCG, AP, RR, RBP, RBP_residual go to the depth that the run was kept to; R, R_cap, R_full, AP, RR, P, Success, Bpref, Rprec may count from another relevance than 1, as in AP(rel=2)@100; nDCG(dcg=exp-log2)@k has exponential gain'),
     (['check'], 'check what? Name files or folders, or --store for what is stored here'),
     (['jobs', 'retry', 'x\x1b[31m'], "no job 'x\\x1b[31m': python -m compute jobs list shows them"),
     (['check', '/nowhere'], '/nowhere does not exist: give a file or a folder'),
-    (['snapshot', '/nowhere/x'], 'no folder /nowhere: make it first'),
+    (['admin', 'snapshot', '/nowhere/x'], 'no folder /nowhere: make it first'),
 ]

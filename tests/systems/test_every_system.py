@@ -78,7 +78,7 @@ def test_a_system_runs_from_its_name_to_a_page_and_a_file(
     lists = _exported(called, world.folder / f"{name}.run")
     came["exported"] = "yes"
     capsys.readouterr()
-    assert main(["show", "scores", "--dataset", "tiny", "--system", called, "--json"]) == 0
+    assert main(["scores", "--dataset", "tiny", "--system", called, "--json"]) == 0
     means = {row["measure"]: row["value"] for row in json.loads(capsys.readouterr().out)}
     assert means.keys() >= set(MEASURES)
     assert 0 < means["nDCG@10"] == pytest.approx(_by_pytrec_eval(lists, "nDCG@10"), abs=1e-6)

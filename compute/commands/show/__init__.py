@@ -1,1 +1,1 @@
-"""What `show` prints."""
+"""The commands that print results."""

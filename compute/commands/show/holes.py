@@ -1,6 +1,6 @@
-"""What `show holes` prints: holes of stored runs beside a score and what it can be."""
+"""The command that prints holes of stored runs beside the possible range of a score: holes."""
 
-from argparse import Namespace
+from collections.abc import Mapping
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
@@ -8,33 +8,54 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import WrongInput
-from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged, values
+from compute.commands import groups, options
+from compute.commands.opening import open_whole
+from compute.commands.show.stored import (
+    cursor_of,
+    in_print,
+    name_the_wrong,
+    refuse_unjudged,
+    values,
+)
 from compute.evaluate import measures
-from compute.store.loading import Bench
 from compute.views.holes import select as holes_select
 from compute.views.shared import catalogue
 
 
-def holes(bench: Bench, arguments: Namespace) -> DataFrame:
-    """Holes of stored runs beside a score and what it can be; the papers' Hole@10."""
-    if arguments.published or arguments.returned_only:
-        return values(bench, arguments, arguments.measure or "Hole@10")
-    with cursor_of(bench, arguments) as cursor:
-        return _bounds(bench, cursor, arguments, arguments.measure or "nDCG@10")
+def holes(
+    *,
+    dataset: options.OnlyDataset = "",
+    system: options.OnlySystem = "",
+    measure: options.OnlyMeasure = "",
+    published: options.Published = False,
+    returned_only: options.ReturnedOnly = False,
+    judged: groups.Judged = groups.Judged(),
+    json: options.Json = False,
+) -> int:
+    """Print holes of each run, and the possible range of its score; the papers' Hole@10."""
+    if published and judged.judgements != options.OFFICIAL:
+        raise WrongInput("--judgements is for computed holes: leave it out, or --published")
+    bench, chosen = open_whole(), {"dataset": dataset, "system": system}
+    of_score = chosen | {"measure": measure or "Hole@10"}
+    if published:
+        frame = in_print(bench, of_score)
+    elif returned_only:
+        frame = values(bench, judged, of_score, returned_only=True)
+    else:
+        with cursor_of(bench, judged, dataset, {system} - {""}) as cursor:
+            frame = _bounds(cursor, chosen, measure or "nDCG@10")
+    return printable.show(frame, json)
 
 
-def _bounds(
-    bench: Bench, cursor: DuckDBPyConnection, arguments: Namespace, measure: str
-) -> DataFrame:
+def _bounds(cursor: DuckDBPyConnection, chosen: Mapping[str, str], measure: str) -> DataFrame:
     runs = catalogue.runs(cursor)
-    chosen = {"dataset": arguments.dataset, "system": arguments.system}
     name_the_wrong(runs, chosen)
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs
     _check_depth(runs.merge(holes_select.kept(cursor)), measure)
     runs = runs[~runs["dataset"].isin(catalogue.unjudged(cursor)["dataset"])]
     if runs.empty:
-        refuse_unjudged(cursor, arguments.dataset)
+        refuse_unjudged(cursor, chosen["dataset"])
     frames = []
     for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
         bounds = holes_select.bounds(cursor, str(dataset), systems.tolist(), measure)

@@ -1,46 +1,57 @@
-"""What `show power` prints: what difference of two systems their test would have found."""
+"""The command that prints the detectable difference of two systems: power."""
 
 import contextlib
-from argparse import Namespace
 from collections.abc import Iterator
+from typing import Annotated
 
 import pandas as pd
+from cyclopts import Parameter
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.base import printable
 from compute.base.errors import Missing, WrongInput
+from compute.commands import groups, options
+from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, values
 from compute.evaluate import power as finding
 from compute.evaluate.sign_flips import LEVEL
-from compute.store.loading import Bench
 from compute.views.shared import standings
 
 
-def power(bench: Bench, arguments: Namespace) -> DataFrame:
-    """A row for each pair of systems on a dataset, the smallest detectable difference first.
+def power(
+    *,
+    dataset: options.OnlyDataset = "",
+    system: options.OnlySystem = "",
+    against: Annotated[str, Parameter(metavar="SYSTEM")] = "",
+    measure: options.OnlyMeasure = "nDCG@10",
+    difference: options.Difference = None,
+    judged: groups.Judged = groups.Judged(),
+    json: options.Json = False,
+) -> int:
+    """Print the smallest difference of two systems that their test would find.
 
-    dataset, measure, a, b and what `standings.among_all` says of them, all pairs of the
-    dataset's systems corrected together; with a named difference also queries and queries_alone,
-    absent where too few queries differ. Raises Missing where there is no pair.
+    All pairs of a dataset's systems are corrected together.
+
+    Args:
+        against: only pairs with this system, too
+        difference: queries needed to find it, such as .02
     """
-    if arguments.published or arguments.returned_only:
-        raise WrongInput("show power is of our runs over all queries: leave out the option")
-    measure = arguments.measure or "nDCG@10"
-    named = {name for name in (arguments.system, arguments.against) if name}
-    everything = Namespace(**{**vars(arguments), "system": None, "picked": named})
-    runs = values(bench, everything, measure)
+    bench, named = open_whole(), {system, against} - {""}
+    chosen = {"dataset": dataset, "system": "", "measure": measure}
+    runs = values(bench, judged, chosen, named)
     frames = []
-    with cursor_of(bench, arguments, told=True) as cursor:
-        for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
+    with cursor_of(bench, judged, dataset, named, told=True) as cursor:
+        for name, systems in runs.groupby("dataset", sort=False)["system"]:
             if len(systems) > 1 and named.issubset(systems):
-                frames += _of_one(cursor, str(dataset), systems.tolist(), measure)
+                frames += _of_one(cursor, str(name), systems.tolist(), measure)
     for name in named:
         frames = [found[(found["a"] == name) | (found["b"] == name)] for found in frames]
     rows = pd.concat(frames, ignore_index=True) if frames else DataFrame()
     if rows.empty:
         known = ", ".join(sorted(set(runs["system"]))[:20])
         raise Missing(f"no two of these systems on one dataset by {measure}; there are {known}")
-    return _with_queries(rows, arguments.difference) if arguments.difference else rows
+    return printable.show(_with_queries(rows, difference) if difference else rows, json)
 
 
 def _of_one(

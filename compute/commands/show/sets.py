@@ -1,16 +1,21 @@
-"""What `show sets` prints: the judgement sets there are, or two of them side by side."""
+"""The command that prints judgement sets, or two of them side by side: sets."""
 
 import math
-from argparse import Namespace
+from collections.abc import Sequence
+from typing import Annotated
 
+from cyclopts import Parameter
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import WrongInput
+from compute.commands import groups, options
 from compute.commands.common import scored_by
+from compute.commands.opening import open_whole
 from compute.commands.show.stored import tell_stale
-from compute.datasets import Dataset, dataset
+from compute.datasets import Dataset
+from compute.datasets import dataset as dataset_of
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
 from compute.store.loading import Bench
@@ -18,25 +23,44 @@ from compute.store.own_datasets import own_datasets
 from compute.views.holes.judgement_sets import Comparison, compared, grade_line
 
 
-def sets(bench: Bench, arguments: Namespace) -> DataFrame:
-    """A row for each set; of two that are named, how far the boards by them agree."""
-    if arguments.compare and not arguments.dataset:
+def sets(
+    *,
+    compare: Annotated[tuple[str, str] | None, Parameter(metavar="SET SET")] = None,
+    dataset: options.OnlyDataset = "",
+    measure: Annotated[str, Parameter(show_default=True)] = "nDCG@10",
+    flips: bool = False,
+    grades: bool = False,
+    counted: groups.Counted = groups.Counted(),
+    json: options.Json = False,
+) -> int:
+    """Print the judgement sets, or the agreement of two of them.
+
+    Args:
+        compare: two sets side by side
+        measure: of the boards that are compared
+        flips: of two sets: pairs of systems that flip
+        grades: of two sets: the grades of both for each pair
+    """
+    if compare and not dataset:
         raise WrongInput("two sets are compared on one dataset: add --dataset")
-    if (arguments.flips or arguments.grades) and not arguments.compare:
+    if (flips or grades) and not compare:
         raise WrongInput("--flips and --grades are of two sets: name them by --compare")
-    choice = Choice(arguments.rule, tuple(arguments.source))
-    row = dataset(arguments.dataset, own_datasets(bench.store)) if arguments.dataset else None
+    bench, choice = open_whole(), counted.choice()
+    row = dataset_of(dataset, own_datasets(bench.store)) if dataset else None
     if row and row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
-    measure = arguments.measure or "nDCG@10"
-    if row and arguments.compare:
+    if row and compare:
         _lacking(bench, row, measure)
     reading = database.open_version(bench.store)
-    tell_stale(bench, arguments.dataset)
+    tell_stale(bench, dataset)
     with reading.cursor() as cursor:
-        if row is None or not arguments.compare:
-            return judgement_sets.listed(cursor, row.name if row else "", choice)
-        return _beside(cursor, row.name, measure, arguments, choice)
+        if row is None or not compare:
+            frame = judgement_sets.listed(cursor, row.name if row else "", choice)
+        elif grades:
+            frame = judgement_sets.grades(cursor, row.name, *compare, choice)
+        else:
+            frame = _beside(cursor, row.name, measure, compare, choice, flips=flips)
+    return printable.show(frame, json)
 
 
 def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
@@ -48,13 +72,13 @@ def _beside(
     cursor: DuckDBPyConnection,
     name: str,
     measure: str,
-    arguments: Namespace,
+    two: Sequence[str],
     choice: Choice,
+    *,
+    flips: bool,
 ) -> DataFrame:
-    left, right = arguments.compare
+    left, right = two
     grades = judgement_sets.grades(cursor, name, left, right, choice)
-    if arguments.grades:
-        return grades
     boards = [judgement_sets.values(cursor, name, of, measure, choice) for of in (left, right)]
     if boards[0].empty or boards[1].empty:
         raise WrongInput(
@@ -62,9 +86,9 @@ def _beside(
         )
     both = grades.dropna()
     if both.empty:
-        raise WrongInput(grade_line(grades, arguments.compare))
+        raise WrongInput(grade_line(grades, two))
     found = compared(boards[0], boards[1], measure)
-    if arguments.flips:
+    if flips:
         return found.turned()
     same = float((both["left"] == both["right"]).mean())
     return DataFrame([_row(found) | {"pairs_in_both": len(both), "same_grade": same}])

@@ -1,32 +1,47 @@
-"""Scores by kinds of queries: show scores --slice."""
+"""The command that prints scores by query group: slices."""
 
-from argparse import Namespace
+from typing import Annotated
 
-from pandas import DataFrame
+from cyclopts import Parameter
 
+from compute.base import printable
 from compute.base.errors import Missing, WrongInput
+from compute.commands import groups, options
 from compute.commands.common import scored_by
+from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, name_the_wrong
-from compute.datasets import dataset
-from compute.store.loading import Bench
+from compute.datasets import dataset as dataset_of
 from compute.store.own_datasets import own_datasets
 from compute.views.dataset import select_slices
 
 
-def by_slice(bench: Bench, arguments: Namespace) -> DataFrame:
-    """dataset, system, measure, slice, n_queries, value, low, high: of each kind of query."""
-    if not arguments.dataset:
+def slices(
+    *,
+    slice: Annotated[str, Parameter(metavar="KEY")],
+    dataset: options.OnlyDataset = "",
+    system: options.OnlySystem = "",
+    measure: options.OnlyMeasure = "nDCG@10",
+    judged: groups.Judged = groups.Judged(),
+    json: options.Json = False,
+) -> int:
+    """Print the mean of each system on each query group of a dataset, with its 95% CI.
+
+    Args:
+        slice: words, relevant, language, a label …
+    """
+    if not dataset:
         raise WrongInput("--slice takes one dataset: name it with --dataset")
-    row = dataset(arguments.dataset, own_datasets(bench.store))
-    measure = arguments.measure or "nDCG@10"
-    lacking = scored_by(bench, measure, row.name, arguments.system or "")
-    with cursor_of(bench, arguments) as cursor:
+    bench = open_whole()
+    row = dataset_of(dataset, own_datasets(bench.store))
+    lacking = scored_by(bench, measure, row.name, system)
+    with cursor_of(bench, judged, dataset, {system} - {""}) as cursor:
         of = row.parts or (row.name,)
-        found = select_slices.by_slice(cursor, datasets=of, measure=measure, key=arguments.slice)
+        found = select_slices.by_slice(cursor, datasets=of, measure=measure, key=slice)
     found = found.rename(columns={"label": "slice"}).assign(dataset=row.name, measure=measure)
-    if arguments.system:
-        name_the_wrong(found, {"system": arguments.system})
-        found = found[found["system"] == arguments.system]
+    if system:
+        name_the_wrong(found, {"system": system})
+        found = found[found["system"] == system]
     if found.empty:
         raise Missing(lacking[0] if lacking else f"nothing has a {measure} on {row.name} yet")
-    return found[["dataset", "system", "measure", "slice", "n_queries", "value", "low", "high"]]
+    columns = ["dataset", "system", "measure", "slice", "n_queries", "value", "low", "high"]
+    return printable.show(found[columns], json)

@@ -1,23 +1,21 @@
-"""The command that prints what is stored: show."""
+"""What commands that print results share: stored scores, and what is left out of them."""
 
 import shlex
-from argparse import Namespace
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute import commands
 from compute.base import printable
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Missing
 from compute.base.words import near
-from compute.commands.choices import ADDED, OFFICIAL, SHOWN
+from compute.commands import groups, options
 from compute.commands.common import scored_by
-from compute.commands.opening import open_whole, tell_damage
+from compute.commands.opening import tell_damage
 from compute.datasets import DATASETS
 from compute.evaluate import measures
-from compute.judgements import Choice
 from compute.reading import database, judgement_sets
 from compute.reading.overlay import Overlays
 from compute.store import freshness, integrity
@@ -28,107 +26,85 @@ from compute.views.data import select as data_select
 from compute.views.shared import catalogue, next_steps
 
 
-def show(arguments: Namespace) -> int:
-    """Print scores, holes, power, estimates or jobs; the papers' figures where asked for."""
-    if arguments.what == "systems":
-        return commands.named("systems.show_systems")(arguments)
-    _refuse_strangers(arguments)
-    bench = open_whole()
-    return printable.show(commands.named(SHOWN[arguments.what])(bench, arguments), arguments.json)
-
-
-def _refuse_strangers(arguments: Namespace) -> None:
-    """Raise WrongInput for an option that says nothing of what is shown."""
-    if arguments.what != "power" and (arguments.against or arguments.difference):
-        raise WrongInput("--against and --difference are for power: leave them out here")
-    if arguments.slice and (arguments.what != "scores" or arguments.published):
-        raise WrongInput("--slice is for our scores: leave it out here")
-    if arguments.what != "estimates" and (arguments.task or arguments.pairs or arguments.machine):
-        raise WrongInput("--task, --pairs and --machine are for estimates: leave them out here")
-    if arguments.what != "estimates" and arguments.half_width:
-        raise WrongInput("--half-width is for estimates: leave it out here")
-    if arguments.what != "sets" and (arguments.compare or arguments.flips or arguments.grades):
-        raise WrongInput("--compare, --flips and --grades are for sets: leave them out here")
-    counts = arguments.judgements != OFFICIAL
-    if counts and (arguments.published or arguments.what not in _COUNTING):
-        raise WrongInput(
-            f"--judgements {arguments.judgements} is for our {_COUNTING_SAID}: leave it out here"
-        )
-
-
-_COUNTING = ("scores", "holes", "power", "versions")
-_COUNTING_SAID = "scores, holes, power and versions"
-"""What `--judgements` is for: estimates need what people judged, other rows rest on no judgement,
-and `show sets` names its own."""
-
-
 @contextmanager
 def cursor_of(
-    bench: Bench, arguments: Namespace, *, told: bool = False
+    bench: Bench,
+    judged: groups.Judged,
+    dataset: str = "",
+    picked: Collection[str] = (),
+    *,
+    told: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """The stored results: official, with the added judgements, or by one set alone.
+    """The stored results: official, with the added judgements, or by one set only; versions of
+    systems where they are `picked`.
 
     What is stored of the dataset and left out is named on stderr, unless it was `told` before.
     """
-    named = {arguments.system, arguments.against, *getattr(arguments, "picked", ())} - {None}
-    opened = database.open_version(bench.store, picked=named)
+    opened = database.open_version(bench.store, picked=picked)
     if not told:
-        tell_stale(bench, arguments.dataset, named)
-    if arguments.judgements == OFFICIAL:
+        tell_stale(bench, dataset, picked)
+    if judged.judgements == options.OFFICIAL:
         cursor = opened.cursor()
-        if not select_added.usual(cursor, dataset=arguments.dataset or "")["counts"].iloc[0]:
+        if not select_added.usual(cursor, dataset=dataset)["counts"].iloc[0]:
             yield cursor
             return
     printable.warn(*integrity.of_judgements(bench.store.engine))
-    choice = Choice(arguments.rule, tuple(arguments.source))
-    if arguments.judgements not in (ADDED, OFFICIAL):
-        row = (dict(DATASETS) | own_datasets(bench.store)).get(arguments.dataset)
+    choice = judged.choice()
+    if judged.judgements not in (options.ADDED, options.OFFICIAL):
+        row = (dict(DATASETS) | own_datasets(bench.store)).get(dataset)
         datasets = (row.parts or (row.name,)) if row else ()
-        with judgement_sets.cursor_of(opened, arguments.judgements, choice, datasets) as cursor:
+        with judgement_sets.cursor_of(opened, judged.judgements, choice, datasets) as cursor:
             yield cursor
         return
     with Overlays(bench.store, opened).cursor(bench.store.judgement_version(), choice) as cursor:
         yield cursor
 
 
-def scores(bench: Bench, arguments: Namespace) -> DataFrame:
-    """A row for each score, ours or the papers', or of each kind of query."""
-    if arguments.slice:
-        return commands.named("show.slices.by_slice")(bench, arguments)
-    return values(bench, arguments, arguments.measure)
+def values(
+    bench: Bench,
+    judged: groups.Judged,
+    chosen: Mapping[str, str],
+    picked: Collection[str] = (),
+    *,
+    returned_only: bool = False,
+) -> DataFrame:
+    """A row for each score of the chosen dataset, system and measure, or of all.
 
-
-def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
-    """A row for each score by a measure, or by all; Missing says which choice has none."""
-    of = (arguments.dataset or "", arguments.system or "")
-    lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
-    chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
-    with cursor_of(bench, arguments) as cursor:
-        frame = data_select.scores_shown(
-            cursor,
-            **chosen,
-            published=arguments.published,
-            returned_only=arguments.returned_only,
-        )
+    Raises Missing with the choice that has none.
+    """
+    measure, of = chosen["measure"], (chosen["dataset"], chosen["system"])
+    lacking = scored_by(bench, measure, *of) if measure else []
+    wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
+    with cursor_of(bench, judged, chosen["dataset"], {*picked, chosen["system"]} - {""}) as cursor:
+        frame = data_select.scores_shown(cursor, **wanted, returned_only=returned_only)
         if frame.empty and lacking:
             raise Missing(lacking[0])
         printable.warn(*lacking)
-        if frame.empty and not arguments.published:
-            refuse_unjudged(cursor, arguments.dataset)
         if frame.empty:
-            everything = data_select.scores_shown(cursor, published=arguments.published)
-            name_the_wrong(everything, chosen, published=arguments.published)
+            refuse_unjudged(cursor, chosen["dataset"])
+            name_the_wrong(data_select.scores_shown(cursor), chosen)
     return frame
 
 
-def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str | None) -> None:
+def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
+    """A row for each score in the papers. Raises Missing with the choice that has none."""
+    wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
+    with cursor_of(bench, groups.Judged(), chosen["dataset"]) as cursor:
+        frame = data_select.scores_shown(cursor, **wanted, published=True)
+        if frame.empty:
+            everything = data_select.scores_shown(cursor, published=True)
+            name_the_wrong(everything, chosen, published=True)
+    return frame
+
+
+def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
     """Raises Missing where a dataset, or unless one is named any, has runs and no judgement."""
     found = catalogue.unjudged(cursor)["dataset"].tolist()
-    if found and dataset in (None, *found):
+    if found and dataset in ("", *found):
         raise Missing(next_steps.without_judgements(dataset or found[0]))
 
 
-def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) -> None:
+def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None:
     """Name on stderr what is stored and not shown, of one dataset or of all."""
     parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
@@ -136,7 +112,7 @@ def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) 
     runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}
     for part in stale:
         if part.kind == "scores" and part.dataset == (dataset or part.dataset):
-            remedy = f"python -m compute score {part.dataset}"
+            remedy = f"python -m compute rescore {part.dataset}"
             if (part.dataset, part.system) in runs:
                 again = f"{shlex.quote(part.system)} {part.dataset}"
                 remedy = f"python -m compute run {again}, or import it again"
@@ -152,12 +128,12 @@ def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) 
 
 _UNSCORED = (
     "a run kept to fewer ranks lacks it, and one that was scored before it was a measure, until"
-    " python -m compute score. "
+    " python -m compute rescore. "
 )
 
 
 def name_the_wrong(
-    stored: DataFrame, chosen: dict[str, str | None], *, published: bool = False
+    stored: DataFrame, chosen: Mapping[str, str], *, published: bool = False
 ) -> None:
     """Raises Missing or WrongInput for the first choice that nothing stored has."""
     for column, name in chosen.items():

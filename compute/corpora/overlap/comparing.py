@@ -58,7 +58,7 @@ def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) ->
                 dataset=name,
                 fingerprint=content_name(content),
                 provenance=provenance.record(
-                    ["overlap", name],
+                    ["overlap", "compute", name],
                     seconds,
                     inputs=freshness.of_overlap(counts_of(parts, name)),
                 ),

@@ -204,7 +204,7 @@ def count(
             start = time.perf_counter()
             with counts(kind, documents.path) as connection:
                 about = provenance.record(
-                    ["overlap", dataset.name],
+                    ["overlap", "compute", dataset.name],
                     time.perf_counter() - start,
                     tokeniser=tokeniser(kind, documents),
                     documents=documents.rows,

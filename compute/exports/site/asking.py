@@ -105,7 +105,7 @@ class SiteAsk(StoreAsk):
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
-                told = near(name, scored) or f"show scores --dataset {name} says why"
+                told = near(name, scored) or f"python -m compute scores --dataset {name} says why"
                 raise Missing(f"no scores on {name!r}: {told}".rstrip())
         wanted = scored.intersection(self.wanted.datasets or scored)
         return [row for name, row in self._known.items() if name in wanted]

@@ -100,7 +100,7 @@ def page(ask: Ask) -> Steps:
     runs = ask(select.runs)
     if runs.empty:
         yield Message(
-            "No dataset has two systems to compare yet: python -m compute demo computes some."
+            "No dataset has two systems to compare yet: python -m compute admin demo computes some."
         )
         return
     view: View = yield Row(partial(_controls, ask, runs))
@@ -172,7 +172,7 @@ def _scored(view: View) -> Steps:
     if both.empty:
         yield Message(
             f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
-            " scored before this was a measure (python -m compute score)."
+            " scored before this was a measure (python -m compute rescore)."
         )
         return
     verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view))

@@ -17,7 +17,7 @@ QUICK = (WORDS, RELEVANT, FIRST)
 UNTESTED = {
     ANSWERED: "It is made from the scores themselves, so nothing is tested by it: Dataset shows it,"
     " under Kinds of queries.",
-    RARE: "It takes the counted words of the collection: python -m compute overlap.",
+    RARE: "It takes the counted words of the collection: python -m compute overlap compute.",
 }
 """Why a key is not offered."""
 

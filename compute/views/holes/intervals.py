@@ -340,7 +340,7 @@ def _pool_said(rows: DataFrame, about: Row) -> str:
         return f"Thinner line, pool: every document {pool}."
     return (
         f"Not drawn, pool: every document {pool}. It has {about['n_hits']:,} hits, too many to"
-        " tell apart here; python -m compute show holes prints it."
+        " tell apart here; python -m compute holes prints it."
     )
 
 

@@ -151,7 +151,7 @@ def controls(ask: Ask) -> Steps:
         yield Note([f"Without judgements yet: {', '.join(titles[name] for name in bare)}."])
     if shown.empty:
         none = in_common(0, printed) if gaps else ""
-        nothing = "Nothing to show for these choices. python -m compute demo computes runs."
+        nothing = "Nothing to show for these choices. python -m compute admin demo computes runs."
         yield Message(f"{nothing} {none}".strip())
         return None
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])

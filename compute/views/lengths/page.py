@@ -88,7 +88,7 @@ def page(ask: Ask) -> Steps:
     stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
     if stored.empty:
         yield Message(
-            "No lengths are counted yet: python -m compute demo runs systems and counts them."
+            "No lengths are counted yet: python -m compute admin demo runs systems and counts them."
         )
         return
     view = yield Row(partial(_controls, ask, stored))
@@ -144,7 +144,7 @@ def _uncounted(row: Series) -> str:
     if row["has_documents"]:
         return (
             f"The lengths of {row['title']} are not counted yet:"
-            f" python -m compute lengths {row['dataset']}."
+            f" python -m compute lengths compute {row['dataset']}."
         )
     return (
         f"{row['title']} came without documents, so nobody knows how long they are:"
@@ -181,7 +181,7 @@ def _missing(row: Series) -> Iterator[str]:
     if missing > 0:
         yield (
             f"Not counted yet: {missing} of {counted(row['n_runs'], 'run')};"
-            f" python -m compute lengths {row['dataset']} does it."
+            f" python -m compute lengths compute {row['dataset']} does it."
         )
     if left_out:
         yield f"Left out: {counted(left_out, 'retrieved document')} that the collection lacks."
@@ -219,7 +219,7 @@ def _dashes(ask: Ask, rows: DataFrame) -> str:
         return "–: no such run is stored."
     named = list(lacking["dataset"]) if len(lacking) <= MOST_NAMED else []
     runs = counted(int((lacking["n_runs"] - lacking["n_counted"]).sum()), "stored run")
-    command = " ".join(["python -m compute lengths", *named])
+    command = " ".join(["python -m compute lengths compute", *named])
     return f"–: no such run is stored, or its lengths are not counted; {command} counts {runs}."
 
 

@@ -123,7 +123,7 @@ def _computed(
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         yield Message(
-            "Nothing to compare yet: python -m compute overlap DATASET… counts collections."
+            "Nothing to compare yet: python -m compute overlap compute DATASET… counts collections."
         )
         return
     titles = dict(zip(counted["dataset"], counted["title"], strict=True))

@@ -5,7 +5,7 @@ from compute.views.page import Ask, Note, Steps, Table, Text, offers
 
 HEADING = "Test queries that training data holds"
 MEASURE = "nDCG@10"
-_COMMAND = "python -m compute leakage --dataset DATASET --training FILE… --name NAME"
+_COMMAND = "python -m compute leakage find --dataset DATASET --training FILE… --name NAME"
 
 
 def section(ask: Ask) -> Steps:

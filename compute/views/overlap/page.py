@@ -43,7 +43,7 @@ from compute.views.shared.theme import DOMAINS, plain
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
-COMMAND = "python -m compute overlap"
+COMMAND = "python -m compute overlap compute"
 EVERY = "every collection"
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""

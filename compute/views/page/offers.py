@@ -106,7 +106,7 @@ def to_score(name: str) -> str:
     """The command that scores stored runs by a measure, for one that is not offered."""
     if not is_measure(name):
         return ""
-    command = f"python -m compute score --measure {shlex.quote(name)}"
+    command = f"python -m compute rescore --measure {shlex.quote(name)}"
     return f"To score the stored runs by it: {command}"
 
 
@@ -115,7 +115,7 @@ def record(ask: Ask, dataset: str) -> Dataset:
     return next_steps.record(ask(catalogue.facts, dataset=dataset))
 
 
-NO_LISTS = "No ranked lists are stored yet: python -m compute demo computes some."
+NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo computes some."
 
 
 def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:

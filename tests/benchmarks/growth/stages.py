@@ -26,8 +26,8 @@ STAGES: Mapping[str, tuple[str, ...]] = {
     "bm25": ("run", "bm25", "large"),
     "lengths": ("lengths", "large"),
     "overlap": ("overlap", "large"),
-    "scores": ("show", "scores", "--dataset", "large"),
-    "holes": ("show", "holes", "--dataset", "large", "--measure", "nDCG@10"),
+    "scores": ("scores", "--dataset", "large"),
+    "holes": ("holes", "--dataset", "large", "--measure", "nDCG@10"),
 }
 HEAD = "documents  stage     seconds  processors  memory MB  disk MB"
 

@@ -70,7 +70,7 @@ def _scores(store: Store, capsys: pytest.CaptureFixture[str], measure: str) -> p
     """What `show scores` prints."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BEIRSCOPE_HOME", str(store.home))
-        assert main(["show", "scores", "--measure", measure, "--json"]) == 0
+        assert main(["scores", "--measure", measure, "--json"]) == 0
     return pd.DataFrame(json.loads(capsys.readouterr().out))
 
 
@@ -226,5 +226,5 @@ def test_what_is_not_there_is_said(
     assert main(["export", "site"]) == 2
     assert main(["export", "table", "measures", "--dataset", "a", "b", "--out", "x.csv"]) == 2
     told = capsys.readouterr().err
-    assert "needs a folder" in told and "--dataset takes one name here" in told
+    assert "export site needs FOLDER" in told and "takes no 'b' there" in told
     assert not list(tmp_path.iterdir())

@@ -58,7 +58,7 @@ def deed_tidy(home: Path, mark: str) -> None:
 
 def deed_migrate(home: Path, mark: str) -> None:
     """An older home is opened; the test has made it older."""
-    _command("show", "scores", "--dataset", "tiny")
+    _command("scores", "--dataset", "tiny")
 
 
 DEEDS: dict[str, Callable[[Path, str], None]] = {

@@ -1,0 +1,91 @@
+"""The commands for operators of a home: adopt, trash, backup, restore, move-state."""
+
+import sys
+
+from compute.base import printable, settings
+from compute.base.words import counted, sized
+from compute.commands import options
+from compute.commands.opening import end_bar, open_bench
+from compute.jobs import backups
+from compute.store import adopting, damage
+from compute.store import trash as trash_folder
+from compute.store.backups import Outcome
+from compute.store.loading import quiet
+
+
+def adopt(*, yes: options.Yes = False) -> int:
+    """Adopt a home whose own state is lost or another, for the state at hand."""
+    now = settings.load()
+    adoption = adopting.adopt(now) if yes else adopting.planned(now)
+    told = printable.printable(str(adoption))
+    if not adoption.own:
+        told = f"took {told}" if yes else f"would take {told}; --yes does it"
+    printable.say(told)
+    return 0
+
+
+def trash(*, empty: bool = False) -> int:
+    """Print what housekeeping has moved to the trash.
+
+    Args:
+        empty: delete it for good
+    """
+    home = settings.load().home
+    told = trash_folder.said(home)
+    if empty:
+        trash_folder.empty(home)
+    end = "deleted" if empty else "--empty deletes them for good"
+    printable.say(f"{told}: {end}")
+    return 0
+
+
+def backup(folder: options.Folder, /) -> int:
+    """Back up results, judgements and jobs of this home to a folder, while others work.
+
+    A new folder, or that of an older backup. Status 2: damaged parts are left out.
+    """
+    bench = open_bench()
+    done = backups.back_up(bench.store, folder, bench.progress)
+    end_bar(bench)
+    return _tell(f"backed up to {folder}", done)
+
+
+def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> int:
+    """Restore a backup into a new home, in SQLite or in PostgreSQL.
+
+    Status 2: damaged parts are left out.
+
+    Args:
+        leave_out_damaged: restore what is whole
+    """
+    watched = sys.stderr.isatty()
+    bar = printable.Bar()
+    done = backups.restore(
+        settings.load(),
+        folder,
+        leave_out=leave_out_damaged,
+        progress=bar if watched else quiet,
+    )
+    bar.close()
+    return _tell(f"restored from {folder}", done)
+
+
+def move_state() -> int:
+    """Move state and jobs of this home from SQLite to the PostgreSQL that `state` names."""
+    now = settings.load()
+    backups.move(now)
+    kept = printable.printable(str(now.home / "state.sqlite"))
+    printable.say(f"moved to PostgreSQL: {kept} and jobs.sqlite are no longer used")
+    return 0
+
+
+def _tell(what: str, done: Outcome) -> int:
+    """Say what was kept or brought back, and what makes again each part that was not."""
+    size = sized(sum(part.bytes for part in done.parts))
+    told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} of them copied"
+    without = "settings, secrets, logs and caches are not part of it"
+    printable.say(f"{told}; {without}")
+    lines = [*done.broken, *map(damage.said, done.left_out)]
+    lines += ["judgements were not chained yet: they count as they were found"] * done.as_found
+    printable.warn(*lines)
+    return 2 if done.left_out or done.broken else 0

@@ -1,0 +1,88 @@
+"""Options and arguments that several commands share: their types, and their words in `--help`."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter, Token
+
+OFFICIAL, ADDED = "official", "added"
+"""What `--judgements` takes besides other sets, in the words that addresses of pages have."""
+EXAMPLES = "scifact, nfcorpus/train, or an own one's name; `datasets` lists all"
+
+
+def path(_: object, tokens: Sequence[Token]) -> Path:
+    """A path; an empty one would be this folder."""
+    if not tokens[0].value:
+        raise ValueError("it is empty: name a file or a folder")
+    return Path(tokens[0].value)
+
+
+def count(_: object, tokens: Sequence[Token]) -> int:
+    """A whole number of 1 or more."""
+    try:
+        number = int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value!r} is not a whole number") from None
+    if number < 1:
+        raise ValueError("it must be 1 or more")
+    return number
+
+
+def above_0(_: object, tokens: Sequence[Token]) -> float:
+    """A number above 0."""
+    number = float(tokens[0].value)
+    if not 0 < number < float("inf"):
+        raise ValueError("it must be above 0")
+    return number
+
+
+def numbers(_: object, tokens: Sequence[Token]) -> tuple[float, ...]:
+    """Numbers between commas."""
+    return tuple(map(float, tokens[0].value.split(",")))
+
+
+SEVERAL = Parameter(consume_multiple=(1, None))
+"""Of an option: all words up to the next option."""
+OF_FILE = Parameter(converter=path, metavar="FILE")
+File = Annotated[Path, OF_FILE]
+Folder = Annotated[Path, Parameter(converter=path, metavar="DIR")]
+SomeFile = Annotated[Path | None, OF_FILE]
+Count = Annotated[int, Parameter(converter=count, metavar="N")]
+Difference = Annotated[float | None, Parameter(converter=above_0, metavar="X")]
+System = Annotated[
+    str,
+    Parameter(
+        help="bm25, or with parameters 'bm25(k1=1.2,b=0.75)'; `systems` lists those that run here"
+    ),
+]
+Systems = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SYSTEM", help="such as bm25")]
+Dataset = Annotated[str, Parameter(metavar="DATASET", help=EXAMPLES)]
+OnDatasets = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="DATASET", help=EXAMPLES)]
+Datasets = Annotated[str, Parameter(required=True, help=EXAMPLES)]
+OwnDatasets = Annotated[str, Parameter(help="all that have a run, if none")]
+Collections = Annotated[str, Parameter(help="all whose documents are stored, if none")]
+OnlyDataset = Annotated[str, Parameter(metavar="DATASET", help="only this one, such as scifact")]
+OnlySystem = Annotated[str, Parameter(metavar="SYSTEM", help="only this one, such as bm25")]
+OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this one, such as nDCG@10")]
+Machine = Annotated[str, Parameter(metavar="NAME", help="name of the machine")]
+Json = Annotated[bool, Parameter(name="--json", help="print JSON instead of a table")]
+Again = Annotated[bool, Parameter(help="recompute even what is up to date")]
+Replace = Annotated[bool, Parameter(help="replace what has the name")]
+Yes = Annotated[bool, Parameter(help="do it, not only say what goes")]
+Published = Annotated[bool, Parameter(help="figures of the papers instead")]
+ReturnedOnly = Annotated[bool, Parameter(help="mean over answered queries, as in BEIR's code")]
+DropEqualIds = Annotated[
+    bool,
+    Parameter(
+        help="as BEIR's code: drop documents whose id equals the query's on every dataset",
+    ),
+]
+Fold = Annotated[
+    str | None,
+    Parameter(
+        metavar="[FILE]",
+        help="make documents of chunks, each by its best rank: as their ids say (d1#0, d1_3), or a"
+        " table of chunk, tab, document",
+    ),
+]

@@ -1,0 +1,45 @@
+"""The commands that pass stored results on: admin ship, admin snapshot."""
+
+from compute.base import printable
+from compute.base.permissions import usual
+from compute.base.words import counted
+from compute.commands import options
+from compute.commands.opening import named, open_bench, tell_damage
+from compute.exports import shipping
+from compute.reading import database
+from compute.store import damage
+from compute.store.store import SHIPPED
+
+
+def ship(*datasets: options.Datasets, only: bool = False, without_runs: bool = False) -> int:
+    """Write what is stored of datasets to data/precomputed, without texts.
+
+    Args:
+        only: ship nothing of other datasets
+        without_runs: only judgements and counts
+    """
+    bench = open_bench()
+    names = [row.name for row in named(bench, datasets)]
+    systems = () if without_runs else None
+    shipment = shipping.ship(bench.store, names, systems, only=only)
+    usual(*SHIPPED.rglob("*"))
+    printable.say(shipment)
+    return 0
+
+
+def snapshot(file: options.File, /, *, without_texts: bool = False, versions: bool = False) -> int:
+    """Write everything that is stored to one DuckDB file.
+
+    Args:
+        without_texts: leave out those of documents and queries, which belong to their authors
+        versions: earlier runs of systems, too
+    """
+    store = open_bench().store
+    tell_damage(damage.verify(store))
+    picked = None if versions else ()
+    database.snapshot(store, file, texts=not without_texts, picked=picked)
+    usual(file)
+    size = file.stat().st_size
+    whole = sum(not part.damage for part in store.parts(picked=picked))
+    printable.say(f"{file}: {counted(whole, 'part')}, {size:,} bytes")
+    return 0

@@ -1,0 +1,50 @@
+"""The command that compares two systems on one dataset: compare."""
+
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from pandas import DataFrame
+
+from compute.base import printable
+from compute.base.errors import Missing
+from compute.commands import groups, options
+from compute.commands.common import scored_by
+from compute.commands.opening import open_whole
+from compute.commands.show.stored import cursor_of, name_the_wrong
+from compute.datasets import dataset as dataset_of
+from compute.store.own_datasets import own_datasets
+from compute.views.compare import differences, select, tables
+from compute.views.shared import catalogue
+
+Compared = Annotated[str, Parameter(help="a stored system, or a version of one")]
+
+
+def compare(
+    a: Compared,
+    b: Compared,
+    /,
+    *,
+    dataset: options.Dataset,
+    measure: Annotated[str, Parameter(show_default=True)] = "nDCG@10",
+    judged: groups.Judged = groups.Judged(),
+    json: options.Json = False,
+) -> int:
+    """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost."""
+    bench, two = open_whole(), {"a": a, "b": b}
+    row = dataset_of(dataset, own_datasets(bench.store))
+    lacking = [line for name in (a, b) for line in scored_by(bench, measure, row.name, name)]
+    asked: Any = two | {"datasets": row.parts or (row.name,), "measure": measure}
+    with cursor_of(bench, judged, row.name, two.values()) as cursor:
+        runs = catalogue.runs(cursor)
+        for name in two.values():
+            name_the_wrong(runs[runs["dataset"] == row.name], {"system": name})
+        verdict = differences.verdict(select.pairs(cursor, **asked), measure)
+        tested = next(iter(select.tested(cursor, **asked).to_dict("records")), {})
+    if not verdict.n:
+        raise Missing(lacking[0] if lacking else f"no query has {measure} of both systems")
+    means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
+    found = {"dataset": row.name, "measure": measure, **two, **means, **tested}
+    answer = tables.answer(verdict, tested, (a, b), measure)
+    printable.show(DataFrame([found | ({"verdict": answer} if json else {})]), json)
+    printable.say(*([] if json else [answer]))
+    return 0

@@ -1,0 +1,167 @@
+"""The commands about judging tasks: tasks new|list|status|extend."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from json import dumps
+from typing import Annotated
+
+from cyclopts import Parameter
+from pandas import DataFrame
+
+from compute.base import printable
+from compute.base.words import counted
+from compute.commands import options
+from compute.commands.opening import open_bench
+from compute.commands.show.stored import name_the_wrong
+from compute.datasets import compressed
+from compute.datasets import dataset as dataset_of
+from compute.judgements import orders, sampling
+from compute.judgements.tasks import grades, queue, samples, sampling_on, tasks
+from compute.judgements.tasks.tasks import Plan
+from compute.reading import database
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
+from compute.views.annotate import select, tables
+
+TaskId = Annotated[str, Parameter(help="its id, as `tasks list` and the page Judge have it")]
+
+
+def new(
+    *systems: Annotated[str, Parameter(required=True)],
+    dataset: options.Dataset,
+    goal: Annotated[str, Parameter(choices=sampling.GOALS)] = "",
+    measure: Annotated[str, Parameter(choices=samples.MEASURES)] = "",
+    baseline: str = "",
+    order: Annotated[str, Parameter(choices=orders.NAMES)] = "",
+    depth: Annotated[options.Count, Parameter(show_default=True)] = 10,
+    pairs: Annotated[options.Count, Parameter(show_default=True)] = 60,
+    assessors: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="NAME")] = (),
+    double: float = 0.0,
+    guideline: options.SomeFile = None,
+    title: str = "",
+    seed: int = 0,
+    person: Annotated[str, Parameter(show_default=True)] = "command line",
+    expect: bool = False,
+    json: options.Json = False,
+) -> int:
+    """Make a judging task of unjudged documents in the top k of stored runs.
+
+    Args:
+        systems: systems whose unjudged documents are judged
+        goal: draw a sample, to estimate this: the scores, differences to a baseline, or the order
+        measure: of a sample: the measure to estimate (default: P@10)
+        baseline: of differences (default: the first of the systems)
+        order: without --goal: the order of the documents (default: impact)
+        depth: top k of each list
+        pairs: number of judgements
+        assessors: only these may judge (default: anybody)
+        double: share that two assessors judge, 0 to 1
+        guideline: Markdown
+        title: name of the task
+        seed: the same number draws the same again
+        person: name of the maker
+        expect: only print the expected precision of a sample
+    """
+    bench = open_bench()
+    row = dataset_of(dataset, own_datasets(bench.store))
+    order = orders.SAMPLED if goal else order or orders.DEFAULT
+    sample = {"measure": measure or samples.MEASURES[0], "goal": goal or sampling.SCORES}
+    sample |= {"baseline": baseline or systems[0]} if goal == sampling.DIFFERENCES else {}
+    with _lists(bench, row.name, systems) as (tops, judged, graded):
+        plan = Plan(
+            title=title or f"Holes of {row.title}",
+            dataset=row.name,
+            systems=systems,
+            depth=depth,
+            n_pairs=pairs,
+            order=order,
+            seed=seed,
+            grades=graded,
+            annotators=assessors,
+            double_share=double,
+            guideline=compressed.utf8(guideline) if guideline else tables.guideline(graded),
+            **(sample if order == orders.SAMPLED else {}),
+        )
+        if expect:
+            tasks.check(plan)
+            found = tasks.expected(plan, tops, judged)
+            printable.say(tables.expected(plan.measure, plan.goal, found, graded))
+            return 0
+        task = tasks.make(bench.store, plan, tops, judged, person)
+    said = f"{task.id}: {task.title}, {counted(task.n_pairs, 'document')} to judge"
+    printable.say_text(dumps({"task": task.id, "pairs": task.n_pairs}) if json else said)
+    return 0
+
+
+def list_tasks(*, json: options.Json = False) -> int:
+    """List judging tasks, the newest first."""
+    store = open_bench().store
+    counts = queue.overview(store).set_index("task")
+    rows = [
+        {
+            **{name: getattr(task, name) for name in ("id", "title", "dataset", "order", "goal")},
+            **counts.loc[task.id].to_dict(),
+            "created": task.created,
+        }
+        for task in tasks.tasks(store)
+    ]
+    return printable.show(DataFrame(rows), json)
+
+
+def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) -> int:
+    """Print who judged how much of a task.
+
+    Args:
+        pairs: print the queries and documents to judge instead
+    """
+    store = open_bench().store
+    found = tasks.task(store, task)
+    frame = tasks.pairs(store, task).drop(columns="id") if pairs else queue.people(store, found)
+    if not json and not pairs:
+        counts = queue.overview(store).set_index("task").to_dict("index")[task]
+        printable.say(f"{found.title}: {tables.progress(found, found.dataset, counts)}")
+    return printable.show(frame, json) if len(frame) or json else 0
+
+
+def extend(
+    task: TaskId,
+    /,
+    *,
+    pairs: options.Count,
+    add: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="SYSTEM")] = (),
+) -> int:
+    """Draw more documents for a sampled task, of those that nobody judged.
+
+    Args:
+        pairs: documents to judge besides
+        add: count these systems in from now on, such as runs imported since
+    """
+    bench = open_bench()
+    before = tasks.task(bench.store, task)
+    systems = (*before.systems, *add)
+    with _lists(bench, before.dataset, ()) as (tops, judged, _):
+        after = sampling_on.sample_on(bench.store, before, systems, pairs, tops, judged)
+    batch = samples.stored(bench.store, task)[-1]
+    told = f"{counted(after.n_pairs - batch.done, 'document')} drawn for {after.title}"
+    printable.say(
+        f"{told} ({task}), batch {batch.number};"
+        f" {batch.done:,} before {'count' if batch.done != 1 else 'counts'}"
+    )
+    return 0
+
+
+@contextmanager
+def _lists(
+    bench: Bench, dataset: str, systems: Sequence[str]
+) -> Iterator[tuple[select.StoredTops, DataFrame, grades.Grades]]:
+    """Ranked lists of a dataset, its judgements, official and added, and its grades.
+
+    Raises Missing for a system without lists.
+    """
+    with database.open_version(bench.store).cursor() as cursor:
+        runs = select.judgeable(cursor)
+        for name in systems:
+            name_the_wrong(runs[runs["dataset"] == dataset], {"system": name})
+        judged = tasks.judged(bench.store, dataset, select.judged(cursor, dataset))
+        levels = select.levels(cursor, dataset)["relevance"].tolist()
+        yield select.StoredTops(cursor, dataset), judged, grades.of_levels(levels)

@@ -36,7 +36,7 @@ def import_dataset(
     name: str,
     qrels: options.SomeFile = None,
     queries: options.SomeFile = None,
-    runs: Annotated[tuple[Path, ...], options.OF_FILE, options.SEVERAL] = (),
+    runs: Annotated[tuple[options.File, ...], options.SEVERAL] = (),
     split: str = "",
     language: str = "en",
     drop_self: bool = False,

@@ -1,6 +1,5 @@
 """The commands about test queries in training sets: leakage find|show."""
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -25,7 +24,7 @@ _COUNTS += ("n_documents_found", "n_touched", "threshold")
 def find(
     *,
     dataset: options.Dataset,
-    training: Annotated[tuple[Path, ...], options.OF_FILE, options.SEVERAL] = (),
+    training: Annotated[tuple[options.File, ...], options.SEVERAL] = (),
     split: Annotated[str, Parameter(metavar="DATASET")] = "",
     name: str = "",
     threshold: Annotated[float, Parameter(show_default=True)] = 0.7,

@@ -155,7 +155,7 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
     if system in freshness.outdated(store.parts(picked=[system]), [name]):
         raise Missing(
             f"{system} on {name} was made before what it is made from changed: python -m compute"
-            f" score {name}, or run or import it again"
+            f" rescore {name}, or run or import it again"
         )
     hits, scores = (damage.wanted(store, kind, name, system) for kind in ("hits", "scores"))
     columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", _cut(measure))]

@@ -14,7 +14,7 @@ PAPERS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted(PROJECT.gl
 SOURCES = [*sorted(PROJECT.glob("compute/**/*.py")), *sorted(PROJECT.glob("pages/**/*.py"))]
 PROGRAM = re.compile(r"(?:\bpython -m compute|\bbeirscope) +(.*)")
 """A line of code that runs a command."""
-NAMED = re.compile(r"\bpython -m compute (?!COMMAND)([a-z][a-z-]*)(?:[ `\"]+([a-z-]+))?")
+NAMED = re.compile(r"\bpython -m compute\s+(?!COMMAND)([a-z][a-z-]*)(?:[\s`\"]+([a-z-]+))?")
 """A command in a sentence."""
 
 

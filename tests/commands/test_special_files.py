@@ -68,8 +68,10 @@ def test_neither_is_what_lies_in_a_folder(tmp_path: Path, name: str) -> None:
 
 
 def test_no_path_of_a_command_may_be_empty() -> None:
-    taken = [one for name in app.NAMES for one in arguments(name) if "Path" in str(one.hint)]
+    every = [one for name in app.NAMES for one in arguments(name)]
+    taken = [one for one in every if one.hint in (Path, Path | None)]
     assert {one.parameter.converter for one in taken} == {options.path} and len(taken) > 10
+    assert main(["import-dataset", "--name", "x", "--runs", ""]) == 2
 
 
 def test_the_working_folder_is_not_taken_for_an_empty_word(

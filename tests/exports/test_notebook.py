@@ -48,7 +48,7 @@ def test_a_folder_that_is_no_home_becomes_none(home: Path, tmp_path: Path) -> No
 def test_a_measure_that_nothing_has_is_refused(opened: Results) -> None:
     with pytest.raises(Missing, match="nothing stored has 'ndcg@10': did you mean"):
         opened.scores(measure="ndcg@10")
-    with pytest.raises(Missing, match="python -m compute score scifact --measure P@3"):
+    with pytest.raises(Missing, match="python -m compute rescore scifact --measure P@3"):
         opened.by_query("scifact", measure="P@3")
     assert opened.scores(dataset="scifact", system="none", measure="nDCG@10").empty
 

@@ -105,7 +105,7 @@ def test_labels_of_a_training_set_and_those_of_files_leave_each_other_alone(
     assert labels(bench) == {"leakage set": {"q1": "mine"}}
     query_labels.drop(bench.store, "tiny", "leakage set")
     compare(bench, tiny, TEXT)
-    with pytest.raises(Conflict, match="is what `leakage` found on tiny: rename the key"):
+    with pytest.raises(Conflict, match="is what `leakage find` found on tiny: rename the key"):
         query_labels.import_file(bench, file, tiny, replace=True)
     with pytest.raises(Conflict, match="remove tiny --training set takes it away"):
         query_labels.drop(bench.store, "tiny", "leakage set")

@@ -302,7 +302,7 @@ def test_a_damaged_backup_is_named(
     if damage in ("flipped", "lost"):
         # Nobody makes a new state there by mistake.
         assert main(["scores"]) == 2
-        assert f"`python -m compute restore {kept}` has not" in capsys.readouterr().err
+        assert f"`python -m compute admin restore {kept}` has not" in capsys.readouterr().err
         assert main(["admin", "restore", str(kept), "--leave-out-damaged"]) == 2
         assert "hits of old on tiny left out" in capsys.readouterr().err
         assert len(opened(at / "new").added_judgements()) == 3

@@ -145,9 +145,7 @@ def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, cap
     (row,) = json.loads(capsys.readouterr().out)
     assert row["value"] == pytest.approx(0.1 / 3)
     assert main(["jobs", "list", *added]) == 2
-    assert (
-        "--judgements added is for our scores, holes, power and versions" in capsys.readouterr().err
-    )
+    assert "Unknown option: --judgements: beirscope jobs list --help" in capsys.readouterr().err
 
 
 def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store, tmp_path, capsys):

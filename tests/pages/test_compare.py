@@ -156,7 +156,7 @@ def test_compare_from_an_address_through_its_pickers(
     assert app.selectbox(key="b").value == "d" and "A and B" not in said(app)
     wrong = opened(of_four, monkeypatch, "compare", dataset="own", a="dd", measure="nDCG@7")
     assert "No system on own here is called dd. Did you mean d?" in said(wrong)
-    assert "To score the stored runs by it: python -m compute score" in said(wrong)
+    assert "To score the stored runs by it: python -m compute rescore" in said(wrong)
 
 
 @pytest.mark.long

@@ -93,8 +93,8 @@ def test_picked_systems_alone_are_shown() -> None:
 @pytest.mark.usefixtures("shipped_results")
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
-    assert "Not counted yet: 1 of 4 runs; python -m compute lengths tiny does it." in said
-    assert "not counted; python -m compute lengths tiny counts 1 stored run." in said
+    assert "Not counted yet: 1 of 4 runs; python -m compute lengths compute tiny does it." in said
+    assert "not counted; python -m compute lengths compute tiny counts 1 stored run." in said
     assert "Left out: 1 retrieved document that the collection lacks." in said
 
 

@@ -66,7 +66,7 @@ def test_the_measures_of_the_settings_are_offered(monkeypatch: pytest.MonkeyPatc
 
 def test_a_measure_that_nothing_was_scored_by_is_answered_with_the_command() -> None:
     (warning,) = opened("dataset", dataset="tiny", measure="P@7").warning
-    assert "python \\-m compute score \\-\\-measure P@7" in warning.value
+    assert "python \\-m compute rescore \\-\\-measure P@7" in warning.value
     (warning,) = opened("dataset", dataset="tiny", measure="bpref").warning
     assert "Did you mean Bpref" in warning.value
 

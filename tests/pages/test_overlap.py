@@ -229,7 +229,7 @@ def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     none = DataFrame({"dataset": []})
     assert overlap_page.too_few(none, "bigrams") == (
         "No collection has its bigrams counted; two are needed to compare."
-        " python -m compute overlap DATASET… counts them."
+        " python -m compute overlap compute DATASET… counts them."
     )
     one = DataFrame({"dataset": ["one", "one"]})
     assert overlap_page.too_few(one, "bigrams").startswith("Only one collection has its bigrams")

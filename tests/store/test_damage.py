@@ -154,7 +154,7 @@ def test_everything_else_works_beside_a_part_that_was_overwritten(
     assert {("tiny", "yours"), ("other", "mine"), ("other", "yours")} <= rows
     assert ("tiny", "mine") not in rows
     assert "scores of mine on tiny left out (damaged: 4 bytes" in shown.err
-    assert "python -m compute score tiny" in shown.err
+    assert "python -m compute rescore tiny" in shown.err
     run = str(tmp_path / "some.run")
     assert main(["import-run", run, "--dataset", "other", "--system", "third"]) == 0
     assert "ug " not in capsys.readouterr().err
@@ -361,8 +361,8 @@ def test_check_reads_the_store_and_names_what_is_damaged(
     damaged = {(one["kind"], one["dataset"], one["system"]): one for one in told["damaged"]}
     assert set(damaged) == {one.identity for one in found.values()}
     commands = {key: one["command"] for key, one in damaged.items()}
-    assert commands["scores", "tiny", "mine"] == "python -m compute score tiny"
-    assert commands["length_counts", "tiny", ""] == "python -m compute lengths tiny"
+    assert commands["scores", "tiny", "mine"] == "python -m compute rescore tiny"
+    assert commands["length_counts", "tiny", ""] == "python -m compute lengths compute tiny"
     assert (
         "import-run some.run --dataset other --system yours" in commands["hits", "other", "yours"]
     )

@@ -136,7 +136,7 @@ def test_damaged_scores_of_a_version_are_made_again_and_the_version_stays(
     (scores,) = two.store.parts("scores", "tiny", "mine@1")
     scores.path.unlink()
     (told,) = damage.told(damage.verify(two.store))
-    assert told == "scores of mine@1 on tiny left out (lost): python -m compute score tiny"
+    assert told == "scores of mine@1 on tiny left out (lost): python -m compute rescore tiny"
     (hits,) = run_versions.stored(two.store)
     recompute.score(two, recompute.stored_dataset(two.store, tiny), hits)
     assert damage.told(damage.verify(two.store)) == []

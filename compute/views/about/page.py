@@ -32,7 +32,7 @@ def page(ask: Ask) -> Iterator[Step]:
         [
             "Names as ir_measures writes them.",
             "These are stored for every run; the setting measures adds others, and python -m"
-            " compute score --measure scores stored runs by one.",
+            " compute rescore --measure scores stored runs by one.",
             f"There are {known()}.",
         ]
     )

@@ -280,7 +280,7 @@ def test_the_ranges_are_named_with_what_they_are_over() -> None:
 def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None:
     rows = scored(a=0.5).drop(columns=["pool_low", "pool_high"])
     assert "Not drawn, pool" in noted("R@10", rows)
-    assert "python -m compute show holes" in noted("R@10", rows)
+    assert "python -m compute holes" in noted("R@10", rows)
     figure = figures.score_intervals(rows, "R@10", theme="light")
     traces: list[Any] = list(figure.data)
     assert "pool" not in {one.name for one in traces}

@@ -226,7 +226,7 @@ def test_an_address_may_have_keys_of_controls_behind_the_part_that_is_searched()
 
 def test_a_part_that_is_not_shown_is_told_with_the_pages_own_reason() -> None:
     def empty(ask: Ask) -> Iterator[Step]:
-        yield Message("Nothing is stored yet: python -m compute demo.")
+        yield Message("Nothing is stored yet: python -m compute admin demo.")
 
     with pytest.raises(Missing, match=r"the page has no 'cells' .*Nothing is stored yet"):
         find(empty, Nothing(), "cells")

@@ -13,6 +13,7 @@ from compute.views.compare import figures, select
 from compute.views.page import (
     Ask,
     Beside,
+    Column,
     Figure,
     Heading,
     Link,
@@ -171,12 +172,12 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
         f"{first['doc_id']} is in {first['share_a']:.0%} of the top {DEPTH} lists of {titles[0]}"
         f" and {first['share_b']:.0%} of those of {titles[1]}: a hub that crowds out others."
     )
-    table = {"Document": rows["doc_id"]}
-    table |= _text(two, rows["doc_id"], "Text")
+    rows = rows.assign(**_text(two, rows["doc_id"], "text"))
+    columns = [Column("Document", "doc_id"), *[Column("Text", "text")] * ("text" in rows)]
     for title, side in zip(titles, "ab", strict=True):
-        shares = zip(rows[f"n_{side}"], rows[f"share_{side}"], strict=True)
-        table[f"Lists of {title}"] = Series([f"{n:,} ({share:.0%})" for n, share in shares])
-    yield Table("hubs", f"Documents in many top {DEPTH} lists", DataFrame(table), of=_PAIR)
+        fields = f"n_{side}", f"share_{side}"
+        columns.append(Column(f"Lists of {title}", fields, "{:,} ({:.0%})".format))
+    yield Table("hubs", f"Documents in many top {DEPTH} lists", rows, columns, of=_PAIR)
 
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
@@ -201,20 +202,19 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
         return
     asked = two.ask(select.texts, datasets=[two.dataset], query_ids=found["query_id"].tolist())
     words = asked.set_index("query_id")["text"].reindex(found["query_id"])
-    table: dict[str, object] = {"Query": found["query_id"]}
-    if words.notna().any():
-        table["Text"] = words.fillna("").to_numpy()
+    found = found.assign(text=words.fillna("").to_numpy()).astype({"shared": "Int64"})
+    columns = [Column("Query", "query_id"), *[Column("Text", "text")] * bool(words.notna().any())]
     texts = two.texts(pd.concat([found["only_a"], found["only_b"]]).dropna().tolist())
     for title, side in zip(two.titles, "ab", strict=True):
-        both = zip(found[f"at_{side}"], found[f"only_{side}"], strict=True)
-        table[f"Only {title} has"] = [_first(rank, name, texts) for rank, name in both]
-    table["Shared of 10"] = found["shared"].astype("Int64")
-    table["Overlap"] = found["rbo"].map(looks.plain)
+        fields = f"at_{side}", f"only_{side}"
+        columns.append(Column(f"Only {title} has", fields, partial(_first, texts)))
+    columns += [Column("Shared of 10", "shared"), Column("Overlap", "rbo", looks.plain)]
     names = {"systems": list(two.systems)}
     yield Table(
         "changed",
         "Queries whose rankings changed most",
-        DataFrame(table),
+        found,
+        columns,
         opens=Link("query", names, carried=("dataset", "query")),
         carried=found[["dataset", "query_id"]].to_numpy().tolist(),
         of=_PAIR,
@@ -227,7 +227,7 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     )
 
 
-def _first(rank: float, name: str, texts: Series) -> str:
+def _first(texts: Series, rank: float, name: str) -> str:
     """A document with its rank, by its text where that is stored."""
     if pd.isna(rank):
         return "–"

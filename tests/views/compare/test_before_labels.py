@@ -35,7 +35,7 @@ def shown(ask: StoreAsk) -> list[Part]:
 
 def table(shown: list[Part], key: str) -> dict[Any, list[Any]]:
     (found,) = [one for one in shown if isinstance(one, Table) and one.key == key]
-    return {name: values.tolist() for name, values in found.rows.items()}
+    return {name: values.tolist() for name, values in found.shown.items()}
 
 
 def test_parts_stand_in_the_order_of_the_screen(shown: list[Part]) -> None:

@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -152,47 +153,50 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     without), or judgements of a stored one, and then the runs among the files."""
     files = [Upload(called, Path(path)) for path, called in order["files"]]
     given = list(zip(order["as"], files, _hows(order), strict=True))
+    runs = [(file, how) for kind, file, how in given if kind in (RUN, BOTH)]
+    paths, called = _made_of(given, runs)
+    options = order["options"] | {"called": called, "new": order.get("new", True)}
+    take = partial(_dataset, bench, order["name"], paths | options)
+    made = {"file": called, "system": ""} | _answered(bench, take)
+    yield made
+    if not made["ok"] or not runs:
+        _finish(bench)
+        return
+    about = {"dataset": order["name"], "systems": order["systems"], "options": {}}
+    about |= {"files": [(str(file.path), file.name) for file, _ in runs]}
+    yield from take_runs(bench, about | {"how": [vars(how) for _, how in runs]})
+
+
+_Given = Sequence[tuple[str, Upload, shapes.How]]
+
+
+def _made_of(
+    given: _Given, runs: Sequence[tuple[Upload, shapes.How]]
+) -> tuple[dict[str, Any], str]:
+    """What `imports.import_dataset` takes of the files, and their names in its order."""
     kinds = {kind: (file, how) for kind, file, how in given if kind != RUN}
     paths: dict[str, Any] = {kind: file.path for kind, (file, _) in kinds.items()}
-    runs = [(file, how) for kind, file, how in given if kind in (RUN, BOTH)]
     if BOTH in paths:
         paths["qrels"] = paths.pop(BOTH)
     if "path" not in paths:
         paths["files"] = [(file.path, how) for file, how in runs]
-    beside = [file for kind, file, _ in given if kind == "queries"]
+    paths["how"] = next((how for kind, (_, how) in kinds.items() if kind in ("qrels", BOTH)), None)
     first = [file for kind, file, _ in given if kind not in (RUN, "queries")]
+    beside = [file for kind, file, _ in given if kind == "queries"]
     rest = [] if "path" in kinds else [file for file, _ in runs if file not in first]
-    called = ", ".join(file.name for file in [*first, *beside, *rest])
-    how = next((how for kind, (_, how) in kinds.items() if kind in ("qrels", BOTH)), None)
+    return paths, ", ".join(file.name for file in [*first, *beside, *rest])
 
-    def take() -> Answer:
-        loaded = imports.import_dataset(
-            bench,
-            order["name"],
-            **paths,
-            **order["options"],
-            called=called,
-            new=order.get("new", True),
-            how=how,
-        )
-        documents = loaded.documents.rows if loaded.documents else 0
-        told = imports.replaced(bench.store, loaded)
-        told = "; ".join([*imports.remarks(loaded), *[told] * bool(told)])
-        return {
-            "said": f"{counted(documents, 'document')},"
-            f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
-            + (f"; {told}" if told else "")
-        }
 
-    made = {"file": called, "system": ""} | _answered(bench, take)
-    yield made
-    if made["ok"] and runs:
-        about = {"dataset": order["name"], "systems": order["systems"]}
-        about |= {"files": [(str(file.path), file.name) for file, _ in runs]}
-        about |= {"options": {}, "how": [vars(how) for _, how in runs]}
-        yield from take_runs(bench, about)
-    else:
-        _finish(bench)
+def _dataset(bench: Bench, name: str, given: Mapping[str, Any]) -> Answer:
+    loaded = imports.import_dataset(bench, name, **given)
+    documents = loaded.documents.rows if loaded.documents else 0
+    told = imports.replaced(bench.store, loaded)
+    told = "; ".join([*imports.remarks(loaded), *[told] * bool(told)])
+    return {
+        "said": f"{counted(documents, 'document')},"
+        f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
+        + (f"; {told}" if told else "")
+    }
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:

@@ -343,14 +343,7 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
     st.header("The new dataset", anchor=False)
     if not makers:
         drawing.caption("Without judgements the runs are compared; once there are some, scored.")
-    chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
-    wanted = chosen["Take in"].astype(bool)
-    left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
-    given = [
-        ("qrels" if answer["file"] in left else _kind(answer), file)
-        for answer, file in fit
-        if answer["file"] not in left or _kind(answer) != "run"
-    ]
+    given, systems, left = _chosen(fit, runs)
     place = st.empty()
     with place.container():
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
@@ -359,12 +352,26 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
         about = {"name": name, "as": [kind for kind, _ in given], "systems": systems}
-        made_of = [file for _, file in given]
-        about |= {"options": options, "how": _hows(made_of)}
+        about |= {"options": options, "how": _hows(made_of := [file for _, file in given])}
         with place.container():  # where the button was
             told = _work("Taking in", made_of, "take dataset", **about)
         refused = figures.refusals(one for one in answers if not _kind(one))
         _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
+
+
+def _chosen(
+    fit: Sequence[tuple[dict[str, Any], UploadedFile]], runs: Answers
+) -> tuple[list[tuple[str, UploadedFile]], list[str], set[str]]:
+    """What each file is taken in as, how the runs are called, and those that are left out."""
+    chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
+    wanted = chosen["Take in"].astype(bool)
+    left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
+    given = [
+        ("qrels" if answer["file"] in left else _kind(answer), file)
+        for answer, file in fit
+        if answer["file"] not in left or _kind(answer) != "run"
+    ]
+    return given, systems, left
 
 
 def _kind(answer: dict[str, Any]) -> str:

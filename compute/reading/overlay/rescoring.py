@@ -59,6 +59,8 @@ where rank <= $deep and query_id between $first and $last
 order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
+_UNJUDGED = sorted(MEASURES)
+"""By what runs are scored once something is judged, where nothing was."""
 _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
@@ -161,8 +163,7 @@ def official(
         return None
     files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in kinds}
     queries = _column(cursor, _QUERIES, files["scores"] + files["queries"])
-    # Where nothing is judged there is no score that would tell by what runs are scored.
-    measures = list(anew) or _column(cursor, _MEASURES, files["scores"]) or sorted(MEASURES)
+    measures = list(anew) or _column(cursor, _MEASURES, files["scores"]) or _UNJUDGED
     _number(cursor, "places", "system", "place", systems)
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)

@@ -1,6 +1,6 @@
 """The controls of the Leaderboard, whose options depend on each other, and the board they leave."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from compute.views.page import (
     Offered,
     Row,
     Slot,
+    Step,
     Steps,
     Switch,
     Text,
@@ -143,17 +144,10 @@ def controls(ask: Ask) -> Steps:
     ours = computed(ask, of.measure, returned=chosen.returned)
     shown = cells.of_datasets(cells.cells(of.kind, printed, ours), datasets, chosen.wanted)
     bare = ask(catalogue.unjudged)["dataset"].tolist() if of.kind == COMPUTED else []
-    if shown.empty and bare:
-        yield from offers.unjudged(bare[0])
-        return None
-    if bare:
-        titles = offers.dataset_titles(ask)
-        yield Note([f"Without judgements yet: {', '.join(titles[name] for name in bare)}."])
     if shown.empty:
-        none = in_common(0, printed) if gaps else ""
-        nothing = "Nothing to show for these choices. python -m compute admin demo computes runs."
-        yield Message(f"{nothing} {none}".strip())
+        yield from _nothing(bare, in_common(0, printed) if gaps else "")
         return None
+    yield Note([f"Without judgements yet: {', '.join(bare)}." * bool(bare)])
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
     shown = yield from _filtered(shown, systems, chosen, baseline)
     board = leaderboard.board(shown, datasets, systems, of.measure)
@@ -167,6 +161,15 @@ def controls(ask: Ask) -> Steps:
     colour = yield Into(of.places[1], Choice("colour", "Colour", COLOURS, disabled=off))
     ours = cells.of_datasets(ours, datasets, chosen.wanted)
     return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)
+
+
+def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
+    """Why no cell is shown; `bare`: datasets with runs and without judgements."""
+    if bare:
+        yield from offers.unjudged(bare[0])
+    else:
+        nothing = "Nothing to show for these choices. python -m compute admin demo computes runs."
+        yield Message(f"{nothing} {none}".strip())
 
 
 def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:

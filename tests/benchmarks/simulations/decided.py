@@ -1,6 +1,7 @@
 """Is the better of two systems named wrongly when one looks after every judgement?
 
-    python -m tests.benchmarks.simulations.decided --runs FOLDER [--repetitions 20] [--seed 0] [--every 1]
+    python -m tests.benchmarks.simulations.decided --runs FOLDER
+        [--repetitions 20] [--seed 0] [--every 1]
 
 FOLDER as `sampled` takes it. Each pair of its runs is sampled as Compare does, for P@10, from no
 judgement on; at every number of `deciding.LOOKS` it may be decided. `pairs`: all of them. `mixed`:

@@ -28,7 +28,7 @@ def main(words: Sequence[str] | None = None) -> int:
     if name:
         json_logs.begin()
     if hint:
-        _say(hint)
+        _say(hint, logging.WARNING)
     status = _run(name, asked)
     if name:
         log.info("%s: status %d, %.1f s", name, status, time.monotonic() - start)
@@ -78,10 +78,10 @@ def _failed(command: str, error: Exception) -> int:
     return 2 if refused else 1
 
 
-def _say(words: str) -> None:
+def _say(words: str, level: int = logging.ERROR) -> None:
     """One sentence for who called the command."""
     if json_logs.are_on():
-        log.error("%s", words)
+        log.log(level, "%s", words)
     else:
         printable.warn(words)
 

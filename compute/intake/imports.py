@@ -93,6 +93,12 @@ def import_dataset(
     later = isinstance(origin, QrelsOnly) and not (queries or new)
     if isinstance(origin, QrelsOnly) and later and before and not before.judgements.rows:
         return _judge(bench, before, origin)
+    if before and isinstance(origin, unjudged.OfRuns) and not (origin.judged or new):
+        # Its queries and texts would go with what is stored.
+        raise Conflict(
+            f"{name} is stored here already: import-run FILES --dataset {name} adds runs to it;"
+            f" or choose another name, or first remove {name}"
+        )
     if called:
         names = ", ".join(called.split(", ")[: len(origin.read_from())])
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{names}.")

@@ -34,7 +34,7 @@ class OfRuns(Source):
         queries: Path | None = None,
         judged: QrelsOnly | None = None,
     ) -> None:
-        self._given, self._queries, self._beside = files, queries, judged
+        self._given, self._queries, self.judged = files, queries, judged
 
     def has_texts(self) -> bool:
         """Whether the runs have texts of queries or documents."""
@@ -42,21 +42,21 @@ class OfRuns(Source):
 
     def documents(self) -> Iterator[Document]:
         """Those whose texts stand beside their ids."""
-        judged = {one.doc_id: one.text for one in self._beside.documents()} if self._beside else {}
+        judged = {one.doc_id: one.text for one in self.judged.documents()} if self.judged else {}
         texts = judged | self._found[2]
         return (Document(name, "", text) for name, text in texts.items())
 
     def all_queries(self) -> DataFrame:
         """query_id, text: the judged queries, else those of any of the runs, as they come; texts
         that are not known are NA. Raises WrongInput where a file of texts lacks one."""
-        if self._beside:
-            known = self._beside.all_queries()
+        if self.judged:
+            known = self.judged.all_queries()
         else:
             ids = pd.Series([*self._found[0]], dtype="str")
             known = DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, "str")})
-        texts = self._read[0] if self._queries and not self._beside else self._found[1]
+        texts = self._read[0] if self._queries and not self.judged else self._found[1]
         lacking = [query for query in known["query_id"] if query not in texts]
-        if self._queries and not self._beside and lacking:
+        if self._queries and not self.judged and lacking:
             of = f"{len(lacking):,} of {counted(len(known), 'query')} of the runs"
             raise WrongInput(
                 f"{self._queries} lacks the texts of {of}, such as {shown(lacking[0])}: add them"
@@ -66,13 +66,13 @@ class OfRuns(Source):
 
     def judgements(self) -> DataFrame:
         """Those beside the runs; mostly none."""
-        if self._beside:
-            return self._beside.judgements()
+        if self.judged:
+            return self.judged.judgements()
         return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
 
     def subtopics(self) -> DataFrame | None:
         """Those of the judgements."""
-        return self._beside.subtopics() if self._beside else None
+        return self.judged.subtopics() if self.judged else None
 
     def identity(self) -> dict[str, Any]:
         """Path, size and time of change of all files, and how each is read."""
@@ -81,19 +81,19 @@ class OfRuns(Source):
 
     def left_out(self) -> dict[str, int]:
         """What a file of texts holds besides."""
-        if self._beside:
-            return self._beside.left_out()
+        if self.judged:
+            return self.judged.left_out()
         return dict(self._read[1]) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
         """What was left out, and how grades were made."""
-        return self._beside.told() if self._beside else super().told()
+        return self.judged.told() if self.judged else super().told()
 
     def read_from(self) -> list[Path]:
         """The judgements or the texts of queries, and the runs."""
         first = [self._queries] if self._queries else []
         return [
-            *(self._beside.read_from() if self._beside else first),
+            *(self.judged.read_from() if self.judged else first),
             *(f for f, _ in self._given),
         ]
 
@@ -101,7 +101,7 @@ class OfRuns(Source):
         """`--runs` with the files, behind the options of the others."""
         n = len(self._given)
         first = ["--queries", names[0]] if self._queries else []
-        first = self._beside.words(names[:-n], split) if self._beside else first
+        first = self.judged.words(names[:-n], split) if self.judged else first
         return [*first, *self._given[0][1].words(), "--runs", *names[-n:]]
 
     @cached_property
@@ -117,7 +117,7 @@ class OfRuns(Source):
         documents: dict[str, str] = {}
         for file, how in self._given:
             held = shapes.held(file, how)
-            if held is None and self._beside:
+            if held is None and self.judged:
                 continue  # Their queries are those of the judgements, and they have no texts.
             rows = held.as_run() if held else runs.read(file, any_tag=True, how=how)[1]
             asked = rows["query_id"].unique().cast(pa.string()).to_pylist()

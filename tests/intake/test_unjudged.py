@@ -57,7 +57,7 @@ def test_texts_of_queries_may_come_from_a_file(bench: Bench, tmp_path: Path) -> 
     }
     topics.write_text("q2\ttwo\n")
     with pytest.raises(WrongInput, match="lacks the texts of 1 of 2 queries of the runs"):
-        imports.import_dataset(bench, "topical", files=[(run, How())], queries=topics)
+        imports.import_dataset(bench, "another", files=[(run, How())], queries=topics)
 
 
 def test_judgements_that_come_later_score_the_runs(bench: Bench, tmp_path: Path) -> None:
@@ -151,6 +151,8 @@ def test_commands_say_what_is_lacking(
         assert lacking in told and len(told.splitlines()) == 1, words
     assert main(["import-run", runs[0], "--dataset", "nowhere"]) == 2
     assert "import-dataset --runs FILES" in capsys.readouterr().err
+    assert main(["import-dataset", "--name", "bare", "--runs", runs[0]]) == 2
+    assert "import-run FILES --dataset bare adds runs to it" in capsys.readouterr().err
     assert main(["check", runs[0], "--dataset", "bare"]) == 0
     qrels = tmp_path / "qrels"
     qrels.write_text("q1 0 d1 1\n")

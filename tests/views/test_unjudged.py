@@ -9,7 +9,7 @@ from compute.base.settings import Settings
 from compute.exports.pages import PAGES, asked
 from compute.store.loading import Bench
 from compute.store.store import Store
-from compute.views.page import Button, Figure, Message, Part, Table, parts
+from compute.views.page import Button, Figure, Message, Note, Part, Table, parts
 from compute.views.page.store_ask import StoreAsk, opened
 from tests.support.storage import judgement
 from tests.support.unjudged import unjudged
@@ -81,3 +81,10 @@ def test_added_judgements_count_by_default(store: Store) -> None:
         assert not messages(shown)
     with asked(store, "compare", {"dataset": ["bare"], "judgements": ["official"]}) as view:
         assert LACKING in messages(parts(PAGES["compare"], view.ask, dataset="bare"))
+    for name in PAGES:
+        with asked(store, name, {"dataset": ["bare"]}) as view:
+            assert parts(PAGES[name], view.ask, dataset="bare"), name
+    with asked(store, "holes", {"dataset": ["bare"]}) as view:
+        shown = parts(PAGES["holes"], view.ask, dataset="bare")
+    notes = " ".join(one.shown for one in shown if isinstance(one, Note))
+    assert "there is no score before the added ones" in notes

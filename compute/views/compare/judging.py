@@ -49,10 +49,12 @@ def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
 
 def can_decide(expected: DataFrame) -> str:
     """What `tasks.expected` of a plan says beforehand, for numbers of judgements."""
-    told = [
-        f"{n:,}: {looks.plain(reach * _WIDER) if reach > tolerance.TOLERANCE else 'any'}"
-        for n, reach in expected[["n", "reach"]].itertuples(index=False)
-    ]
+    told = []
+    for n, reach in expected[["n", "reach"]].itertuples(index=False):
+        if reach <= tolerance.TOLERANCE:
+            told.append(f"fewer than {n:,}, all that there are: any difference")
+            break
+        told.append(f"{n:,}: {looks.plain(reach * _WIDER)}")
     return (
         f"Judgements, and the difference of {MEASURE} that they can be expected to decide:"
         f" {'; '.join(told)}. Documents that both place alike are not asked for."
@@ -76,7 +78,6 @@ def section(two: Two) -> Steps:
         yield Widget("apart", {"dataset": two.dataset, "a": a, "b": b, "titles": two.titles})
         return
     yield Live(partial(_verdict, two, task))
-    yield Button("Go on judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
 
 
 def _verdict(two: Two, task: Task) -> Iterator[Step]:
@@ -98,6 +99,11 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
         f" look. It is decided only at {looked} judgements, each at a level of"
         f" {deciding.SPENT:.2%}: so you may look after every judgement."
     )
+    if found.n_waiting:
+        yield Button("Go on judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
+    elif not found.estimates.is_census:
+        draw = Link("annotate", {"about": task.id})
+        yield Button("Draw more documents to judge", draw, icon="arrow_forward")
 
 
 def said(found: Estimated, decision: Decision | None, task: Task, titles: tuple[str, ...]) -> str:
@@ -113,7 +119,13 @@ def said(found: Estimated, decision: Decision | None, task: Task, titles: tuple[
     first = row["difference"] >= 0
     ends = (row["low"], row["high"]) if first else (-row["high"], -row["low"])
     lead = f"{titles[0 if first else 1]} leads by {looks.plain(abs(row['difference']))}"
-    lead += f" of {task.measure} on these queries (95% CI {looks.between(*ends)})"
+    lead += f" of {task.measure} on these queries"
+    if estimates.is_census and tolerance.equal(*ends):
+        differ = counted(found.n_judged, "document")
+        same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
+        none = tolerance.equal(row["difference"], 0)
+        return f"All {differ} that the two place differently are judged: {same if none else lead}."
+    lead += f" (95% CI {looks.between(*ends)})"
     if decision:
         better = titles[decision.ahead]
         return f"{after}{lead}. Decided at {decision.n:,}: {better} is better on these queries."
@@ -125,7 +137,9 @@ def _more(found: Estimated, task: Task, difference: float) -> str:
     more = found.more(task, abs(difference) / _WIDER) if difference else None
     if more is None or found.estimates.is_census:
         return ""
-    left = found.n_pairs - found.n_judged
-    if more >= left:
+    left, judged = found.n_pairs - found.n_judged, found.n_judged
+    # Between looks nothing is decided.
+    look = next((n for n in deciding.LOOKS if n >= judged + max(more, 1)), judged + more)
+    if look - judged >= left:
         return f"; judging all {left:,} documents that are left may not decide it"
-    return f"; about {counted(max(more, 1), 'judgement')} more"
+    return f"; about {counted(look - judged, 'judgement')} more"

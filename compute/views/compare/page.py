@@ -156,9 +156,10 @@ def _one_dataset(view: View) -> Steps:
     two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles)
     bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
     lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
-    if lacking:
+    task = judging.task_of(two) if view.dataset in bare else None
+    if lacking and not task:
         yield from offers.unjudged(view.dataset, compare=False)
-    if lacking or (view.dataset in bare and judging.task_of(two)):
+    if lacking or task:
         yield from judging.section(two)
         yield from before_labels.section(two)
     else:

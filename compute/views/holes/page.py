@@ -176,24 +176,28 @@ def _added(view: View, *, first: bool) -> Iterator[Step]:
 
 def _before_and_after(view: View) -> Iterator[Step]:
     yield Heading("Before and after added judgements")
-    if view.has_added:
-        before, after = view.bounds(added=False), view.bounds(added=True)
-        yield intervals.before_and_after(before, after, view.measure)
-        kind = "" if view.whole else " on queries of any kind"
-        yield Note(
-            [
-                intervals.order_note(before, after),
-                "Before: official judgements.",
-                f"After: with {view.recorded['n_added']:,} added ones{kind}, whatever the switch"
-                " above the page says.",
-                "Changes are taken before rounding.",
-            ]
-        )
-    else:
-        yield Message(_nothing_added(view))
+    yield from _moved(view) if view.has_added else [Message(_nothing_added(view))]
     yield Widget("added", {"dataset": view.dataset})
     task = Link("annotate", {"view": "new", "dataset": view.dataset})
     yield Button("Create a blind judging task", task, icon="arrow_forward")
+
+
+def _moved(view: View) -> Iterator[Step]:
+    before, after = view.bounds(added=False), view.bounds(added=True)
+    if before["value"].isna().all():
+        yield Note(["Nothing is judged officially: there is no score before the added ones."])
+        return
+    yield intervals.before_and_after(before, after, view.measure)
+    kind = "" if view.whole else " on queries of any kind"
+    yield Note(
+        [
+            intervals.order_note(before, after),
+            "Before: official judgements.",
+            f"After: with {view.recorded['n_added']:,} added ones{kind}, whatever the switch"
+            " above the page says.",
+            "Changes are taken before rounding.",
+        ]
+    )
 
 
 def _nothing_added(view: View) -> str:

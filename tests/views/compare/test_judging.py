@@ -30,12 +30,16 @@ WORSE = ["d9", "d0"] + [f"x{n}" for n in range(1, 9)]
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
+    return held(tmp_path, N)
+
+
+def held(tmp_path: Path, n_queries: int) -> Bench:
     settings = Settings(home=tmp_path / "home", threads=1)
     bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
     files = []
     for name, lists in (("good", BETTER), ("poor", WORSE)):
         file = tmp_path / f"{name}.run"
-        rows = [(q, doc, n) for q in range(N) for n, doc in enumerate(lists)]
+        rows = [(q, doc, n) for q in range(n_queries) for n, doc in enumerate(lists)]
         file.write_text("".join(f"q{q} Q0 q{q}-{doc} 1 {-n} {name}\n" for q, doc, n in rows))
         files.append(file)
     row = imports.import_dataset(bench, "bare", files=[(file, How()) for file in files]).dataset
@@ -113,3 +117,18 @@ def test_between_looks_and_without_enough_evidence_nothing_is_decided(bench: Ben
     assert deciding.decided(swapped, 80) == (80, 1)
     level = replace(estimates, by_query=np.zeros_like(estimates.by_query))
     assert deciding.decided(level, 80) is None
+
+
+def test_where_all_that_differ_are_judged_the_difference_is_known(tmp_path: Path) -> None:
+    store = held(tmp_path, 3).store
+    plan = judging.plan("bare", "good", "poor", ("good", "poor"))
+    cursor = open_version(store).cursor()
+    tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
+    told = judging.can_decide(tasks.expected(plan, tops, known))
+    assert "fewer than 100, all that there are: any difference" in told
+    judge(store, tasks.make(store, plan, tops, known, "ada"), 54)
+    found = shown(store, Choice())
+    said = next(one.text for one in found if isinstance(one, Heading))
+    whole = "All 54 documents that the two place differently are judged:"
+    assert said == f"{whole} good leads by .700 of P@10 on these queries."
+    assert not [one for one in found if isinstance(one, Button) and one.label == "Go on judging"]

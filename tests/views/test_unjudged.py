@@ -72,6 +72,13 @@ def test_other_pages_show_what_they_can(
             assert "nan" not in str(one.drawn(theme="light").to_json()).lower()
 
 
+def test_a_query_that_nobody_judged_has_no_score_to_take_apart(ask: StoreAsk) -> None:
+    shown = parts(PAGES["query"], ask, dataset="bare", query="q1")
+    assert "gains" not in {one.key for one in shown if isinstance(one, Figure)}
+    notes = " ".join(one.shown for one in shown if isinstance(one, Note))
+    assert "No document is judged for this query, so it has no score." in notes
+
+
 def test_added_judgements_count_by_default(store: Store) -> None:
     for query, doc, grade in (("q1", "d1", 1), ("q2", "d4", 1), ("q3", "d3", 0)):
         store.add_judgements(judgement(query, doc, grade).assign(dataset="bare", source="person"))

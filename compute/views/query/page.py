@@ -176,6 +176,9 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
         return
     hits = view.ask(select.listed, systems=view.names, depth=parse(measure).k or 0, **of)
     judged = view.ask(select.judged, **of)
+    if judged.empty:
+        yield Note(["No document is judged for this query, so it has no score."])
+        return
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
     drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
     said = "Blue: what the list adds; pale: the best order of what is judged relevant."

@@ -36,7 +36,7 @@ _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 XML, JSON, CSV = "XML", "JSON", "columns between commas"
 _FOREIGN = {
     XML: re.compile(r"\s*<"),
-    JSON: re.compile(r"""\s*[\[{]\s*(["\[{]|$)"""),
+    JSON: re.compile(r"""\s*[\[{]\s*(["\[{\]}]|-?[0-9]|$)"""),
     CSV: re.compile(r"[^\s,;]*[,;][^\s,;]*([,;]|$)"),
 }
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
@@ -161,6 +161,8 @@ def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
 def foreign(line: str) -> str:
     """What a file is that begins with this line and is not of columns between blanks or tabs:
     JSON, XML, or columns between commas; empty where a number says that it is of such columns."""
+    if re.match(r"""\s*[\[{]\s*["\[{]""", line):
+        return JSON  # Also where it was cut off behind a number.
     columns = line.split()
     numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
     if any(map(reads_as_number, numbers)):

@@ -8,7 +8,7 @@ from compute.base.errors import BeirscopeError
 from compute.judgements.tasks import tasks
 from compute.views.annotate import select as annotate_select
 from compute.views.compare import judging
-from pages._shared import drawing, failures, navigation, reading
+from pages._shared import drawing, navigation, reading
 from pages._shared import sign_in as who
 
 
@@ -32,6 +32,6 @@ def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
                 navigation.to("annotate", task=task.id)
                 st.rerun()
     except BeirscopeError as error:
-        failures.show_error(error)
+        drawing.caption(str(error))
         return
     drawing.caption(judging.can_decide(expected))

@@ -410,3 +410,21 @@ def test_texts_without_ids_are_documents_too(tmp_path: Path) -> None:
     first, second, again = found.as_run()["doc_id"].to_pylist()
     assert [found.documents[one] for one in (first, second)] == ["one", "two"]
     assert again == second != first
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[]", "no queries with documents in it"),
+        ("{}", "no queries with documents in it"),
+        ("[1,2,", "not JSON"),
+        ('{"q1": {"d1": 1.0', "not JSON"),
+    ],
+)
+def test_empty_json_and_json_that_was_cut_off_are_called_so(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "a.json"
+    file.write_text(text)
+    with pytest.raises(WrongInput, match=said):
+        held(file)

@@ -42,7 +42,7 @@ def _shown(app: AppTest) -> dict[str, Any]:
     widgets = {(kind, one.label, str(one.key)): one.value for kind, one in found}
     drawn = app.session_state["_run"].drawn
     figures = {
-        key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.frame.to_json()
+        key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.shown.to_json()
         for key, one in drawn.items()
     }
     return {"headings": headings, "widgets": widgets, "figures": figures, "words": words_of(app)}

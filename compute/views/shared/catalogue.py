@@ -51,12 +51,14 @@ def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 
 @question()
 def unjudged(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset: those with runs and without a judgement."""
+    """dataset: those with runs, and without a judgement or a score."""
     return cursor.execute(
         """
         select distinct dataset from parts
         where kind = 'top'
-          and dataset not in (select dataset from parts where kind = 'judgements' and rows > 0)
+          and dataset not in (
+              select dataset from parts where kind in ('judgements', 'scores') and rows > 0
+          )
           and not exists (select 1 from judgements where judgements.dataset = parts.dataset)
         order by dataset
         """

@@ -94,17 +94,21 @@ def import_dataset(
     if isinstance(origin, QrelsOnly) and later and before and not before.judgements.rows:
         return _judge(bench, before, origin)
     if before and isinstance(origin, unjudged.OfRuns) and not (origin.judged or new):
-        # Its queries and texts would go with what is stored.
-        raise Conflict(
-            f"{name} is stored here already: import-run FILES --dataset {name} adds runs to it;"
-            f" or choose another name, or first remove {name}"
-        )
+        raise _taken(name)
     if called:
         names = ", ".join(called.split(", ")[: len(origin.read_from())])
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{names}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin, new=new)
     lengths.count(bench, loaded)
     return loaded
+
+
+def _taken(name: str) -> Conflict:
+    """Why runs make no dataset of a name that is stored: its queries and texts would go."""
+    return Conflict(
+        f"{name} is stored here already: import-run FILES --dataset {name} adds runs to it; or"
+        f" choose another name, or first remove {name}"
+    )
 
 
 def _of_files(

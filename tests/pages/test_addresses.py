@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from compute.judgements import PERSON
 from compute.store.loading import Bench
+from pages._frame import menu
 from tests.support import filled
 from tests.support.filled import RUNS
 from tests.support.pages import PAGES, address_of, opened, words_of
@@ -45,7 +46,9 @@ def _shown(app: AppTest) -> dict[str, Any]:
         key: json.loads(one.figure.to_json()) if hasattr(one, "figure") else one.shown.to_json()
         for key, one in drawn.items()
     }
-    return {"headings": headings, "widgets": widgets, "figures": figures, "words": words_of(app)}
+    # Where to start stands on the page of a bare address only.
+    said = words_of(app).removeprefix(f"{menu.WHAT}\n")
+    return {"headings": headings, "widgets": widgets, "figures": figures, "words": said}
 
 
 def _same(page: str, app: AppTest) -> None:

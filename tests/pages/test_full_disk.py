@@ -66,7 +66,7 @@ def _judgements(outside: Path, inside: Path) -> Words:
 
 
 def _snapshot(outside: Path, inside: Path) -> Words:
-    return ["snapshot", str(inside / "all.duckdb")]
+    return ["admin", "snapshot", str(inside / "all.duckdb")]
 
 
 def _export_run(outside: Path, inside: Path) -> Words:

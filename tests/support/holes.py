@@ -17,7 +17,7 @@ from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.store.store import Store
 from compute.views.holes.page import page
-from compute.views.page import Figure, Heading, Note, Part, Table, parts, store_ask
+from compute.views.page import Figure, Heading, Note, Part, Passage, Table, parts, store_ask
 from tests.support import filled, pages
 from tests.support.filled import HOSTILE
 from tests.support.pages import noted
@@ -85,7 +85,8 @@ def heads(of: Sequence[Part]) -> list[str]:
 def words(*of: Part) -> str:
     """All that these parts say."""
     notes = (f"{one.shown} {one.behind()}" if isinstance(one, Note) else one for one in of)
-    return " ".join(one if isinstance(one, str) else getattr(one, "text", "") for one in notes)
+    said = (f"{one.title} {one.text}" if isinstance(one, Passage) else one for one in notes)
+    return " ".join(one if isinstance(one, str) else getattr(one, "text", "") for one in said)
 
 
 def html(table: Table) -> str:

@@ -19,7 +19,7 @@ PAGES = list(TITLES)
 def opened(page: str = "leaderboard", state: Mapping[str, Any] = {}, /, **address: Any) -> AppTest:
     """The page as this address opens it in a visit that holds a state; it shows no error."""
     app = visited(page, state, **address)
-    assert not app.error, app.error
+    assert not app.error, [error.value for error in app.error]
     return app
 
 

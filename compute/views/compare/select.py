@@ -46,12 +46,13 @@ def runs(cursor: Cursor) -> DataFrame:
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def unanswered(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
-    """system, n_unanswered, n_queries over all parts."""
+    """system, n_unanswered, n_queries over all parts whose lists can be read."""
     return cursor.execute(
         """
         select system, sum(n_unanswered) as n_unanswered, sum(n_queries) as n_queries
         from means
         where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
+          and n_unanswered is not null
         group by system
         order by system <> $a
         """,

@@ -11,8 +11,8 @@ NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBo
 <text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
 font-weight="700" fill="#2a7ac0">Beirscope</text></svg>"""
 WHAT = (
-    "Beirscope compares retrieval systems: their scores, the queries where they differ, and the"
-    " documents that nobody judged."
+    "Beirscope compares retrieval systems: their scores, the queries where they differ, and their"
+    " unjudged documents."
 )
 
 

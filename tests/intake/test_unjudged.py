@@ -144,6 +144,7 @@ def test_commands_say_what_is_lacking(
         ["holes"],
         ["power", "--dataset", "bare"],
         ["gate", "a", "b", "--dataset", "bare"],
+        ["compare", "a", "b", "--dataset", "bare"],
         ["export", "figure", "order", "--dataset", "bare", "--out", str(tmp_path / "x.pdf")],
     ):
         assert main(words) != 0

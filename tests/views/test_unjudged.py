@@ -16,7 +16,7 @@ from tests.support.unjudged import unjudged
 
 LACKING = "No judgements yet on bare, so nothing is scored"
 SCORED: list[tuple[str, dict[str, Any]]] = [
-    ("leaderboard", {}),
+    ("leaderboard", {"numbers": "Computed"}),
     ("holes", {"dataset": "bare"}),
     ("compare", {"dataset": "bare"}),
     *(("dataset", {"dataset": "bare", "show": one}) for one in ("Systems", "Queries", "Overview")),

@@ -10,7 +10,7 @@ from compute.base.errors import Missing
 from compute.commands import groups, options
 from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
-from compute.commands.show.stored import cursor_of, name_the_wrong
+from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged
 from compute.datasets import dataset as dataset_of
 from compute.store.own_datasets import own_datasets
 from compute.views.compare import differences, select, tables
@@ -40,6 +40,8 @@ def compare(
             name_the_wrong(runs[runs["dataset"] == row.name], {"system": name})
         verdict = differences.verdict(select.pairs(cursor, **asked), measure)
         tested = next(iter(select.tested(cursor, **asked).to_dict("records")), {})
+        if not verdict.n:
+            refuse_unjudged(cursor, row.name)
     if not verdict.n:
         raise Missing(lacking[0] if lacking else f"no query has {measure} of both systems")
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}

@@ -52,7 +52,7 @@ def can_decide(expected: DataFrame) -> str:
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
-            told.append(f"fewer than {n:,}, all that there are: any difference")
+            told.append(f"all that differ, fewer than {n:,}: any")
             break
         told.append(f"{n:,}: {looks.plain(reach * _WIDER)}")
     return (

@@ -195,10 +195,14 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
 
 
 def has_own(ask: Ask) -> bool:
-    """Whether a run was imported, or is on a dataset that was. The demo's runs leave the papers'
-    tables in the first place."""
+    """Whether a run with scores was imported, or is on a dataset that was.
+
+    The demo's runs, and runs without judgements, leave the papers' tables in the first place.
+    """
     return any(
-        part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
+        part.kind == "scores"
+        and part.rows > 0
+        and (part.dataset not in DATASETS or part.provenance.get("imported"))
         for part in ask.parts()
     )
 

@@ -293,7 +293,8 @@ def _parsed(measure: str) -> Measure | None:
     match = _NAME.fullmatch(measure)
     formula = FORMULAS.get(match["name"]) if match else None
     if match is None or formula is None:
-        return None
+        other = values.by_ir_measures(measure)
+        return other and Measure(Formula(measure, other, measure, cut=False, takes=()), None)
     if formula.cut != bool(match["k"]) and not (formula.whole and not match["k"]):
         return None
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
@@ -325,6 +326,7 @@ def known() -> str:
         f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"
         f" depth that the run was kept to; {levelled} may count from another relevance than 1, as"
         " in AP(rel=2)@100; nDCG(rel=1)@k has binary gain, nDCG(dcg=exp-log2)@k exponential gain"
+        f"; {values.ELSEWHERE}"
     )
 
 

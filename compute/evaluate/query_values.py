@@ -6,8 +6,11 @@ without a relevant document scores 0. Where a measure counts from another releva
 exponential gain, `Measure.worth` has made that of the relevance before.
 """
 
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from re import fullmatch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,13 @@ from compute.evaluate.subtopics import Diversity
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
+ELSEWHERE = (
+    "infAP, IPrec@0.1, and nDCG, AP, P, R and Rprec of condensed lists, as in"
+    " nDCG(judged_only=True)@10, are computed by ir_measures"
+)
+_NAMES = ("infAP", "IPrec")
+"""Compat is absent: it depends on the number of hits, and on scores below 0."""
+_CONDENSED = ("nDCG", "AP", "P", "R", "Rprec")
 
 
 @dataclass(frozen=True)
@@ -245,3 +255,63 @@ def subtopic_recall(held: Held, k: int) -> Values:
 def _ratio(part: NDArray, whole: NDArray) -> Values:
     """part / whole, 0 where whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
+
+
+@lru_cache(256)
+def by_ir_measures(name: str) -> Callable[[Held, int], Values] | None:
+    """The function from a run held against judgements to the value of each query; None where
+    ir_measures does not compute the measure here, or writes its name otherwise.
+
+    Such measures see ranks and relevance only: each query becomes one list of its judged documents
+    at their ranks, with unjudged ones between.
+    """
+    if not fullmatch(r"[A-Za-z]{1,8}(\([A-Za-z0-9_=,]{1,40}\))?(@[0-9.]{1,9})?", name):
+        return None
+    try:
+        import ir_measures
+
+        measure = ir_measures.parse_measure(name)
+        known = measure.NAME in (_CONDENSED if measure.params.get("judged_only") else _NAMES)
+    except (ImportError, NameError, ValueError, AssertionError, SyntaxError, TypeError, KeyError):
+        return None
+    if not known or str(measure) != name:
+        return None
+
+    def computed(held: Held, k: int) -> Values:
+        qrels = _judgements(held)
+        found = np.zeros(len(held.retrieved))
+        for one in ir_measures.iter_calc([measure], qrels, _run(held.judged.top(k))):
+            found[int(one.query_id)] = one.value
+        return found
+
+    return computed
+
+
+def _judgements(held: Held) -> dict[str, dict[str, int]]:
+    """Relevance of each judged document by query: `3` for the one at rank 3, `u1` elsewhere."""
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    listed = Counter()
+    for query, rank, relevance in _rows(held.judged):
+        qrels[str(query)][str(rank)] = relevance
+        listed[query, relevance] += 1
+    for query, place, relevance in _rows(held.ideal):
+        if listed[query, relevance]:
+            listed[query, relevance] -= 1
+        else:
+            qrels[str(query)][f"u{place}"] = relevance
+    return qrels
+
+
+def _run(judged: Places) -> dict[str, dict[str, float]]:
+    """The score of each rank by query, down to the last judged document."""
+    last: dict[int, int] = {}
+    for query, rank, _ in _rows(judged):
+        last[query] = max(last.get(query, 0), rank)
+    return {
+        str(query): {str(rank): -float(rank) for rank in range(1, deep + 1)}
+        for query, deep in last.items()
+    }
+
+
+def _rows(places: Places) -> Iterator[tuple[int, int, int]]:
+    return zip(places.query.tolist(), places.rank.tolist(), places.relevance.tolist(), strict=True)

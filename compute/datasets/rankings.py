@@ -59,6 +59,17 @@ def suspected(rows: Rows) -> str:
     return "column 3 counts from 1 in every query"
 
 
+def graded(rows: Rows) -> tuple[bool, bool]:
+    """Whether rows (query, document, number) of three and more a query have small whole numbers,
+    as grades are; and whether these rise in most lists, as no ranking's do."""
+    frame = DataFrame(rows)
+    number = pd.to_numeric(frame[2], errors="coerce") if rows else pd.Series([float("nan")])
+    if not (number.between(0, _GRADES) & (number % 1 == 0)).all() or number.nunique() < 2:
+        return False, False
+    lists = _long(_lists(frame, 2))
+    return len(lists) > 0, bool((lists["high"] > 0).mean() > 0.5)
+
+
 def _long(lists: DataFrame) -> DataFrame:
     """Those of the queries with rows enough to tell; of the others none tells for or against."""
     return lists[lists["n"] >= _AT_LEAST]

@@ -5,7 +5,7 @@ import pytest
 
 from compute.base.errors import WrongInput
 from compute.datasets.qrels import as_trec, is_qrels, read, read_qrels
-from compute.datasets.shapes import How
+from compute.datasets.shapes import How, held
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
@@ -150,3 +150,18 @@ def test_id_that_qrels_cannot_carry_is_refused():
     frame = pd.DataFrame([("q 1", "d", 1)], columns=["query_id", "doc_id", "relevance"])
     with pytest.raises(WrongInput, match="cannot carry"):
         as_trec(frame)
+
+
+def kind(file):
+    found = held(file, How())
+    assert found is not None
+    return found.kind
+
+
+def test_small_whole_numbers_that_no_ranking_orders_so_are_grades(tmp_path):
+    """Few grades that rise down a list tell it; sorted from the best on they may be scores."""
+    file = written(tmp_path, "q1\td1\t0\nq1\td2\t2\nq1\td3\t0\n")
+    assert kind(file) == "qrels"
+    file = written(tmp_path, "q1\td1\t2\nq1\td2\t0\nq1\td3\t0\n")
+    assert kind(file) == ""
+    assert len(read_qrels(file)) == 3, "who gives a file as judgements has said so"

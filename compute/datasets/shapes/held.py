@@ -109,7 +109,9 @@ class Rows:
         rows, named = self.first(_SAMPLE, "number"), is_beir(self.called)
         if why := rankings.seen(rows, named=named):
             return {RUN}, why if self.ordered else why.replace("column 3", "the number")
-        return ({JUDGED} if named else set()), rankings.suspected(rows)
+        why = rankings.suspected(rows)
+        named |= self.ordered and not why and rankings.graded(rows)[1]
+        return ({JUDGED} if named else set()), why
 
     def _numbers(self) -> list[str]:
         return [name for name in self.table.column_names if name not in (*_PAIR, *_BESIDE)]
@@ -196,9 +198,14 @@ class Held:
 
         With `nulls` a grade may be absent. Raises WrongInput where it holds no judgements.
         """
-        if self.judged is None:
-            raise WrongInput(f"{self.file}: {self._refused(JUDGED)}")
         rows = self.judged
+        if rows is None and self.unclear is not None and not self.why:
+            # Whoever asks for judgements has said so; numbers that may be grades do not deny it.
+            rows = (
+                self.unclear if rankings.graded(self.unclear.first(_SAMPLE, "number"))[0] else None
+            )
+        if rows is None:
+            raise WrongInput(f"{self.file}: {self._refused(JUDGED)}")
         name = next(n for n in ("relevance", "number", "score", "rank") if n in rows._numbers())
         given, lines = rows.table[name], rows.table["line"]
         made, said = grades.graded(given, lines, rows.where, how.levels, how.rounded, nulls=nulls)

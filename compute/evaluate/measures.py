@@ -294,7 +294,8 @@ def _parsed(measure: str) -> Measure | None:
     formula = FORMULAS.get(match["name"]) if match else None
     if match is None or formula is None:
         other = values.by_ir_measures(measure)
-        return other and Measure(Formula(measure, other, measure, cut=False, takes=()), None)
+        row = Formula(measure, other, measure, cut=False, takes=()) if other else None
+        return Measure(row, None) if row else None
     if formula.cut != bool(match["k"]) and not (formula.whole and not match["k"]):
         return None
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))

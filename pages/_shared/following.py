@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from compute.reading.ahead import PAGE, PART
 from pages._shared import streamlit_internals
 from pages._shared.streamlit_internals import BackMsg
-
-PART, PAGE = "part", "page"
 
 
 @st.cache_resource(show_spinner=False)

@@ -97,7 +97,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
             "Blocking": "yes" if finding["refused"] else "no",
             "Count": f"{finding['count']:,}",
             "First case": finding["example"],
-            "Line": _line(finding["where"]),
+            "Line": f"{line:,}" if (line := finding["where"]["line"]) else "–",
             "What an import does": finding["treatment"],
         }
         for report in reports
@@ -107,10 +107,6 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     if frame.empty:
         return frame
     return frame.sort_values("Blocking", ascending=False, kind="stable", ignore_index=True)
-
-
-def _line(where: Record) -> str:
-    return f"{where['line']:,}" if where["line"] else "–"
 
 
 def repeated(names: Iterable[str]) -> list[str]:

@@ -119,7 +119,7 @@ def _controls(ask: Ask, shown: str) -> Steps:
         least = yield Slide("lines", "Solid lines from", default=0.45)
     if shown == SHIFT:
         left_out = yield domain_shift_page.left_out(ask)
-    pairs, counted = _counted(ask, unit, floor) if numbers == COMPUTED else _printed(ask)
+    pairs, counted = _pairs(ask, numbers, unit, floor)
     return View(ask, numbers, unit, floor, order, least, left_out, pairs, counted)
 
 
@@ -143,14 +143,12 @@ def _has_own(ask: Ask) -> bool:
     )
 
 
-def _counted(ask: Ask, unit: str, floor: float) -> tuple[DataFrame, DataFrame]:
-    pairs = ask(select.similarities, unit=unit, floor=floor)
-    found = ask(select.vocabularies)
-    return pairs, found.fillna({"domain": "Other"})[found["unit"] == unit]
-
-
-def _printed(ask: Ask) -> tuple[DataFrame, DataFrame]:
-    return ask(select.in_print, source=published.OVERLAP), heatmap.collections_in_print()
+def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, DataFrame]:
+    """`View.pairs` and `View.counted`."""
+    if numbers == PUBLISHED:
+        return ask(select.in_print, source=published.OVERLAP), heatmap.collections_in_print()
+    found = ask(select.vocabularies).fillna({"domain": "Other"})
+    return ask(select.similarities, unit=unit, floor=floor), found[found["unit"] == unit]
 
 
 def too_few(counted: DataFrame, unit: str) -> str:

@@ -94,7 +94,8 @@ def page(ask: Ask) -> Steps:
     at = {"dataset": dataset.name, "systems": ",".join(names), "measure": measure}
     yield Button("The lists, query by query", Link("query", at))
     if view.query in view.query_ids and view.document:
-        window = partial(_document, view, Link("query", at | _place(view.query, view.document)))
+        shown = at | {"query": view.query, "document": view.document}
+        window = partial(_document, view, Link("query", shown))
         yield Window("A document at its rank", window, closes="document")
 
 
@@ -142,10 +143,6 @@ def _view(
 def _to(row: int) -> dict[str, str]:
     """The key of the address from which 0-based row on queries are listed."""
     return {"from": str(max(row, 0) + 1)}
-
-
-def _place(query_id: str, doc_id: str) -> dict[str, str]:
-    return {"query": query_id, "document": doc_id}
 
 
 def _all_queries(view: View, legend: Legend) -> Steps:

@@ -130,7 +130,7 @@ def arrange(
 
 
 def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
-    """As `arrange`, of tables of the schemas TOP and JUDGED; a system is its place in `systems`.
+    """`arrange` of tables of the schemas TOP, a system by its place in `systems`, and JUDGED.
 
     Ids of `top` may be dictionaries, which spares telling them apart: that of 1.5 million ranks
     takes half a second, and seconds as objects of Python.

@@ -155,7 +155,7 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
     """
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
     of_fields = first.lstrip("\ufeff \t").startswith("{")
-    found = _records(file) if of_fields else _table(file)
+    found = _records(file) if of_fields else _of_lines(file)
     rows = DataFrame(found, columns=[*COLUMNS, "line"]).astype({"line": "int64"})
     rows, no_kinds = _of_kinds(rows, file, left_out=of_fields)
     if rows.empty:
@@ -201,7 +201,8 @@ def _is_label(text: str) -> bool:
     return 0 < len(text) <= LONGEST and text.isprintable()
 
 
-def _table(file: Path) -> Iterator[tuple[str, str, str, int]]:
+def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
+    """query_id, key, value and line of each label in a TSV."""
     names = COLUMNS
     # Lines end as Unix, Windows or old Macs end them.
     for number, line in enumerate(io.StringIO(compressed.utf8(file), newline=None), 1):

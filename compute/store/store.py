@@ -402,14 +402,14 @@ class Store:
         return removed
 
     def _tidy_bucket(self, at: datetime) -> None:
-        """The same in the bucket; what is lost there comes back from its trash, or from here."""
+        """`tidy` the bucket; what is lost there comes back from its trash, or from this home."""
         if not self.bucket:
             return
         try:
             self.bucket.claim()
             # Before the manifest is read: what comes later is new.
             lying = self.bucket.lying()
-            thrown = {name[17:]: name for name in lying if name.startswith("trash/")}
+            thrown = {name.split("/", 2)[2]: name for name in lying if name.startswith("trash/")}
             sizes = {name: lies.bytes for name, lies in lying.items()}
             live = [part for part in self.parts(picked=None) if part.bucket]
             for part in (part for part in live if sizes.get(part.name) != part.bytes):

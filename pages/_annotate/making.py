@@ -57,10 +57,11 @@ def making() -> None:
     if shown[dataset] != titles[dataset]:
         st.warning(escaping.text(f"{titles[dataset]} has no texts here: annotators would see ids."))
         texts.bring(dataset_facts.record(dataset))
-    _fields(dataset, titles[dataset], runs[runs["dataset"] == dataset], person.name)
+    _new_task(dataset, titles[dataset], runs[runs["dataset"] == dataset], person.name)
 
 
-def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
+def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
+    """The form of a new task; a press makes the task, or tells what to expect of its sample."""
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     with st.form(f"new_{dataset}", width=760):
@@ -288,6 +289,7 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
 
 
 def _guideline(task: Task) -> None:
+    """The form of the guideline; operators alone may save it as a new version."""
     operator = sign_in.may(sign_in.OPERATOR)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)

@@ -41,6 +41,7 @@ NARROW: dict[str, Any] = {
 }
 """Columns of short words leave their room to the sentences."""
 Answers = list[dict[str, Any]]
+"""Of each file that was looked at: file (its name), tag, and report (kind, counts, refused)."""
 
 
 def section() -> None:
@@ -362,7 +363,7 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], UploadedFile]], runs: Answers
 ) -> tuple[list[tuple[str, UploadedFile]], list[str], set[str]]:
-    """What each file is taken in as, how the runs are called, and those that are left out."""
+    """Draw the table of runs; (kind, file) of what is taken in, systems' names, runs left out."""
     chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
     wanted = chosen["Take in"].astype(bool)
     left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()

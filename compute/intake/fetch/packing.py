@@ -51,6 +51,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _content(file: Path) -> Iterator[bytes]:
+    """The bytes of a file, piece by piece, unpacked where it ends in .gz."""
     limit = min(max(FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
     read = 0
     with _opened(file) as stream:

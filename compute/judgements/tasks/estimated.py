@@ -92,7 +92,7 @@ def estimated(
     """
     of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
-    found = _drawn(batches, counted(batches, judgements, answers), frame)
+    found = _within(frame, batches, counted(batches, judgements, answers))
     drawn, (newest, order, n) = [(order, number) for _, order, number in found], found[-1]
     judged = ~np.isnan(frame.grades(judgements))
     estimates, growth, weights = _read(task, of, frame, judgements, drawn, machine)
@@ -121,7 +121,7 @@ def at(
     not come so far, or has several batches. Raises as `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
-    (_, order, number), *others = _drawn(batches, numbers, frame)[::-1]
+    (_, order, number), *others = _within(frame, batches, numbers)[::-1]
     if others or len(batches) > 1 or number < n:
         return None
     later = frame.pairs.iloc[order.rows[n:]].assign(later=True)
@@ -181,9 +181,10 @@ def is_sum(measure: str) -> bool:
 
 
 def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
-    """system, value (today's score), low, high, pool_low, pool_high of a sum.
+    """system, value (today's score), low, high, pool_low, pool_high: the range of each mean.
 
-    As `views.holes.select.bounds`; the ranges are the same, for no other list moves a sum.
+    For a measure that `is_sum`. Columns as `views.holes.select.bounds`; those of the pool are those
+    of the own list, for no other list moves a sum. Raises WrongInput for another measure.
     """
     of = _kind(task, measure)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
@@ -217,10 +218,11 @@ def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame)
     return [*closed, batches[-1].complete(pd.concat([judgements[PAIR], passed[PAIR]]))]
 
 
-def _drawn(
-    batches: Sequence[Drawn], numbers: Sequence[int], frame: Frame
+def _within(
+    frame: Frame, batches: Sequence[Drawn], numbers: Sequence[int]
 ) -> list[tuple[Drawn, Order, int]]:
-    """The batches that can be counted over this frame, with how many pairs of each."""
+    """The batches that were drawn from this frame or a part of it, each with its order there and
+    its number of pairs in the sample, of `counted`. Raises Missing where the newest was not."""
     found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
     for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
         try:

@@ -105,6 +105,8 @@ def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
 def _elsewhere(
     wide: DataFrame, share: np.ndarray, base: int, sign: int
 ) -> tuple[float, float, float, float] | None:
+    """`Swept.fused`, of a row per query with its `share` in the mean; `base` is the place, 0 or 1,
+    of the better system alone."""
     if len(wide) < tuning.FEWEST:
         return None
     values: Any = wide["value"]

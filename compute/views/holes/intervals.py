@@ -330,6 +330,7 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
+    """Whose documents the pool has, to which rank; `about`: systems, depths and n_hits."""
     runs, most = list(about["systems"]), int(about["most_depth"])
     depth = f"{most:,}"
     if about["least_depth"] < most:

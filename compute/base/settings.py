@@ -79,6 +79,9 @@ class Settings:
     """Its key, if it wants one; better in the environment than in a file."""
     judge_at_once: int = 4
     """Requests to it that are under way at once, 64 at most."""
+    judge_tokens: int = 16
+    """Tokens of an answer at most: enough for a grade; a model that reasons first needs some
+    thousands, 100,000 at most."""
     judge_seconds: int = 120
     """Seconds after which an answer that does not come, or comes bit by bit, is given up, 3,600 at
     most."""
@@ -120,8 +123,15 @@ SECRET = ("judge_key", "metrics_token")
 """Settings that nothing shows."""
 _TOKEN = re.compile(r"[!-~]{16,}")
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/(?!\.+(/|$))[\w.-]+)*/?")
-_AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
-_AT_MOST = {"judge_at_once": 64, "judge_seconds": 3600}
+_AT_LEAST_1 = (
+    "depth",
+    "threads",
+    "upload_megabytes",
+    "judge_at_once",
+    "judge_tokens",
+    "judge_seconds",
+)
+_AT_MOST = {"judge_at_once": 64, "judge_tokens": 100_000, "judge_seconds": 3600}
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 

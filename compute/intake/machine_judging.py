@@ -35,7 +35,13 @@ from compute.judgements.asking.journal import (
     Journal,
     Spent,
 )
-from compute.judgements.asking.prompt import LONGEST, Prompt, most_tokens, usual_tokens
+from compute.judgements.asking.prompt import (
+    LONGEST,
+    LONGEST_ANSWER,
+    Prompt,
+    most_tokens,
+    usual_tokens,
+)
 from compute.judgements.machine_grades import KIND
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks import tasks
@@ -82,6 +88,8 @@ class Plan:
     requests: int = 0
     """The most that may be made, and tokens that may be spent."""
     tokens: int = 0
+    answer: int = LONGEST_ANSWER
+    """Tokens that an answer may have."""
 
     def record(self) -> dict[str, Any]:
         """As JSON values, which `of_record` reads."""
@@ -154,7 +162,8 @@ def planned(settings: Settings, plan: Plan) -> Plan:
             " http://localhost:8000/v1 and the model's name, and judge_key where it wants one, in"
             " settings.toml of the home folder or as BEIRSCOPE_JUDGE_ADDRESS and so on"
         )
-    return replace(plan, address=endpoint.address(settings), model=settings.judge_model)
+    about: dict[str, Any] = {"address": endpoint.address(settings), "model": settings.judge_model}
+    return replace(plan, **about, answer=settings.judge_tokens)
 
 
 def judgeable(store: Store) -> list[str]:
@@ -272,7 +281,8 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):
-        bound = most_tokens(ready.prompt.messages(query, document, reminded=True))
+        messages = ready.prompt.messages(query, document, reminded=True)
+        bound = most_tokens(messages, ready.plan.answer)
         usual, most = usual + usual_tokens(bound), most + ATTEMPTS * bound
     empty = (ready.texts["query"] == "") | (ready.texts["document"] == "")
     return Estimate(len(ready.texts), len(rows), int(empty.sum()), usual, most)
@@ -286,7 +296,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     """
     check(bench.store, plan)
     now = planned(bench.settings, plan)
-    if now != plan:
+    if replace(now, answer=plan.answer) != plan:
         raise Conflict(
             f"this process is set to {now.model} at {now.address}, and the judging was started for"
             f" {plan.model} at {plan.address}: start the worker again with the same settings"
@@ -341,7 +351,8 @@ class _Asker:
         plan = ready.plan
         self.stop = threading.Event()
         self._prompt, self._limits = ready.prompt, plan.limits
-        self._endpoint = Endpoint(bench.settings)
+        self._answer = plan.answer
+        self._endpoint = Endpoint(bench.settings, plan.answer)
         about = plan.dataset, plan.machine, bench.job, ready.identity, plan.address
         self._journal = Journal(bench.store, *about)
         self._lock, self._closed = threading.Lock(), 0
@@ -381,7 +392,7 @@ class _Asker:
             if self.stop.is_set():
                 return FAILED
             name = pair.query_id, pair.doc_id
-            request = self._journal.begin(name, most_tokens(messages), self._limits)
+            request = self._journal.begin(name, most_tokens(messages, self._answer), self._limits)
             try:
                 with self._noting_failure(request):
                     return self._kept(request, messages)
@@ -446,7 +457,8 @@ class _Asker:
         relevance = None if reply.cut else self._prompt.grade(reply.text)
         outcome = UNREADABLE if relevance is None else GRADE
         reason = "" if relevance is not None else "its answer was no grade"
-        reason = "its answer was cut off, longer than a grade" if reply.cut else reason
+        if reply.cut:
+            reason = "its answer was cut off, longer than a grade; raise judge_tokens if it reasons"
         self._journal.end(request, outcome, relevance=relevance, reason=reason, tokens=reply.tokens)
         return outcome
 

@@ -115,7 +115,7 @@ def test_talk_is_asked_once_more_and_then_no_grade(tmp_path: Path, server: Machi
         if asked.document == SHIPS[0]:
             return Answer("Sure! I think 2 because it is about ships.")
         if asked.document == SHIPS[1] and not before:
-            return Answer("Grade: 2")
+            return Answer("It says ships twice.")
         return grade(asked)
 
     server.answers = answers
@@ -289,6 +289,29 @@ def test_a_tasks_pairs_are_judged_by_its_grades_and_nobodys_grade_is_told(
     server.asked.clear()
     assert len(judged(bench, task=task.id, systems=(), machine="later")) == 2
     assert sorted(asked.content for asked in server.asked) == before
+
+
+def test_a_model_that_reasons_and_takes_other_parameters_is_asked_by_them(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server, *SHIPS, judge_tokens=2_000, judge_at_once=1)
+    allowed(bench)
+
+    def answers(asked: Asked, _: int) -> Answer:
+        for refused in ("max_tokens", "temperature"):
+            if refused in asked.body:
+                error = f'{{"error": {{"code": "unsupported_parameter", "param": "{refused}"}}}}'
+                return Answer(status=400, body=error.encode())
+        return Answer(
+            f"<think>Is it 0 or 1?</think>\nIt fits in part. **Grade: {grade(asked).text}**"
+        )
+
+    server.answers = answers
+    assert judged(bench) == {"d4": 2} | {f"e{number}": 0 for number in range(1, 13)}
+    assert len(server.asked) == 13 + 2
+    assert server.asked[-1].body["max_completion_tokens"] == 2_000
+    told = journal.spent(bench.store, bench.job)
+    assert (told.requests, told.tokens) == (15, 1_300), "what was refused cost nothing"
 
 
 def test_a_document_without_text_is_not_asked_for(tmp_path: Path, server: Machine) -> None:

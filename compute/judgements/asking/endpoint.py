@@ -6,7 +6,7 @@ Nothing that the server sends is repeated in an error: it may echo the key or a 
 import importlib.util
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ _HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
 _MOST = 10**9
 """Tokens of one request that a server is believed."""
+_UNSUPPORTED = ("unsupported_parameter", "unsupported_value")
 _CODES = (
     "billing_hard_limit_reached",
     "content_filter",
@@ -33,8 +34,7 @@ _CODES = (
     "model_not_found",
     "rate_limit_exceeded",
     "server_error",
-    "unsupported_parameter",
-    "unsupported_value",
+    *_UNSUPPORTED,
 )
 """Words of servers for what is wrong that are repeated: any other could be a text or the key."""
 
@@ -100,8 +100,10 @@ def normal(given: str) -> str:
 class Endpoint:
     """A connection that several threads may ask through."""
 
-    def __init__(self, settings: Settings) -> None:
-        """Raises Unavailable where the package is not installed, WrongInput for bad settings."""
+    def __init__(self, settings: Settings, answer: int = LONGEST_ANSWER) -> None:
+        """With room for an answer of so many tokens.
+
+        Raises Unavailable where the package is not installed, WrongInput for bad settings."""
         self.address = address(settings)
         self._key = settings.judge_key or _NO_KEY
         if not re.fullmatch(r"[\x21-\x7e]+", self._key):
@@ -126,16 +128,18 @@ class Endpoint:
             http_client=connection.client(self._key, settings.judge_seconds),
         )
         self._too_long = connection.TooLong
+        self._parameters: dict[str, int] = {"temperature": 0, "max_tokens": answer}
 
     def ask(self, messages: Sequence[Message]) -> Reply:
         """The answer. Raises Busy, Refused, or Unavailable where asking on makes no sense."""
         wanted: Any = list(messages)
+        parameters: Any = self._parameters
         try:
             found = self._client.chat.completions.create(
-                model=self._model, messages=wanted, temperature=0, max_tokens=LONGEST_ANSWER
+                model=self._model, messages=wanted, **parameters
             )
         except self._openai.APIStatusError as error:
-            raise self._of_status(error) from None
+            raise self._of_status(error, parameters) from None
         except self._openai.APITimeoutError:
             raise Busy("no answer in time") from None
         except self._openai.APIConnectionError as error:
@@ -158,8 +162,10 @@ class Endpoint:
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             raise self._strange() from None
 
-    def _of_status(self, error: Any) -> Exception:
+    def _of_status(self, error: Any, sent: Mapping[str, int]) -> Exception:
         status, code = error.status_code, self._code(error)
+        if status in (400, 422) and self._adapts(error, sent):
+            return Busy(f"status {status}{code}", wait=0, unspent=True)
         if status in _AGAIN or status >= 500:
             wait = _wait(error.response.headers)
             return Busy(f"status {status}{code}", wait=wait, unspent=status < 500)
@@ -183,6 +189,23 @@ class Endpoint:
                 " set judge_address to the right one"
             )
         return Refused(f"refused with status {status}{code}")
+
+    def _adapts(self, error: Any, sent: Mapping[str, int]) -> bool:
+        """Whether the server names a parameter that it does not take: it is sent no more.
+
+        Models that reason want `max_completion_tokens`, and no temperature.
+        """
+        if error.code in _CODES and error.code not in _UNSUPPORTED:
+            return False
+        words = f"{error.param} {error.message}"
+        named = next((name for name in ("temperature", "max_tokens") if name in words), "")
+        if named not in sent:
+            return False
+        kept = {name: value for name, value in self._parameters.items() if name != named}
+        if named == "max_tokens":
+            kept["max_completion_tokens"] = sent[named]
+        self._parameters = kept
+        return True
 
     def _code(self, error: Any) -> str:
         """The server's word for what is wrong, if it is a known one."""

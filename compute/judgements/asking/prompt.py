@@ -5,8 +5,9 @@ anybody gave is in it, and no other document.
 """
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from compute.judgements.tasks.grades import Grades, lines
@@ -16,7 +17,14 @@ VERSION = "1"
 LONGEST = 8_000
 """Letters of a document that are sent."""
 LONGEST_ANSWER = 16
-"""Tokens, more than any grade has."""
+"""Tokens, more than any grade has; a model that reasons first needs a setting of thousands."""
+_NUMBER = r"[-−]?[0-9]{1,4}"
+_KEYS = ("grade", "relevance", "score", "rating", "label", "answer")
+_SAID = re.compile(
+    rf"(?i)\b(?:{'|'.join(_KEYS)})\b[\s\"'*_]*(?:is|:|=)[\s\"'*_]*({_NUMBER})"
+    r"(?![\d.]*\d|\s*(?:/|out of))"
+)
+"""`Grade: 2`, `**Final score** = 1`, `the grade is 0`; not `score: 2/3`."""
 _FRAME = 64
 """Tokens that a server may put around the messages, at most."""
 _TYPICAL = 4
@@ -78,15 +86,48 @@ class Prompt:
         return f"{VERSION}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
     def grade(self, answer: str) -> int | None:
-        """The grade, if the answer is the number of one and nothing else."""
-        found = re.fullmatch(r"\s*([-−]?[0-9]{1,4})\s*", answer)
-        relevance = int(found[1].replace("−", "-")) if found else None
-        return relevance if relevance in dict(self.grades) else None
+        """The grade, if the answer, or its end after reasoning, states one and only one.
+
+        Read are its number or its name, either after the other, JSON with a key such as `grade`,
+        and the last `Grade: 2` in words.
+        """
+        text = re.sub(r"(?s)^.*</think>|<think>.*", "", answer).strip()
+        stated = self._plain(text)
+        bare = re.sub(r"^```\w*\s*|\s*```$", "", text)
+        if stated is None and bare.startswith("{"):
+            return self._of_json(bare)
+        if stated is None and (numbers := _SAID.findall(text)):
+            return self._plain(numbers[-1])
+        return stated
+
+    def _plain(self, text: str) -> int | None:
+        """The grade of a text that is a number, a name or both, once or more often the same."""
+        names = {name.strip().lower(): relevance for relevance, name in self.grades}
+        found = {self._line(line, names) for line in text.splitlines() if line.strip()}
+        return found.pop() if len(found) == 1 else None
+
+    def _line(self, line: str, names: Mapping[str, int]) -> int | None:
+        words = line.strip().strip("*_`\"'.").lower()
+        match = re.fullmatch(rf"({_NUMBER})(?:[\s.:()=–-]+(.+?)\)?)?", words)
+        if match is None:
+            return names.get(words)
+        relevance = int(match[1].replace("−", "-"))
+        beside = names.get(match[2]) if match[2] else relevance
+        return relevance if relevance in names.values() and beside == relevance else None
+
+    def _of_json(self, text: str) -> int | None:
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        stated = [read[key] for key in _KEYS if key in read] if isinstance(read, dict) else []
+        plain = len(stated) == 1 and type(stated[0]) in (int, str)
+        return self._plain(str(stated[0])) if plain else None
 
 
-def most_tokens(messages: Sequence[Message]) -> int:
-    """What a request with its answer takes at most: no token has less than one byte."""
-    return sum(len(one["content"].encode()) for one in messages) + _FRAME + LONGEST_ANSWER
+def most_tokens(messages: Sequence[Message], answer: int = LONGEST_ANSWER) -> int:
+    """Tokens that a request takes at most with an answer of so many: none has less than a byte."""
+    return sum(len(one["content"].encode()) for one in messages) + _FRAME + answer
 
 
 def usual_tokens(n_bytes: int) -> int:

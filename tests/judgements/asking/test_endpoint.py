@@ -1,5 +1,6 @@
 """Addresses of machines, and what a server's refusal may repeat."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings, load
 from compute.judgements.asking import endpoint
 from compute.judgements.asking.endpoint import Busy, Endpoint, Forbidden, Refused, Strange
-from tests.support.processes.machine import Answer, machine
+from tests.support.processes.machine import Answer, Asked, machine
 
 ASKED = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
 
@@ -58,6 +59,45 @@ def test_only_known_words_of_a_server_are_repeated() -> None:
             with pytest.raises(Refused) as error:
                 asking.ask(ASKED)
             assert str(error.value) == f"refused with status 422{told}"
+
+
+def _reasoning(asked: Asked, _: int) -> Answer:
+    """As models that reason refuse: one parameter a time, by code or in words only."""
+    if "max_tokens" in asked.body:
+        error = {"code": "unsupported_parameter", "param": "max_tokens", "message": "no"}
+    elif "temperature" in asked.body:
+        error = {"message": "Unsupported value: 'temperature' does not support 0"}
+    else:
+        return Answer("2")
+    return Answer(status=400, body=json.dumps({"error": error}).encode())
+
+
+def test_parameters_that_a_server_refuses_are_sent_no_more() -> None:
+    with machine() as server:
+        server.answers = _reasoning
+        asking = Endpoint(Settings(judge_address=server.address), 2_000)
+        for _ in range(2):
+            with pytest.raises(Busy, match="status 400") as refused:
+                asking.ask(ASKED)
+            assert (refused.value.wait, refused.value.unspent) == (0, True)
+        assert asking.ask(ASKED).text == "2"
+        last = server.asked[-1].body
+        assert last["max_completion_tokens"] == 2_000
+        assert not {"max_tokens", "temperature"} & last.keys()
+
+
+def test_a_parameter_is_left_out_once_and_not_for_another_fault() -> None:
+    error = {"code": "context_length_exceeded", "message": "max_tokens and messages are too long"}
+    with machine() as server:
+        server.answers = lambda *_: Answer(status=400, body=json.dumps({"error": error}).encode())
+        asking = Endpoint(Settings(judge_address=server.address))
+        with pytest.raises(Refused, match="context_length_exceeded"):
+            asking.ask(ASKED)
+        error |= {"code": "unsupported_parameter"}
+        with pytest.raises(Busy):
+            asking.ask(ASKED)
+        with pytest.raises(Refused, match="unsupported_parameter"):
+            asking.ask(ASKED)
 
 
 def test_nothing_of_the_environment_is_sent_or_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,17 +17,37 @@ GRADES = ((-1, "Spam"), (0, "Not relevant"), (2, "Relevant"))
         ("−1", -1),
         ("1", None),
         ("3", None),
-        ("2.", None),
-        ("2 Relevant", None),
+        ("2.", 2),
+        ("2 Relevant", 2),
+        ("**2** (relevant)", None),
+        ("**2 (Relevant)**", 2),
+        ("2 Spam", None),
+        ("2 or so", None),
+        ("Not relevant.", 0),
+        ("relevant", 2),
+        ("2\n2", 2),
+        ("0\n2", None),
+        ('{"grade": 2}', 2),
+        ('```json\n{"reason": "fits", "relevance": "Relevant"}\n```', 2),
+        ('{"score": 2, "rating": 0}', None),
+        ('{"grade": true}', None),
+        ('{"grade": 2.0}', None),
+        ("[2]", None),
+        ("It names tankers. Grade: 0? No, it fits.\n\n**Grade: 2**", 2),
+        ("The grade is 2, since 3 of 4 words occur.", 2),
+        ("Final score: 2/3", None),
+        ("Grade: 20", None),
+        ("Grade: 2.5", None),
+        ("Grade: 1", None),
+        ("<think>Grade: 0? Perhaps 0.</think>\n2", 2),
+        ("<think>Grade: 0", None),
         ("Sure! I think 2 because it fits.", None),
         ("0 2", None),
         ("²", None),
         ("", None),
     ],
 )
-def test_an_answer_is_the_number_of_a_grade_and_nothing_else(
-    answer: str, relevance: int | None
-) -> None:
+def test_an_answer_states_one_grade(answer: str, relevance: int | None) -> None:
     assert Prompt(GRADES).grade(answer) == relevance
 
 

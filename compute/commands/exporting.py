@@ -18,7 +18,6 @@ from compute.commands.common import scored_by
 from compute.commands.opening import open_bench, open_whole
 from compute.evaluate import scored_measures
 from compute.exports import all_figures, fonts, named, pages, runs
-from compute.exports import site as site_export
 from compute.exports.formats import ONE, PICTURES, TWO, WIDTHS, Paper, check
 from compute.judgements import Choice
 from compute.store.store import Store
@@ -192,6 +191,9 @@ def site(
         lacking = [line for name in dataset or ("",) for line in scored_by(bench, one, name)]
         printable.warn(*lacking)
     choice = Choice() if judgements == options.ADDED else None
+    # Only this command needs it, and it takes half a second to import.
+    from compute.exports import site as site_export
+
     wanted = site_export.Wanted(title, by, dataset, measure, texts, choice)
     made = site_export.write(bench.store, folder, wanted)
     printable.warn(*made["left_out"])

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,32 +18,33 @@ from compute.judgements import RULES, SOURCES, Choice
 from compute.reading.inputs import Inputs, of_sample
 from compute.store.store import Store
 from compute.views.about import view_provenance
-from compute.views.about.page import page as about
 from compute.views.annotate import select_added
-from compute.views.compare.page import page as compare
-from compute.views.dataset.page import page as dataset
-from compute.views.efficiency.page import page as efficiency
-from compute.views.holes.page import page as holes
-from compute.views.leaderboard.page import page as leaderboard
-from compute.views.lengths.page import page as lengths
-from compute.views.overlap.page import page as overlap
 from compute.views.page import Figure, Found, Page, every, find
 from compute.views.page.store_ask import StoreAsk, opened
-from compute.views.query.map_page import page as query_map
-from compute.views.query.page import page as query
 
-PAGES: Mapping[str, Page] = {
-    "leaderboard": leaderboard,
-    "dataset": dataset,
-    "compare": compare,
-    "query": query,
-    "map": query_map,
-    "overlap": overlap,
-    "lengths": lengths,
-    "holes": holes,
-    "efficiency": efficiency,
-    "about": about,
-}
+_MODULES = {
+    name: f"{name}.page"
+    for name in (
+        *("leaderboard", "dataset", "compare", "query", "map"),
+        *("overlap", "lengths", "holes", "efficiency", "about"),
+    )
+} | {"map": "query.map_page"}
+
+
+class _Pages(Mapping[str, Page]):
+    """Imported when asked for: one page needs no graphs, another no statistics."""
+
+    def __getitem__(self, name: str) -> Page:
+        return import_module(f"compute.views.{_MODULES[name]}").page
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+PAGES: Mapping[str, Page] = _Pages()
 """Pages that are records, by the name in their address, in the order of the site."""
 TITLES = {"about": "About the numbers"}
 """Of pages whose title is not their name."""

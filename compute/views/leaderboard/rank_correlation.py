@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
-from scipy import stats
 
 from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import levels, ranks
@@ -36,6 +35,9 @@ class Agreement:
 
 def tau(one: ArrayLike, other: ArrayLike) -> float:
     """Kendall's tau-b of two boards' values, by system; nan where all of a board are equal."""
+    # Imported late: it takes half a second, and few figures need it.
+    from scipy import stats
+
     return float(np.asarray(stats.kendalltau(levels(one), levels(other)))[0])
 
 

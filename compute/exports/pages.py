@@ -22,29 +22,19 @@ from compute.views.annotate import select_added
 from compute.views.page import Figure, Found, Page, every, find
 from compute.views.page.store_ask import StoreAsk, opened
 
-_MODULES = {
-    name: f"{name}.page"
+
+def _late(module: str) -> Page:
+    """A page that is imported when it is asked: one needs no graphs, another no statistics."""
+    return lambda ask: import_module(f"compute.views.{module}").page(ask)
+
+
+PAGES: Mapping[str, Page] = {
+    name: _late(f"{name}.page" if name != "map" else "query.map_page")
     for name in (
         *("leaderboard", "dataset", "compare", "query", "map"),
         *("overlap", "lengths", "holes", "efficiency", "about"),
     )
-} | {"map": "query.map_page"}
-
-
-class _Pages(Mapping[str, Page]):
-    """Imported when asked for: one page needs no graphs, another no statistics."""
-
-    def __getitem__(self, name: str) -> Page:
-        return import_module(f"compute.views.{_MODULES[name]}").page
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_MODULES)
-
-    def __len__(self) -> int:
-        return len(_MODULES)
-
-
-PAGES: Mapping[str, Page] = _Pages()
+}
 """Pages that are records, by the name in their address, in the order of the site."""
 TITLES = {"about": "About the numbers"}
 """Of pages whose title is not their name."""

@@ -18,12 +18,14 @@ from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
 
+_MOST_LINES = 3
+
 
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
     """Score the stored runs that lack a measure, of one dataset or system or of all.
 
-    Returns a sentence for each run that is not kept deep enough. Raises WrongInput for an unknown
-    measure.
+    Returns a sentence for each run that is not kept deep enough, the first few of many. Raises
+    WrongInput for an unknown measure.
     """
     wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | own_datasets(bench.store)
@@ -40,7 +42,10 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
     if new:
         printable.warn(f"scored {counted(new, 'run')} by {measure}")
         done(bench)
-    return [*lacking, *(line for hits in runs for line in too_deep(hits, wanted))]
+    deep = [line for hits in runs for line in too_deep(hits, wanted)]
+    left = len(deep) - _MOST_LINES
+    more = [f"nor of {counted(left, 'run')} more, for the same reason"] if left > 0 else []
+    return [*lacking, *deep[:_MOST_LINES], *more]
 
 
 def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:

@@ -12,6 +12,8 @@ from compute.__main__ import main
 from compute.base import printable
 from compute.base.settings import PROJECT
 from compute.commands import app, systems
+from compute.commands.common import scored_by
+from compute.commands.opening import open_whole
 from tests.support.tiny import HOSTILE, write_tiny
 
 
@@ -335,6 +337,14 @@ def test_stored_runs_are_scored_by_a_measure_that_is_named(
     assert "no AP@1001 of some tiny: its stored hits end at rank 1,000; raise" in told.err
     assert main(["rescore", "tiny", "--measure", "map"]) == 2
     assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
+
+
+def test_many_runs_that_are_not_deep_enough_are_counted(tiny: Path, tmp_path: Path) -> None:
+    runs = _runs(tmp_path, **dict.fromkeys("abcde", ONE_HIT))
+    assert main(["import-run", *runs, "--dataset", "tiny"]) == 0
+    told = scored_by(open_whole(), "AP@1001", "tiny")
+    assert [line.split(":")[0] for line in told[:3]] == [f"no AP@1001 of {n} tiny" for n in "abc"]
+    assert told[3:] == ["nor of 2 runs more, for the same reason"]
 
 
 ONE_HIT = "q1 Q0 d1 1 1 some\n"

@@ -363,7 +363,7 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], UploadedFile]], runs: Answers
 ) -> tuple[list[tuple[str, UploadedFile]], list[str], set[str]]:
-    """Draw the table of runs; (kind, file) of what is taken in, systems' names, runs left out."""
+    """Draw the table of runs; (kind, file) of imported files, systems' names, runs left out."""
     chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
     wanted = chosen["Take in"].astype(bool)
     left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()

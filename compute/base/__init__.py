@@ -1,1 +1,1 @@
-"""What all else stands on: settings, errors, locks, files, words. Imports nothing of ours."""
+"""Foundations: settings, errors, locks, files, words. Imports none of our other rooms."""

@@ -1,4 +1,4 @@
-"""What was made once and may be asked for again, kept up to so many bytes."""
+"""Cache of made values, bounded by their bytes."""
 
 import hashlib
 import threading
@@ -75,7 +75,7 @@ class Kept(Generic[Value]):
 
 
 def key(value: Any) -> Hashable:
-    """What tells values apart that may hold lists and dictionaries: 1, 1.0 and True differ."""
+    """Key of arguments that may hold lists and dictionaries: 1, 1.0 and True differ."""
     if isinstance(value, Mapping):
         return dict, tuple((name, key(item)) for name, item in sorted(value.items()))
     if isinstance(value, list | tuple):
@@ -84,7 +84,7 @@ def key(value: Any) -> Hashable:
 
 
 def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
-    """For a function of its arguments alone: what it made of equal ones is given again.
+    """Cache of a function of its arguments: equal arguments get the same value.
 
     It is the same object: nobody may change it. Arguments that cannot be pickled are not
     remembered.

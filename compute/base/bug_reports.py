@@ -14,7 +14,7 @@ from compute.base.settings import Settings
 PAUSE = 3600.0
 """Seconds in which a bug of one kind is logged once: whoever repeats it fills no disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
-"""When, as which bug and where, by the kind: the type of the error and the lines it passed."""
+"""Time, bug number and place of each kind of bug: the type of the error and the lines it passed."""
 
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:

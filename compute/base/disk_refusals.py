@@ -1,4 +1,4 @@
-"""What a machine refuses, in one sentence: no space, a quota, no permission, no memory, no file.
+"""Refusals of a machine in one sentence: no space, a quota, no permission, no memory, no file.
 
 The only place that knows how such a refusal looks: as an error of the system, of SQLite, DuckDB,
 PyArrow, NumPy, torch or Java. It is asked where errors leave the project: by the command line, the
@@ -33,7 +33,7 @@ _REFUSED: Mapping[int, str] = {
     errno.ENOTDIR: "{place} is no folder, and one is needed there: move it away, or {other}",
     errno.EISDIR: "{place} is a folder, and a file is needed there: move it away, or {other}",
     errno.ENXIO: "{place} is no file: move it away, or {other}",
-    errno.ELOOP: "{place} is a link that leads back to itself: mend it, or {other}",
+    errno.ELOOP: "{place} is a link that leads back to itself: fix it, or {other}",
     errno.ENAMETOOLONG: "{place:.80}… is too long for the name of a file: shorten it",
     errno.EFBIG: "{place} would become larger than its disk allows: choose another place",
     **dict.fromkeys(
@@ -41,10 +41,10 @@ _REFUSED: Mapping[int, str] = {
         "too many files are open at once: raise the limit (ulimit -n), then try again",
     ),
     errno.ENOMEM: "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or"
-    " take in less at a time, then try again",
+    " import less at a time, then try again",
 }
 _UNKNOWN = 0
-"""For SQLite's refusals that leave the reason open: the disk is asked."""
+"""Refusals of SQLite without a reason: the disk is asked for it."""
 _SQLITE: Mapping[int, int] = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: _UNKNOWN,

@@ -1,4 +1,4 @@
-"""What can go wrong that is not a bug: each error is one sentence ending with the next step."""
+"""Errors that are no bugs: each is one sentence that ends with the next step."""
 
 
 class BeirscopeError(Exception):

@@ -20,4 +20,4 @@ def read(file: Path) -> Any:
     try:
         return parsed(file.read_text("utf-8"))
     except ValueError as error:
-        raise WrongInput(f"{file}: no JSON ({error}): mend or remove it") from None
+        raise WrongInput(f"{file}: no JSON ({error}): fix or remove it") from None

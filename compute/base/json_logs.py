@@ -1,4 +1,4 @@
-"""What a process logs: lines for people, or with the setting `logs` one JSON object per line.
+"""Logs of a process: lines for people, or with the setting `logs` one JSON object per line.
 
 Such an object never has the message of an exception, in which a library may quote a document: its
 type and the lines of code that it passed tell where to look. Secrets are masked as everywhere.

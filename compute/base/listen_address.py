@@ -1,4 +1,4 @@
-"""Where the dashboard may listen: this machine alone, or elsewhere where people sign in."""
+"""Address of the dashboard: only this machine, or any address once people sign in."""
 
 import ipaddress
 import tomllib
@@ -23,25 +23,25 @@ _USUAL = {"http": 80, "https": 443}
 
 
 class Origin(NamedTuple):
-    """Where a page comes from, whole."""
+    """Scheme, host and port of a page."""
 
     scheme: str
     host: str
-    """In lower case."""
+    """Host, in lower case."""
     port: int
 
 
 class SignIn(NamedTuple):
-    """What Streamlit's secrets say of the sign-in; the secrets themselves stay where they are."""
+    """Sign-in settings from Streamlit's secrets, without the secrets themselves."""
 
     origin: Origin
-    """Where browsers reach the dashboard."""
+    """Origin under which browsers reach the dashboard."""
     providers: tuple[str, ...]
-    """As `st.login` takes them; `default` where there is one without a name."""
+    """Names of providers for `st.login`; `default` for one without a name."""
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether only this machine reaches what listens there; no address means every network."""
+    """Whether only this machine reaches an address; no address means every network."""
     try:
         return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
@@ -94,14 +94,14 @@ def check(settings: Settings, address: str | None) -> None:
     """Raises Unavailable where the dashboard must not listen, saying why."""
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
-            "without sign-in whoever reaches the dashboard may do everything, so it serves its own"
-            f" machine only, not {address or 'every network'}: set sign_in (docs/deployment.md), or"
-            " start it with the address 127.0.0.1"
+            "without sign-in everybody who reaches the dashboard may do everything, so it serves"
+            f" only its own machine, not {address or 'every network'}: set sign_in"
+            " (docs/deployment.md), or start it with the address 127.0.0.1"
         )
 
 
 def secrets_files(settings: Settings) -> list[Path]:
-    """Where the secrets of the sign-in may lie; a later one counts before an earlier."""
+    """Possible files of the sign-in secrets; a later one takes precedence."""
     folders = (Path.home() / ".streamlit", PROJECT / ".streamlit", settings.home)
     return [folder / "secrets.toml" for folder in folders]
 
@@ -135,7 +135,7 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
         )
     found = origin(f"{back.scheme}://{back.netloc}".lower())
     if found is None:
-        raise WrongInput(f"{where}: redirect_uri is no address: mend it (docs/deployment.md)")
+        raise WrongInput(f"{where}: redirect_uri is no address: fix it (docs/deployment.md)")
     return SignIn(found, providers)
 
 
@@ -148,7 +148,7 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
             continue
         except (OSError, ValueError, RecursionError):
             # The error's own words may quote a secret.
-            raise WrongInput(f"{file}: cannot be read as TOML: mend or remove it") from None
+            raise WrongInput(f"{file}: cannot be read as TOML: fix or remove it") from None
         if isinstance(content.get("auth"), dict):
             found = file, content["auth"]
     if found is None:

@@ -1,4 +1,4 @@
-"""Who may read what is made: its owner alone, and the group that a home lets in.
+"""Permissions of new files: their owner, and the group that a home admits.
 
 What is made in a home is for its owner alone: folders 0700, files 0600. Where the home folder, or
 its folder of parts, which machines may share, was there with rights for its group, new files and
@@ -25,7 +25,8 @@ os.umask(_USUAL)
 
 @contextlib.contextmanager
 def private() -> Iterator[None]:
-    """What this process and its children make in the with-block is for those that the home lets in.
+    """Make files of this process and its children private to the home's owner and group, in the
+    with-block.
 
     For the main thread alone, at the start.
     """

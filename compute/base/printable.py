@@ -1,4 +1,4 @@
-"""What a terminal shows: tables without control characters, and a progress bar."""
+"""Output for a terminal: tables without control characters, and a progress bar."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def unsigned(frame: DataFrame) -> DataFrame:
 
 
 def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
-    """As `show`, of rows of words and whole numbers, without pandas."""
+    """Show rows of words and whole numbers, as `show` does, without pandas."""
     if as_json:
         say_text(json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":")))
     elif not rows:

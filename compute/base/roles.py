@@ -1,4 +1,4 @@
-"""Who may do what: a role for each person, from the settings and a verified e-mail address."""
+"""Roles: the permissions of each person, from the settings and a verified e-mail address."""
 
 import time
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from compute.base.settings import Settings
 
 
 class Role(IntEnum):
-    """What a person may do; each role may do what those before it may."""
+    """Permissions of a person; each role includes those before it."""
 
     VIEWER = 1
     """Read and export."""
@@ -52,7 +52,7 @@ def address(text: object) -> str:
 
 
 def person(settings: Settings, claims: Mapping[str, Any], now: float | None = None) -> Person:
-    """Who the provider's claims say it is. Raises Unavailable where that does not count.
+    """Person in the provider's claims. Raises Unavailable if the claims do not count.
 
     An address counts only where the provider says that it verified it; some say so in a string.
     """
@@ -83,7 +83,7 @@ def role(settings: Settings, who: Person) -> Role | None:
 
 
 def _fits(rule: str, who: Person) -> bool:
-    """Whether a rule, `ada@example.org` or `@example.org`, names a person.
+    """Whether a rule, `ada@example.org` or `@example.org`, matches a person.
 
     A domain is that domain alone, none below it; nothing else stands for many people.
     """
@@ -92,7 +92,7 @@ def _fits(rule: str, who: Person) -> bool:
     if not known or "*" in known or "?" in known:
         raise WrongInput(
             f"the settings give a role to {rule!r}, which is neither an e-mail address nor a"
-            " domain such as @example.org: mend it (default_role is for whoever signs in)"
+            " domain such as @example.org: fix it (default_role is for whoever signs in)"
         )
     return known[1:] == who.email[who.email.index("@") :] if everybody_of else known == who.email
 
@@ -114,7 +114,7 @@ def check(settings: Settings) -> None:
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """Which role something takes, and who gives it."""
+    """Role that an action needs, and who assigns it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"

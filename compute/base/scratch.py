@@ -14,7 +14,7 @@ from compute.base.files import make_folder
 from compute.base.locks import is_held, locked
 
 TMP, UPLOADS = "tmp", "uploads"
-"""Where scratch lies under the home."""
+"""Folders of scratch files under the home."""
 _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
 """The names of locks that `folder` gives, in earlier versions too."""
 

@@ -21,87 +21,82 @@ class Settings:
     """Every setting there is. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
 
     home: Path = PROJECT / "data" / "local"
-    """Where parts, state, caches and logs live."""
+    """Folder of parts, state, caches and logs."""
     datasets: Path | None = None
-    """A folder with BEIR archives or folders, looked into before anything is downloaded."""
+    """Folder with BEIR archives or folders, searched before anything is downloaded."""
     mirror: str = ""
-    """An http or https address that has BEIR's archives as `NAME.zip`, in place of BEIR's own."""
+    """Mirror of BEIR's archives: an http or https address that has them as `NAME.zip`."""
     shipped_results: bool = True
-    """Whether the results that come with Beirscope stand beside those computed here."""
+    """Show the shipped results beside those computed here."""
     state: str = ""
-    """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
+    """SQLAlchemy URL of the manifest and judgements; none: `state.sqlite` in the home folder."""
     parts_at: str = ""
-    """`s3://bucket/folder`, where several homes have their parts; empty: in the home folder."""
+    """Bucket of the parts of several homes, `s3://bucket/folder`; none: the home folder."""
     depth: int = 1000
     """Hits kept per query."""
     shard_documents: int = 16_384
-    """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
-    indexes eight times as many at once, and the words of as many are counted at once. 0 divides
-    nothing. The same on all machines."""
+    """Documents per shard (eight times as many for Lucene and word counts); a corpus of two shards
+    or more is divided among workers. 0: never. Must be equal on all machines."""
     weights_apart: bool = False
-    """Whether systems that load a model's weights run on workers started with `--weights` alone,
-    such as those with a GPU, and everything else on the other workers. It must be the same on all
-    machines."""
+    """Run systems with a model's weights only on workers started with `--weights`, such as those
+    with a GPU, and everything else on the others. Must be equal on all machines."""
     measures: tuple[str, ...] = ()
-    """What runs are scored by besides the usual measures, such as P@5, AP@1000 or Bpref."""
+    """Measures to score besides the usual ones, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1
     """Threads of one heavy step."""
     java_memory: str = "2g"
     """Heap of a Java process, as `-Xmx` takes it."""
     cache_bytes: int = 20 * 1024**3
-    """How much the cached indexes and embeddings may take together; where they take more, the least
-    recently used are deleted."""
+    """Disk space for cached indexes and embeddings; above it the least recently used ones go."""
     vector_bytes: int = 8 * 1024**3
-    """Memory that building an approximate index of vectors may take, by an estimate; what would
-    take more is refused when the first 2,048 documents are encoded. 0 sets no limit."""
+    """Memory for building an approximate index of vectors, by an estimate after 2,048 documents; a
+    larger index is refused. 0: no limit."""
     latency_queries: int = 50
-    """Queries of a run that are timed one at a time, for its latency; 0 times none."""
+    """Queries of a run that are timed one at a time, for its latency; 0: none."""
     address: str = "127.0.0.1"
-    """Where the dashboard listens; any but this machine alone needs `sign_in`."""
+    """Address that the dashboard listens on; any but this machine's own needs `sign_in`."""
     port: int = 0
-    """Its port; 0 takes the first free one from 8501 on."""
+    """Port of the dashboard; 0: the first free one from 8501 on."""
     hosts: tuple[str, ...] = ()
-    """Names besides localhost, with a port or for the usual ones, by which it is reached."""
+    """Host names of the dashboard besides localhost, with or without a port."""
     upload_megabytes: int = 200
-    """The largest file that may be uploaded."""
+    """Size limit of an uploaded file."""
     job_starts_per_person: int = 60
-    """Jobs that one person may start in an hour; 0 sets no limit."""
+    """Jobs that one person may start in an hour; 0: no limit."""
     job_starts: int = 120
-    """Jobs that all together may start in an hour; 0 sets no limit."""
+    """Jobs that all people together may start in an hour; 0: no limit."""
     jobs_waiting: int = 100
-    """Jobs that may be queued or running at once; 0 sets no limit."""
+    """Jobs that may be queued or running at once; 0: no limit."""
     judge_address: str = ""
-    """Where machines are asked for grades: a server of OpenAI's chat interface, such as
-    `http://localhost:8000/v1`."""
+    """LLM server for judging, with OpenAI's chat interface, such as `http://localhost:8000/v1`."""
     judge_model: str = ""
-    """The model that is asked there."""
+    """Model on the LLM server."""
     judge_key: str = ""
-    """Its key, if it wants one; better in the environment than in a file."""
+    """Key for the LLM server, if it needs one; better in the environment than in a file."""
     judge_at_once: int = 4
-    """Requests to it that are under way at once, 64 at most."""
+    """Concurrent requests to the LLM server, at most 64."""
     judge_tokens: int = 16
-    """Tokens of an answer at most: enough for a grade; a model that reasons first needs some
-    thousands, 100,000 at most."""
+    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a model that reasons first needs
+    some thousands."""
     judge_seconds: int = 120
-    """Seconds after which an answer that does not come, or comes bit by bit, is given up, 3,600 at
-    most."""
+    """Seconds to wait for an answer of the LLM server, at most 3,600."""
     sign_in: bool = False
-    """Whether people sign in, by OIDC; without it everybody may do everything."""
+    """Require sign-in by OIDC; without it everybody may do everything."""
     viewers: tuple[str, ...] = ()
-    """Who may look and export: e-mail addresses, or domains as `@example.org`."""
+    """People who may view and export: e-mail addresses, or domains such as `@example.org`."""
     annotators: tuple[str, ...] = ()
-    """Who may judge as well."""
+    """People who may also judge."""
     operators: tuple[str, ...] = ()
-    """Who may start jobs, import, fetch and make tasks as well."""
+    """People who may also start jobs, import, fetch and make tasks."""
     default_role: str = ""
-    """The role of whoever signs in and is in no list: none, viewer, annotator or operator."""
+    """Role of people who sign in and are in no list: none, viewer, annotator or operator."""
     session_hours: int = 24
     """Hours after which a person signs in again; 0: when the browser's cookie ends."""
     metrics_token: str = ""
-    """The token with which Prometheus may read `/metrics`, 16 letters or more; while it is empty
-    there is no `/metrics`. Better in the environment than in a file."""
+    """Token with which Prometheus reads `/metrics`, 16 letters or more; none: no `/metrics`. Better
+    in the environment than in a file."""
     logs: str = ""
-    """`json`: what a process logs is one JSON object per line; empty: lines for people."""
+    """Log format: `json` for one JSON object per line; none: lines for people."""
 
     @property
     def shard_documents_of_words(self) -> int:
@@ -120,7 +115,7 @@ class Settings:
 
 
 SECRET = ("judge_key", "metrics_token")
-"""Settings that nothing shows."""
+"""Settings that are never shown."""
 _TOKEN = re.compile(r"[!-~]{16,}")
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]+(/(?!\.+(/|$))[\w.-]+)*/?")
 _AT_LEAST_1 = (
@@ -141,7 +136,7 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
     text = str(given)
     if kind is bool:
         if text.lower() not in _WORDS:
-            raise WrongInput(f"{origin} is {text[:40]!r}, not true or false: mend or unset it")
+            raise WrongInput(f"{origin} is {text[:40]!r}, not true or false: fix or unset it")
         return _WORDS[text.lower()]
     if kind is int:
         return _number(text, origin)
@@ -156,13 +151,13 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
 def _number(text: str, origin: str) -> int:
     """A whole number that a computer counts with; below 1 only where 0 has a meaning."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: mend or unset it")
+        raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: fix or unset it")
     least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0
     if int(text) < least:
-        raise WrongInput(f"{origin} is {text}, less than {least}: mend or unset it")
+        raise WrongInput(f"{origin} is {text}, less than {least}: fix or unset it")
     for name, most in _AT_MOST.items():
         if origin.lower().endswith(name) and int(text) > most:
-            raise WrongInput(f"{origin} is {text}, more than {most:,}: mend or unset it")
+            raise WrongInput(f"{origin} is {text}, more than {most:,}: fix or unset it")
     return int(text)
 
 
@@ -170,7 +165,7 @@ def _path(text: str, origin: str) -> Path:
     try:
         return Path(text).expanduser().resolve()
     except (ValueError, RuntimeError, OSError):
-        raise WrongInput(f"{origin} is {text[:80]!r}, no path: mend or unset it") from None
+        raise WrongInput(f"{origin} is {text[:80]!r}, no path: fix or unset it") from None
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
@@ -180,7 +175,7 @@ def _several(given: Any, origin: str) -> tuple[str, ...]:
         words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         found = repr(given)[:40]
-        raise WrongInput(f'{origin} is {found}, not a list such as ["a", "b"]: mend or unset it')
+        raise WrongInput(f'{origin} is {found}, not a list such as ["a", "b"]: fix or unset it')
     return tuple(words)
 
 
@@ -198,7 +193,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """What changes when a file does; None where it cannot be read."""
+    """Stamp that changes with a file; None where it cannot be read."""
     try:
         found = path.stat()
     except OSError:
@@ -208,7 +203,7 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=8)
 def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Settings:
-    """Read once for what has not changed: a page asks for the settings at every question."""
+    """Settings, read once until something changes: a page asks for them at every question."""
     environment = dict(given)
     if home.exists() and not home.is_dir():
         raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
@@ -234,10 +229,10 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
 
 
 def _check(now: Settings) -> None:
-    """Raises WrongInput for what no kind of setting refuses."""
+    """Raise WrongInput for values that no type refuses."""
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
-            f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: mend or unset it"
+            f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: fix or unset it"
         )
     if now.metrics_token and not _TOKEN.fullmatch(now.metrics_token):
         raise WrongInput(
@@ -245,9 +240,9 @@ def _check(now: Settings) -> None:
             " what `openssl rand -hex 32` prints, or unset it"
         )
     if now.parts_at and not _BUCKET.fullmatch(now.parts_at):
-        raise WrongInput("parts_at is not as s3://bucket/folder: mend or unset it")
+        raise WrongInput("parts_at is not as s3://bucket/folder: fix or unset it")
     if now.logs not in ("", "json"):
-        raise WrongInput(f"logs is {now.logs[:40]!r}, not json: mend or unset it")
+        raise WrongInput(f"logs is {now.logs[:40]!r}, not json: fix or unset it")
 
 
 def _from_file(file: Path) -> dict[str, Any]:
@@ -255,6 +250,6 @@ def _from_file(file: Path) -> dict[str, Any]:
         return tomllib.loads(plain_text(file))
     # Nested deeper than Python goes, or a number of thousands of digits.
     except (ValueError, RecursionError) as error:
-        raise WrongInput(f"{file}: not valid TOML ({error}): mend or remove it") from None
+        raise WrongInput(f"{file}: not valid TOML ({error}): fix or remove it") from None
     except OSError as error:
-        raise WrongInput(f"{file} cannot be read ({error.strerror}): mend or remove it") from None
+        raise WrongInput(f"{file} cannot be read ({error.strerror}): fix or remove it") from None

@@ -28,7 +28,7 @@ from compute.views.shared.text import STOP_WORDS
 
 
 def compute_overlap(*datasets: options.Collections, again: options.Again = False) -> int:
-    """Count the words of collections and compare each with all that are counted."""
+    """Count the words of corpora, and compare them with all counted corpora."""
     bench = open_bench()
     rows = corpora(bench.store, datasets)
     if not rows:
@@ -37,7 +37,7 @@ def compute_overlap(*datasets: options.Collections, again: options.Again = False
         new = overlap.count(bench, loading.load(bench, row), again=again)
         tokens = overlap.tokens_of(bench.store, row.collection)
         counts = ", ".join(f"{count:,} {unit}" for unit, count in tokens.items())
-        say(bench, f"{row.collection}: {counts}{'' if new else ' (counted already)'}")
+        say(bench, f"{row.collection}: {counts}{'' if new else ' (already counted)'}")
     names = [row.collection for row in rows]
     new = overlap.compare(bench, names, again=again)
     say(bench, "similarities stored" if new else "similarities are up to date")
@@ -50,8 +50,8 @@ def cluster_queries(
     """Cluster the queries of a dataset by their meaning, as labels of the key cluster.
 
     Args:
-        clusters: so many (default: of 2 to 12 those of the largest silhouette)
-        replace: replace its labels `cluster`
+        clusters: number of clusters (default: 2 to 12, by the largest silhouette)
+        replace: replace the labels `cluster`
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -64,7 +64,7 @@ def cluster_queries(
 
 
 def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = False) -> int:
-    """Print how similar collections are, the most similar first."""
+    """Print how similar corpora are, the most similar first."""
     rows = similarities(open_whole(), dataset)
     # A table has four digits: the floors would all read 0.0000.
     shown = rows if json else rows.assign(floor=rows["floor"].map("{:g}".format))
@@ -96,7 +96,7 @@ def similarities(bench: Bench, dataset: str = "") -> DataFrame:
 
 
 def compute_lengths(*datasets: options.Collections, again: options.Again = False) -> int:
-    """Count the lengths of documents, of a dataset and of the top of its runs."""
+    """Count the document lengths of datasets and of the top of their runs."""
     bench = open_bench()
     rows = named(bench, datasets)
     if not rows:
@@ -120,7 +120,7 @@ def show_lengths(
     published: options.Published = False,
     json: options.Json = False,
 ) -> int:
-    """Print mean and median length of documents: all, the relevant, the top 10 of systems."""
+    """Print mean and median document length: of all, relevant, and top-10 documents."""
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     if published:
         rows = in_print.lengths()

@@ -18,7 +18,7 @@ from compute.base.errors import WrongInput
 from compute.base.words import near, shown
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {
-    "Collections and runs": {
+    "Datasets and runs": {
         "datasets": "listing:datasets",
         "systems": "systems:systems",
         "check": "checking:check",
@@ -89,14 +89,14 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
 }
 """Module and function of each command, in the groups of `--help`."""
 FAMILIES = {
-    "overlap": "Compute or show how similar the words of collections are.",
+    "overlap": "Compute or show how similar the words of corpora are.",
     "lengths": "Compute or show the lengths of documents.",
-    "leakage": "Find test queries in a training set, or show those that were found.",
-    "jobs": "Start, list, cancel and retry jobs, which workers do.",
-    "judgements": "Export added judgements, import those of a file, or withdraw them.",
+    "leakage": "Find test queries in a training set, or show the scores without them.",
+    "jobs": "Start, list, cancel and retry jobs.",
+    "judgements": "Export, import or withdraw added judgements.",
     "tasks": "Make and follow judging tasks.",
     "export": "Write a figure, a table, a page, a run or a site to a file.",
-    "admin": "Look after a home: backups, trash, the demo, what ships.",
+    "admin": "Maintain a home: backups, trash, demo, shipped results.",
 }
 """Commands that have commands of their own."""
 NAMES = [name for commands in COMMANDS.values() for name in commands]
@@ -127,7 +127,7 @@ def parser() -> App:
     parameter = Parameter(negative=(), allow_repeating=True, show_default=False)
     top = App(
         name=PROGRAM,
-        help="Compare retrieval systems, and see how much rests on documents nobody judged.",
+        help="Compare retrieval systems, and see how much depends on unjudged documents.",
         usage=f"Usage: {PROGRAM} COMMAND, or python -m compute COMMAND",
         default_parameter=parameter,
         version_flags=(),
@@ -147,7 +147,7 @@ def parser() -> App:
                 above, group = families[first], None
             where = f"{__package__}.{path}"
             above.command(where, name=second or first, help=_docstring(path), group=group)
-    top.register_install_completion_command(help="Have the shell complete words of this program.")
+    top.register_install_completion_command(help="Install shell completion for this program.")
     return top
 
 

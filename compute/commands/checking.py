@@ -28,20 +28,20 @@ def check(
     grades: groups.Grades = groups.Grades(),
     json: options.Json = False,
 ) -> int:
-    """Check BEIR folders, archives, runs and judgements before an import, or the store.
+    """Check files before an import, or the store.
 
     Nothing is changed.
 
     Args:
-        paths: a file or a folder
-        store: all that is stored; status 2 if damaged
-        scores: stored scores, compared with those of pytrec_eval
-        dataset: compare runs and qrels with the ids of this one
+        paths: BEIR folders or archives, runs, judgements, or folders of them
+        store: check everything that is stored; status 2 if damaged
+        scores: compare stored scores with pytrec_eval's
+        dataset: compare runs and qrels with the ids of this dataset
     """
     if sum([bool(paths), store, scores]) != 1:
         raise WrongInput(
-            "check what? Name files or folders, or --store for all that is stored, or --scores for"
-            " its scores"
+            "check needs files or folders, or --store for all that is stored, or --scores for its"
+            " scores"
         )
     if store or scores:
         return _check_store(json) if store else _check_scores(json)

@@ -18,12 +18,12 @@ from compute.store.own_datasets import own_datasets
 
 
 def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Json = False) -> int:
-    """Fetch the archives of datasets; without a dataset, list those that there are.
+    """Fetch datasets; without a dataset, list all that can be fetched.
 
     Args:
-        datasets: scifact, scifact-pl, or irds:NAME of the package ir_datasets
+        datasets: scifact, scifact-pl, or irds:NAME from the package ir_datasets
         name: name for a dataset of ir_datasets
-        again: fetch even what is here
+        again: fetch even if it is here
     """
     bench = open_bench()
     if not datasets:

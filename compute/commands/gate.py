@@ -60,19 +60,19 @@ def gate(
     markdown: bool = False,
     junit: Annotated[Path | None, options.OF_FILE] = None,
 ) -> int:
-    """Decide whether a candidate is no worse than a baseline.
+    """Decide whether a candidate is not worse than a baseline.
 
-    Exit status 0: it is not, 3: worse, 4: undecided, 5: not comparable.
+    Exit status 0: not worse, 3: worse, 4: undecided, 5: not comparable.
 
     Args:
-        margin: loss of the mean that is too much
-        slice: each query group, too
-        unanswered: over 10% of the baseline's without a hit: not comparable, or each as 0
-        markdown: print a pull request's comment
-        junit: write JUnit's XML as well
+        margin: largest tolerated loss of the mean
+        slice: also decide for each query group of this key
+        unanswered: if over 10% of the baseline's queries lack a hit: not comparable, or score 0
+        markdown: print a comment for a pull request
+        junit: also write JUnit XML
     """
     if json and markdown:
-        raise WrongInput("--json and --markdown both go to the output: give one of them")
+        raise WrongInput("--json and --markdown both print to the output: give one")
     if query_slices.ANSWERED in slice:
         raise WrongInput(
             f"--slice {query_slices.ANSWERED} is made from the scores themselves and only describes"
@@ -80,7 +80,7 @@ def gate(
         )
     if margin >= LARGEST:
         raise WrongInput(
-            f"--margin {margin:g} lets all pass, for measures lie between 0 and 1: give a"
+            f"--margin {margin:g} lets everything pass, since measures range from 0 to 1: give a"
             " smaller one, such as .01 for a point of 100"
         )
     asked = _Asked((baseline, candidate), dataset, measure, margin, slice, unanswered)

@@ -15,12 +15,12 @@ from compute.store import run_versions
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Shape:
-    """What a person says of how a file is read."""
+    """Options for reading a file."""
 
     role: Annotated[str, Parameter(name="--as", choices=("run", "judgements"))] = ""
-    """What the file holds, where nothing in it says so."""
+    """Content of the file, if nothing in it shows that."""
     part: str = ""
-    """Which of several runs in one file, such as default/test."""
+    """Name of one of several runs in the file, such as default/test."""
 
     def how(self, grades: "Grades | None" = None, fold: str | None = None) -> How:
         """The same for readers of files."""
@@ -32,40 +32,40 @@ class Shape:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Grades:
-    """How grades that are fractions become whole."""
+    """Options for fractional grades."""
 
     levels: Annotated[
         tuple[float, ...], Parameter(converter=numbers, n_tokens=1, metavar="N,N")
     ] = ()
-    """Grades that are fractions: from which on a document has grade 1, 2, …."""
+    """Least values of grades 1, 2, … if grades are fractions."""
     round: bool = False
-    """Grades that are fractions: round them."""
+    """Round fractional grades."""
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class AsVersion:
-    """Whether the run that is replaced stays as a version."""
+    """Options to keep the replaced run as a version."""
 
     as_version: Annotated[str | None, Parameter(metavar="[LABEL]")] = None
-    """Keep the run that it replaces as a version (default: the next number)."""
+    """Keep the replaced run as a version (default label: the next number)."""
     note: str = ""
-    """With --as-version: what is new."""
+    """With --as-version: a note on the change."""
 
     def version(self) -> run_versions.Version | None:
-        """None where it does not stay. Raises WrongInput."""
+        """None if it is not kept. Raises WrongInput."""
         return run_versions.given(self.as_version, self.note)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Counted:
-    """Which added judgements count."""
+    """Options for the added judgements that count."""
 
     rule: Annotated[str, Parameter(choices=tuple(RULES), show_default=True)] = "majority"
-    """One grade of several."""
+    """Rule for several judgements of a document."""
     source: Annotated[tuple[str, ...], SEVERAL, Parameter(choices=tuple(SOURCES))] = HUMAN
-    """Which count."""
+    """Sources that count."""
 
     def choice(self) -> Choice:
         """The same for readers of judgements."""
@@ -75,7 +75,7 @@ class Counted:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Judged(Counted):
-    """Which judgements make scores."""
+    """Options for the judgements behind scores."""
 
     judgements: Annotated[str, Parameter(metavar="SET", show_default=True)] = OFFICIAL
-    """Official; added: added judgements counted in; a set that `sets` lists: by that one only."""
+    """Official; added: official and added; or only one set that `sets` lists."""

@@ -14,7 +14,7 @@ from compute.store.loading import quiet
 
 
 def adopt(*, yes: options.Yes = False) -> int:
-    """Adopt a home whose own state is lost or another, for the state at hand."""
+    """Adopt a home for the current state, if its own state is lost or replaced."""
     now = settings.load()
     adoption = adopting.adopt(now) if yes else adopting.planned(now)
     told = printable.printable(str(adoption))
@@ -25,10 +25,10 @@ def adopt(*, yes: options.Yes = False) -> int:
 
 
 def trash(*, empty: bool = False) -> int:
-    """Print what housekeeping has moved to the trash.
+    """Print the content of the trash.
 
     Args:
-        empty: delete it for good
+        empty: delete it
     """
     home = settings.load().home
     told = trash_folder.said(home)
@@ -40,9 +40,9 @@ def trash(*, empty: bool = False) -> int:
 
 
 def backup(folder: options.Folder, /) -> int:
-    """Back up results, judgements and jobs of this home to a folder, while others work.
+    """Back up results, judgements and jobs to a folder, while people and workers go on.
 
-    A new folder, or that of an older backup. Status 2: damaged parts are left out.
+    The folder is new, or holds an older backup. Status 2: damaged parts are left out.
     """
     bench = open_bench()
     done = backups.back_up(bench.store, folder, bench.progress)
@@ -82,7 +82,7 @@ def move_state() -> int:
 def _tell(what: str, done: Outcome) -> int:
     """Say what was kept or brought back, and what makes again each part that was not."""
     size = sized(sum(part.bytes for part in done.parts))
-    told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} of them copied"
+    told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} copied"
     without = "settings, secrets, logs and caches are not part of it"
     printable.say(f"{told}; {without}")
     lines = [*done.broken, *map(damage.said, done.left_out)]

@@ -44,18 +44,18 @@ def import_dataset(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import a collection of your own: a BEIR folder or archive, or only judgements or runs.
+    """Import your own dataset: a BEIR folder or archive, or only judgements or runs.
 
     Args:
         path: a BEIR folder or archive
         name: its name; mine/dev is split dev of mine
-        qrels: judgements only, where documents cannot be had: qrels, CSV, JSON, Parquet …
+        qrels: only judgements, without documents: qrels, CSV, JSON, Parquet …
         queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
-        runs: runs to import at once; without judgements they make the dataset
+        runs: runs to import too; without judgements, the dataset is made of them
         split: the split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
         drop_self: drop a query's own document
-        level: score by AP(rel=N)@100 and the like, too: relevant from N on (TREC DL: 2)
+        level: least grade of a relevant document; also score by AP(rel=N)@100 etc. (TREC DL: 2)
     """
     bench, how = open_bench(), shape.how(grades)
     files = doctor.files(runs)
@@ -85,7 +85,7 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
     printable.say(
         f"{name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
-        + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
+        + (f", {unknown:,} for documents outside the corpus" if unknown else "")
         + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
     )
     for remark in imports.remarks(loaded):
@@ -95,7 +95,7 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
 
 
 def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int:
-    """Add texts to a dataset that is stored by its ids; no run is recomputed.
+    """Add texts to a dataset that is stored only by its ids; no run is recomputed.
 
     Args:
         path: a BEIR folder or archive (default: where the dataset is read from)
@@ -118,9 +118,9 @@ def import_run(
     shape: groups.Shape = groups.Shape(),
     fold: options.Fold = None,
 ) -> int:
-    """Import runs as systems of a dataset: TREC's files, CSV, JSON, Parquet and others.
+    """Import runs as systems of a dataset, from TREC run files, CSV, JSON, Parquet and others.
 
-    Each file is taken whole or not at all; of several a refused one stops no other.
+    Each file is imported completely or not at all; a refused file does not stop the others.
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
@@ -178,15 +178,15 @@ def import_grades(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import grades by a machine, of a file or by the scores of a stored run.
+    """Import the grades of an LLM, from a file or by the scores of a stored run.
 
-    They stay apart from all judgements.
+    They are a judgement set of their own.
 
     Args:
-        file: umbrela's JSONL, or judgements in any shape: qrels, CSV, JSON, Parquet …
-        run: in place of a file: scores of its run
-        thresholds: of a run: the score from which on a pair has grade 1, then grade 2, …
-        quantiles: of a run: the same as shares of its hits: 0.8 0.95
+        file: umbrela's JSONL, or judgements in any format: qrels, CSV, JSON, Parquet …
+        run: instead of a file, grade by the scores of this system's run
+        thresholds: with --run, least score of grade 1, of grade 2, …
+        quantiles: with --run, the same as quantiles of its scores: 0.8 0.95
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -244,10 +244,10 @@ def remove(
 
     Args:
         dataset: as `datasets` lists it
-        system: only the run of this one on it
-        machine: only the grades by this one
-        training: only what was found of this training set
-        labels: only this key of query labels
+        system: only this system's run
+        machine: only this LLM's grades
+        training: only the result for this training set
+        labels: only the query labels of this key
     """
     bench = open_bench()
     if sum(map(bool, (system, machine, training, labels))) > 1:
@@ -255,7 +255,7 @@ def remove(
     if training:
         row = dataset_of(dataset, own_datasets(bench.store))
         found = leakage.said(leakage.stored(bench.store, row.name, training))
-        told = f"what was found, and its labels: {found}"
+        told = f"the result and its labels: {found}"
         does = partial(leakage.remove, bench.store, row.name, training)
     elif labels:
         n = query_labels.of_key(bench.store, dataset, labels)

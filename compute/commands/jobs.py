@@ -20,7 +20,7 @@ from compute.jobs import worker as working
 from compute.store.loading import Bench
 
 Kind = Annotated[str, Parameter(help=", ".join(kind for kind in jobs.KINDS if kind != "judge"))]
-Job = Annotated[str, Parameter(help="its id, as `jobs list` has it")]
+Job = Annotated[str, Parameter(help="its id in `jobs list`")]
 
 
 def start(
@@ -33,7 +33,7 @@ def start(
     drop_equal_ids: options.DropEqualIds = False,
     json: options.Json = False,
 ) -> int:
-    """Start a job, which a worker does."""
+    """Start a job for a worker."""
     bench = open_bench()
     how = {"again": again, "drop_equal_ids": drop_equal_ids}
     return _tell(bench, [jobs.start(bench.store, kind, systems, datasets, **how)], json)
@@ -81,12 +81,12 @@ def worker(
     weights: bool = False,
     idle: Annotated[options.Count | None, Parameter(metavar="MINUTES")] = None,
 ) -> int:
-    """Do jobs until stopped; several workers at once are fine.
+    """Do jobs until stopped; several workers share them.
 
     Args:
-        concurrency: this many workers
-        weights: only what loads a model's weights, where weights_apart is set
-        idle: end when nothing is done for so long
+        concurrency: number of workers
+        weights: only systems with a model's weights, if weights_apart is set
+        idle: end after this time without work
     """
     now = settings.load()
     if weights and not now.weights_apart:
@@ -101,7 +101,7 @@ def serve(*, address: str = "", port: options.Count | None = None) -> int:
     """Start the dashboard, and a worker behind it.
 
     Args:
-        address: where it listens (default: 127.0.0.1); others need sign-in
+        address: listen there (default: 127.0.0.1); other addresses need sign-in
         port: default: the first free one from 8501 on
     """
     now = settings.load()

@@ -32,16 +32,18 @@ _SUFFIXES = {".csv": "csv", ".tsv": "beir", ".json": "json"}
 _Judged = Annotated[
     options.File,
     Parameter(
-        help="qrels, BEIR tsv, JSON, CSV or another shape; a BEIR folder or archive, whose"
-        " judgements beyond the stored ones are added"
+        help="qrels, BEIR tsv, JSON, CSV or another format; of a BEIR folder or archive, only"
+        " judgements that are not stored yet"
     ),
 ]
 _Format = Annotated[
     str,
-    Parameter(choices=exchange.FORMATS, help="default: as the file's name or content is"),
+    Parameter(choices=exchange.FORMATS, help="default: by the file's name or content"),
 ]
-_Person = Annotated[str, Parameter(help="who judged, where the file names nobody")]
-_AsImport = Annotated[bool, Parameter(help="all of a CSV is an import, whatever source it names")]
+_Person = Annotated[str, Parameter(help="assessor of the judgements, if the file names none")]
+_AsImport = Annotated[
+    bool, Parameter(help="mark all rows of a CSV as imported, whatever source they name")
+]
 
 
 class _Given(NamedTuple):
@@ -189,7 +191,7 @@ def withdraw(
 
     Args:
         file: a file that was imported
-        yes: do it, not only say how many
+        yes: do it; without it only print the number
     """
     bench, row, official = _opened(dataset)
     given = _Given(file, person.strip(), format, as_import, shape.how(grades))
@@ -206,9 +208,9 @@ def withdraw(
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
     if not yes:
         ask = "; nothing is changed yet, --yes does it" if len(back) else ""
-        printable.say(f"would take back {told}{ask}")
+        printable.say(f"would withdraw {told}{ask}")
         return 0
-    printable.say(f"took back {told}")
+    printable.say(f"withdrew {told}")
     return done(bench)
 
 
@@ -240,7 +242,7 @@ def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Fou
     if not archive and _format(given) == "csv":
         return exchange.from_csv(path, row.name, given.person)
     if not given.person:
-        raise WrongInput(f"{path} does not say who judged: add --person NAME")
+        raise WrongInput(f"{path} does not name its assessor: add --person NAME")
     if archive:
         judged = open_path(path, row.split).judgements()
     else:

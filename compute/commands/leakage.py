@@ -30,13 +30,13 @@ def find(
     threshold: Annotated[float, Parameter(show_default=True)] = 0.7,
     json: options.Json = False,
 ) -> int:
-    """Find test queries and relevant documents in a training set, equal or nearly so.
+    """Find test queries and relevant documents in a training set, equal or near-equal.
 
     Args:
-        training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or a text in each line
-        split: or a split, such as nfcorpus/train
-        name: name of the training set (of a split, its own)
-        threshold: Jaccard of character 5-grams from which on texts are near-equal
+        training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or one text a line
+        split: instead of files, a stored split, such as nfcorpus/train
+        name: name of the training set (default for a split: its own)
+        threshold: least Jaccard similarity of character 5-grams of near-equal texts
     """
     if bool(training) == bool(split):
         raise WrongInput("give either files of a training set (--training) or --split DATASET")
@@ -67,7 +67,7 @@ def show(
     measure: options.OnlyMeasure = "nDCG@10",
     json: options.Json = False,
 ) -> int:
-    """Print what was found, and the mean of each system without it."""
+    """Print the test queries found in training sets, and each system's mean without them."""
     bench = open_whole()
     datasets = [part.dataset for part in bench.store.parts(leakage.KIND)]
     if dataset:

@@ -10,10 +10,10 @@ from compute.store.store import Store
 
 
 def datasets(*, stored: bool = False, json: options.Json = False) -> int:
-    """List every dataset and what is stored of it.
+    """List every dataset, and whether it is stored.
 
     Args:
-        stored: only those that are stored here
+        stored: only stored datasets
     """
     store = Store(settings.load())
     here = {part.dataset for part in store.parts("queries")}

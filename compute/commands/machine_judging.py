@@ -20,7 +20,7 @@ from compute.judgements.asking import endpoint
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
-Most = Annotated[options.Count, Parameter(help="the most that may be made or spent")]
+Most = Annotated[options.Count, Parameter(help="limit of this start")]
 
 
 def judge(
@@ -39,17 +39,17 @@ def judge(
     again: bool = False,
     queue: bool = False,
 ) -> int:
-    """Have a machine judge documents; without limits only print the estimate.
+    """Judge documents with an LLM; without limits only print the estimate.
 
     Args:
         task: documents of a judging task
-        systems: in place of a task: unjudged documents in the top of these stored runs
+        systems: instead of a task, the unjudged top documents of these stored runs
         depth: with --systems: top k
         guideline: with --systems: plain text
-        allow_texts_to: let texts of the dataset go to this server, from now on
-        forbid_texts: let them go nowhere any more
-        again: ask again where no grade came
-        queue: as a job, which a worker does
+        allow_texts_to: allow the dataset's texts to be sent to this server
+        forbid_texts: revoke this for every server
+        again: ask again for documents without a grade
+        queue: run as a job
     """
     bench = open_bench()
     name = dataset_of(dataset, own_datasets(bench.store)).name
@@ -64,7 +64,7 @@ def judge(
     if not machine and allow_texts_to:
         return 0
     if not machine:
-        raise WrongInput("say what to call the machine: --machine NAME")
+        raise WrongInput("name the LLM: --machine NAME")
     limits = {"requests": requests, "tokens": tokens}
     what = {"task": task, "systems": systems, "guideline": _text(guideline, task, systems)}
     plan = machine_judging.Plan(dataset=name, machine=machine, depth=depth, **what, **limits)

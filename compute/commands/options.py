@@ -8,7 +8,7 @@ from cyclopts import Parameter, Token
 
 OFFICIAL, ADDED = "official", "added"
 """What `--judgements` takes besides other sets, in the words that addresses of pages have."""
-EXAMPLES = "scifact, nfcorpus/train, or an own one's name; `datasets` lists all"
+EXAMPLES = "scifact, nfcorpus/train, or your own; `datasets` lists all"
 
 
 def path(_: object, tokens: Sequence[Token]) -> Path:
@@ -52,37 +52,35 @@ Count = Annotated[int, Parameter(converter=count, metavar="N")]
 Difference = Annotated[float | None, Parameter(converter=above_0, metavar="X")]
 System = Annotated[
     str,
-    Parameter(
-        help="bm25, or with parameters 'bm25(k1=1.2,b=0.75)'; `systems` lists those that run here"
-    ),
+    Parameter(help="bm25, or with parameters 'bm25(k1=1.2,b=0.75)'; `systems` lists all"),
 ]
 Systems = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="SYSTEM", help="such as bm25")]
 Dataset = Annotated[str, Parameter(metavar="DATASET", help=EXAMPLES)]
 OnDatasets = Annotated[tuple[str, ...], SEVERAL, Parameter(metavar="DATASET", help=EXAMPLES)]
 Datasets = Annotated[str, Parameter(required=True, help=EXAMPLES)]
-OwnDatasets = Annotated[str, Parameter(help="all that have a run, if none")]
-Collections = Annotated[str, Parameter(help="all whose documents are stored, if none")]
+OwnDatasets = Annotated[str, Parameter(help="default: all with a run")]
+Collections = Annotated[str, Parameter(help="default: all with stored documents")]
 OnlyDataset = Annotated[str, Parameter(metavar="DATASET", help="only this one, such as scifact")]
 OnlySystem = Annotated[str, Parameter(metavar="SYSTEM", help="only this one, such as bm25")]
 OnlyMeasure = Annotated[str, Parameter(metavar="MEASURE", help="only this one, such as nDCG@10")]
-Machine = Annotated[str, Parameter(metavar="NAME", help="name of the machine")]
+Machine = Annotated[str, Parameter(metavar="NAME", help="name of the LLM")]
 Json = Annotated[bool, Parameter(name="--json", help="print JSON instead of a table")]
-Again = Annotated[bool, Parameter(help="recompute even what is up to date")]
-Replace = Annotated[bool, Parameter(help="replace what has the name")]
-Yes = Annotated[bool, Parameter(help="do it, not only say what goes")]
-Published = Annotated[bool, Parameter(help="figures of the papers instead")]
+Again = Annotated[bool, Parameter(help="recompute even if up to date")]
+Replace = Annotated[bool, Parameter(help="replace the one of the same name")]
+Yes = Annotated[bool, Parameter(help="do it; without it only print the effect")]
+Published = Annotated[bool, Parameter(help="print the papers' figures instead")]
 ReturnedOnly = Annotated[bool, Parameter(help="mean over answered queries, as in BEIR's code")]
 DropEqualIds = Annotated[
     bool,
     Parameter(
-        help="as BEIR's code: drop documents whose id equals the query's on every dataset",
+        help="drop documents whose id equals the query's on every dataset, as BEIR's code does",
     ),
 ]
 Fold = Annotated[
     str | None,
     Parameter(
         metavar="[FILE]",
-        help="make documents of chunks, each by its best rank: as their ids say (d1#0, d1_3), or a"
-        " table of chunk, tab, document",
+        help="merge chunks into documents, each by its best rank: by their ids (d1#0, d1_3), or"
+        " by a table of chunk, tab, document",
     ),
 ]

@@ -35,7 +35,7 @@ def run(
     as_version: groups.AsVersion = groups.AsVersion(),
     drop_equal_ids: options.DropEqualIds = False,
 ) -> int:
-    """Load, index, search, score and publish a system on datasets, one after another."""
+    """Run a system on datasets: load, index, search, score and publish."""
     bench = open_bench()
     chosen = system_of(system)
     if chosen.search is None:
@@ -69,7 +69,7 @@ def rescore(
     """Score stored runs again, computing only what changed.
 
     Args:
-        measure: by this one too, such as P@5, AP or Bpref; may be given several times
+        measure: also by this measure, such as P@5, AP or Bpref; can be repeated
     """
     bench = open_bench()
     wanted = scored_measures.more(measure)
@@ -93,9 +93,9 @@ def rescore(
 
 
 def demo() -> int:
-    """Recompute the runs that ship on the PyDocs collections, or have a worker do it, and compare.
+    """Recompute the shipped runs on the PyDocs datasets, in a worker if one runs, and compare.
 
-    What was computed here already is not computed again.
+    Runs that were computed here already are kept.
     """
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
@@ -122,7 +122,7 @@ def train(
     set: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="NAME=VALUE")] = (),
     again: options.Again = False,
 ) -> int:
-    """Train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset.
+    """Train a recipe (genq, ict-herbert, bm25-augmented) on a dataset.
 
     Args:
         system: such as genq, or 'genq(epochs=2)'

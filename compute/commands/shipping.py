@@ -12,7 +12,7 @@ from compute.store.store import SHIPPED
 
 
 def ship(*datasets: options.Datasets, only: bool = False, without_runs: bool = False) -> int:
-    """Write what is stored of datasets to data/precomputed, without texts.
+    """Write stored results of datasets to data/precomputed, without texts.
 
     Args:
         only: ship nothing of other datasets
@@ -31,8 +31,8 @@ def snapshot(file: options.File, /, *, without_texts: bool = False, versions: bo
     """Write everything that is stored to one DuckDB file.
 
     Args:
-        without_texts: leave out those of documents and queries, which belong to their authors
-        versions: earlier runs of systems, too
+        without_texts: leave out the texts of documents and queries
+        versions: include superseded runs
     """
     store = open_bench().store
     tell_damage(damage.verify(store))

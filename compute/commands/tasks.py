@@ -23,7 +23,7 @@ from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.annotate import select, tables
 
-TaskId = Annotated[str, Parameter(help="its id, as `tasks list` and the page Judge have it")]
+TaskId = Annotated[str, Parameter(help="its id in `tasks list` and on the page Judge")]
 
 
 def new(
@@ -47,18 +47,18 @@ def new(
     """Make a judging task of unjudged documents in the top k of stored runs.
 
     Args:
-        systems: systems whose unjudged documents are judged
-        goal: draw a sample, to estimate this: the scores, differences to a baseline, or the order
-        measure: of a sample: the measure to estimate (default: P@10)
-        baseline: of differences (default: the first of the systems)
-        order: without --goal: the order of the documents (default: impact)
+        systems: systems whose unjudged documents to judge
+        goal: draw a sample that estimates the scores, differences to a baseline, or the order
+        measure: with --goal, the measure to estimate (default: P@10)
+        baseline: with --goal differences (default: the first system)
+        order: without --goal, the order of the documents (default: impact)
         depth: top k of each list
         pairs: number of judgements
-        assessors: only these may judge (default: anybody)
-        double: share that two assessors judge, 0 to 1
-        guideline: Markdown
+        assessors: only these may judge (default: everybody)
+        double: share of documents with two assessors, 0 to 1
+        guideline: a Markdown file
         title: name of the task
-        seed: the same number draws the same again
+        seed: the same number draws the same sample
         person: name of the maker
         expect: only print the expected precision of a sample
     """
@@ -109,7 +109,7 @@ def list_tasks(*, json: options.Json = False) -> int:
 
 
 def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) -> int:
-    """Print who judged how much of a task.
+    """Print the progress of each assessor of a task.
 
     Args:
         pairs: print the queries and documents to judge instead
@@ -130,11 +130,11 @@ def extend(
     pairs: options.Count,
     add: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="SYSTEM")] = (),
 ) -> int:
-    """Draw more documents for a sampled task, of those that nobody judged.
+    """Draw more unjudged documents for a sampled task.
 
     Args:
-        pairs: documents to judge besides
-        add: count these systems in from now on, such as runs imported since
+        pairs: number of further documents
+        add: also include these systems, such as newer runs
     """
     bench = open_bench()
     before = tasks.task(bench.store, task)

@@ -173,8 +173,8 @@ def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
     loaded = stored(bench.store, dataset) or load(bench, dataset)
     if loaded.lengths is None:
         raise Missing(
-            f"{dataset.name} came without documents, so their lengths are not known:"
-            " import-dataset takes in a collection with documents"
+            f"{dataset.name} has no documents, so their lengths are unknown:"
+            " import a dataset with documents by import-dataset"
         )
     return loaded
 

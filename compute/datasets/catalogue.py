@@ -23,7 +23,7 @@ DEFAULT_SPLIT = {"msmarco": "dev"}
 
 RELEVANCE = {"msmarco/test": "4-level"}
 LEVELS = {"msmarco/test": 2}
-"""From which relevance on a document counts as relevant, where that is not 1."""
+"""Least relevance of a relevant document, where it is not 1."""
 
 NOTES = {
     "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
@@ -49,8 +49,8 @@ OPEN_DOMAIN = {
 }
 
 HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
-"""How the licences begin that let texts be handed on, with their source and terms; of an own
-collection its owner says so."""
+"""Beginnings of licences that allow texts to be redistributed, with their source and terms; for an
+own dataset its owner decides."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|unknown")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -99,7 +99,7 @@ class Dataset:
 
     @property
     def may_hand_on_texts(self) -> bool:
-        """Whether its licence is known to let texts be published elsewhere."""
+        """Whether its licence is known to allow texts to be published elsewhere."""
         return self.public and self.licence.startswith(HAND_ON)
 
     def record(self) -> dict[str, Any]:
@@ -197,9 +197,9 @@ def _rows(file: str) -> list[dict[str, str]]:
 BEIR_ROWS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {row["dataset"]: row for row in _rows("datasets.csv")}
 )
-"""What is known of each dataset of BEIR, by its name: what the papers print, its splits, and its
-archive: address, md5, `archive_bytes` (from the list of downloads of ir_datasets, which has them
-beside the same md5; BEIR itself prints none) and `terms` (why it is not offered for download)."""
+"""Facts about each dataset of BEIR, by name: figures in print, splits, and archive: address, md5,
+`archive_bytes` (from the list of downloads of ir_datasets, beside the same md5; BEIR prints none)
+and `terms` (reason why it cannot be downloaded)."""
 
 
 def _whole(text: str) -> int | None:

@@ -146,7 +146,7 @@ def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
 
 
 def content(path: Path) -> bytes:
-    """All of the file. Raises Missing or WrongInput, as for one that is too large to hold."""
+    """Content of the file. Raises Missing or WrongInput, also for one that is too large to hold."""
     found = bytearray()
     for piece in pieces(path):
         found += piece
@@ -160,9 +160,9 @@ def utf8(path: Path) -> str:
     text = content(path)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
+        raise WrongInput(f"{path}, line {line}: a NUL character in it, fix the line")
     try:
         return text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = text[: error.start].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
+        raise WrongInput(f"{path}, line {line}: not UTF-8 text, fix the line") from None

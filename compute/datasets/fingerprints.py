@@ -32,7 +32,7 @@ class Fingerprint:
 
 
 class CorpusCount:
-    """What one pass over a corpus tells: fingerprint, size, and which judged ids it lacks."""
+    """Result of one pass over a corpus: fingerprint, size, and judged ids that it lacks."""
 
     def __init__(self, judged: Iterable[str] = ()) -> None:
         self.n_documents = 0

@@ -1,4 +1,4 @@
-"""Where the files of the BEIR layout lie: in a folder, or inside an archive read as it stands.
+"""Files of the BEIR layout: in a folder, or inside an archive that stays packed.
 
 Nothing is ever unpacked, so an archive cannot write anywhere; it is still refused when it holds
 links, names that leave it, a name twice, or files that unpack to absurd sizes.
@@ -50,11 +50,11 @@ class Files(Protocol):
         ...
 
     def where(self, name: str) -> str:
-        """How a message calls the file."""
+        """Name of the file in messages."""
         ...
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """What tells cheaply that these files are unchanged: sizes and times of change."""
+        """Quick identity of these files: sizes and times of change."""
         ...
 
     def open(self, name: str) -> Any:
@@ -82,7 +82,7 @@ class Folder:
         return sorted(file.stem for file in (self.path / root / "qrels").glob("*.tsv"))
 
     def where(self, name: str) -> str:
-        """How a message calls the file."""
+        """Name of the file in messages."""
         return str(self.path / name)
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Archive:
         return sorted(name.stem for name in found if not name.name.startswith("."))
 
     def where(self, name: str) -> str:
-        """How a message calls the file."""
+        """Name of the file in messages."""
         return f"{self.path}: {name}"
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
@@ -175,7 +175,7 @@ _DAMAGE = (
     RuntimeError,
     ValueError,
 )
-"""What zipfile and those that unpack for it raise, whatever an archive holds."""
+"""Exceptions of zipfile and its decompressors on damaged archives."""
 
 
 @contextmanager
@@ -287,4 +287,4 @@ def _stamp(file: Path) -> dict[str, Any]:
 def _absent(where: str, error: OSError | None) -> Missing:
     if error is None or isinstance(error, FileNotFoundError):
         return Missing(f"{where} is missing: add it")
-    return Missing(f"{where} cannot be read ({error.strerror}): mend its permissions or replace it")
+    return Missing(f"{where} cannot be read ({error.strerror}): fix its permissions or replace it")

@@ -1,4 +1,4 @@
-"""What others call the columns and fields of runs and judgements: one table for every reader."""
+"""Names of columns and fields of runs and judgements elsewhere: one table for every reader."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,8 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""Of several in one file the first counts: `docid` beside `docno` is a number of Terrier's own."""
+"""Column of each name; the first one in a file counts: `docid` beside `docno` is Terrier's own
+number."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
 """Names that say it where no other does; but for `id`, a query so called may be its text."""
 _RUNS = (
@@ -32,12 +33,12 @@ ROLES: dict[str, str] = {
     **dict.fromkeys(_RUNS.split(), RUN),
     **dict.fromkeys(_JUDGED.split(), JUDGED),
 }
-"""What fields hold lists of, or tables of documents."""
+"""Roles of fields with lists or objects of documents."""
 TEXTS: dict[str, str] = {
     **dict.fromkeys(["retrievedcontexts", "retrievedtexts", "retrievedpassages", "contexts"], RUN),
     **dict.fromkeys(["referencecontexts", "expectedcontexts", "goldcontexts"], JUDGED),
 }
-"""What fields hold lists of the texts of documents."""
+"""Names of fields with lists of document texts."""
 LISTS = ROLES | TEXTS
 NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
 """Fields whose lists of numbers go with the lists of documents, one by one."""
@@ -49,13 +50,13 @@ def plain(name: str) -> str:
 
 
 def column_of(name: str) -> str:
-    """Which column is called so, in whichever words; else the name in plain letters."""
+    """Column for a name in any spelling; else the name in plain letters."""
     found = (of for table in (_COLUMNS, _ELSE) for of, names in table.items() if _in(name, names))
     return next(found, plain(name))
 
 
 def columns(names: Iterable[str]) -> dict[str, str]:
-    """Which of the names each column has that they tell of; of two grades or scores none."""
+    """Meaning of each column by its names; several grades or scores mean none."""
     by_plain = {plain(name): name for name in reversed([*names])}
     found: dict[str, str] = {}
     for table in (_COLUMNS, _ELSE):
@@ -68,7 +69,7 @@ def columns(names: Iterable[str]) -> dict[str, str]:
 
 
 def lacking(found: Iterable[str]) -> str:
-    """Which column rows need besides those found; empty for none."""
+    """Column that rows lack; empty if they are complete."""
     found = {*found}
     needed = ["query_id", "doc_id", *["score, rank or relevance"] * (not found & _NUMBERS)]
     return next((name for name in needed if name not in found), "")
@@ -86,7 +87,7 @@ def has_lists(names: Iterable[str]) -> bool:
 
 
 def may_be_text(name: str) -> bool:
-    """Whether what is in a column of queries may be their text."""
+    """Whether a column of queries may hold their texts."""
     return plain(name) in _ELSE["query_id"].split()[:-1]
 
 

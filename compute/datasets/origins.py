@@ -1,16 +1,16 @@
-"""Where a collection was read from: its files, their content, the command that reads it again."""
+"""Origin of a collection: its files, their content, and the command that reads it again."""
 
 from compute.base.files import digest
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.datasets.reading import Source
 
 UPLOADED = "Uploaded as "
-"""How the note begins of a dataset that came through the dashboard, where its files had other names
-than on the disk."""
+"""Beginning of the note on a dataset that came through the dashboard, where its files had other
+names."""
 
 
 def names(dataset: Dataset, origin: Source) -> list[str]:
-    """What people call the files of a source, in its order."""
+    """Names of the files of a source as people know them, in its order."""
     found = [file.name for file in origin.read_from()]
     called = dataset.note.removeprefix(UPLOADED).removesuffix(".").split(", ")
     uploaded = dataset.note.startswith(UPLOADED) and len(called) == len(found)

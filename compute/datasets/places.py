@@ -1,4 +1,5 @@
-"""Where collections lie on this machine: which folders are looked into, and what to do if none."""
+"""Folders in which collections are looked up on this machine, and the next step if there is
+none."""
 
 from pathlib import Path
 
@@ -19,12 +20,12 @@ def place(name: str, settings: Settings) -> Path | None:
 
 
 def is_fetched(dataset: Dataset) -> bool:
-    """Whether `fetch` brings the dataset's archive."""
+    """Whether `fetch` can download the dataset's archive."""
     return bool(dataset.archive) or dataset.group == "BEIR-PL"
 
 
 def how_to_get(dataset: Dataset, settings: Settings) -> str:
-    """What brings a dataset that is not here, in one sentence."""
+    """Sentence about how to get a dataset that is not here."""
     name = dataset.collection.partition("/")[0]
     into = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
     if not dataset.public:
@@ -41,7 +42,7 @@ def how_to_get(dataset: Dataset, settings: Settings) -> str:
 
 
 def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
-    """What computes a first run, or does what `verb` says; for an archive first what brings it."""
+    """Command for a first run, or for `verb`; for an archive, first the command that fetches it."""
     command = f"python -m compute {verb} {dataset.name}"
     if dataset.group == "PyDocs":
         return f"{command} reads it from the installed library"
@@ -61,7 +62,7 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
 
 
 def how_to_judge(name: str) -> str:
-    """How a dataset without judgements comes to some, after a colon."""
+    """Sentence about how to get judgements for a dataset, after a colon."""
     return (
         "judge documents on the page Judge, or add qrels (page Data, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"

@@ -150,7 +150,7 @@ MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a titl
 
 
 def lengths(folder: Path = FOLDER) -> DataFrame:
-    """What BEIR v4 says of document lengths: source, dataset, system, measure, value.
+    """Document lengths in BEIR v4: source, dataset, system, measure, value.
 
     MEDIAN_LENGTH is of a system, TITLE_ONLY (a rounded number of documents) of the collection.
     """
@@ -190,6 +190,6 @@ def translation(folder: Path = FOLDER) -> DataFrame:
 
 
 def reasons(folder: Path = FOLDER) -> DataFrame:
-    """Why a score computed here may differ from print: source (how its name begins), dataset and
-    system (`*`: any), reason; the first that fits holds."""
+    """Known reasons for differences from print: source (beginning of its name), dataset and system
+    (`*`: any), reason; the first match holds."""
     return _table("reasons", folder)

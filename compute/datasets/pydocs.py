@@ -33,7 +33,7 @@ class Library(NamedTuple):
     """A library whose documentation is a collection."""
 
     package: str
-    """What is imported."""
+    """Name of the imported package."""
     homepage: str
 
 
@@ -78,7 +78,7 @@ class Names:
     """The public functions and classes of a library: one id each, and every name they go by."""
 
     objects: dict[str, object] = field(default_factory=dict)
-    """By id, which is the shortest dotted name, the first in the alphabet among equals."""
+    """Objects by id, the shortest dotted name, the first in the alphabet among equals."""
     ids: dict[str, str] = field(default_factory=dict)
     """The id by any public dotted name."""
     by_identity: dict[int, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def public_names(package: str) -> Names:
     """Every documented public function and class of the package, its own submodules included."""
     found: dict[int, tuple[object, list[str]]] = {}
     with warnings.catch_warnings():
-        # Old names warn when they are touched; whoever builds a collection cannot mend them.
+        # Old names warn when they are touched; whoever builds a collection cannot fix them.
         warnings.simplefilter("ignore")
         for dotted, value in _candidates(package):
             if _is_documented(value, package):

@@ -19,7 +19,7 @@ _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
 """The second of TREC's columns, which says nothing or is the subtopic that was judged."""
 LEAST = 0.05
-"""Of the pairs of a query and a document: from so many under several subtopics on they are some."""
+"""Least share of pairs under several subtopics for the column to count as subtopics."""
 _TREC = trec.Layout(
     "qrels line",
     (
@@ -29,7 +29,7 @@ _TREC = trec.Layout(
         ("relevance", pa.int32()),
     ),
 )
-AS_RUN = "import-run takes a ranking in; if it is judgements, say --as judgements"
+AS_RUN = "import-run takes a ranking; if it is judgements, say --as judgements"
 _RANKING = "looks like a ranking, not judgements ({})"
 _BEIR = trec.Layout(
     "qrels line",
@@ -40,16 +40,16 @@ _BEIR = trec.Layout(
 
 @dataclass(frozen=True)
 class Form:
-    """How a qrels file is laid out."""
+    """Layout of a qrels file."""
 
     layout: trec.Layout
     skip: int = 0
     """Lines above the judgements, the header among them."""
     fault: str = ""
-    """Why it is refused whatever its lines hold; empty if it is not."""
+    """Reason to refuse it whatever its lines hold; empty if there is none."""
     remedy: str = ""
     ranked: bool = False
-    """Whether it is refused as a ranking, or for it may be one."""
+    """True if it is refused as a ranking, or as a possible one."""
 
 
 def form(path: Path, how: shapes.How | None = None) -> Form:
@@ -102,7 +102,7 @@ def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
 
 @dataclass(frozen=True)
 class Qrels:
-    """What a qrels file says."""
+    """Content of a qrels file."""
 
     judgements: pd.DataFrame
     """query_id, doc_id, relevance (whole number), a pair once, in file order."""
@@ -111,9 +111,9 @@ class Qrels:
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by id, where the file has them."""
     documents: Mapping[str, str] = field(default_factory=dict)
-    """Those of documents."""
+    """Ids of documents."""
     told: str = ""
-    """How grades were made of fractions or words."""
+    """Sentence about how fractions or words became grades."""
 
 
 def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
@@ -171,8 +171,8 @@ def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
 
 
 def has_subtopics(table: pa.Table) -> bool:
-    """Whether the second column of qrels holds subtopics: of the pairs of a query and a document
-    LEAST stand under several values of it. Iterations and rounds judge a pair once."""
+    """Whether the second column of qrels holds subtopics: at least LEAST of the pairs of a query
+    and a document have several values of it. Iterations and rounds judge a pair once."""
     if ITERATION not in table.column_names or not table.num_rows:
         return False
     several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
@@ -196,7 +196,7 @@ def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
 
 
 def is_empty(path: Path) -> bool:
-    """Whether the file has no line besides blank ones, comments and the header of qrels."""
+    """Whether the file has only blank lines, comments and the header of qrels."""
     if shapes.is_parquet(path):
         return False
     lines = [line for line in trec.lines(path) if line.strip() and not line.startswith("#")]
@@ -205,8 +205,8 @@ def is_empty(path: Path) -> bool:
 
 
 def is_qrels(path: Path) -> bool:
-    """Whether the file begins like qrels, by a judgement of TREC's four columns or by BEIR's
-    header, and not like a ranking. Raises Missing or WrongInput for a file that cannot be read."""
+    """Whether the file begins like qrels, with a judgement in TREC's four columns or BEIR's header,
+    and not like a ranking. Raises Missing or WrongInput for an unreadable file."""
     if shapes.is_parquet(path):
         return False
     lines = trec.lines(path)
@@ -254,7 +254,7 @@ def as_beir(judgements: pd.DataFrame) -> str:
 
 
 def _first(lines: Sequence[str]) -> tuple[int, str]:
-    """How many lines are above the first that is neither blank nor a comment, and that line.
+    """Number of lines above the first that is neither blank nor a comment, and that line.
 
     Where every line begins with `#` they are no comments: the first of them.
     """

@@ -1,4 +1,4 @@
-"""Whether what is given as judgements looks like a ranking, by the rows that begin it."""
+"""Detection of rankings given as judgements, from their first rows."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ says that it holds grades; values of whole numbers above which those that fall a
 
 
 def seen(rows: Rows, *, named: bool) -> str:
-    """Why rows (query, document, number, or with one more before the last) are a ranking.
+    """Reason why rows (query, document, number, or with one more before the last) are a ranking.
 
     Empty where they may be judgements; `named` where a header or TREC's form says that they are.
     """
@@ -50,7 +50,8 @@ def is_ranked(rows: Rows) -> bool:
 
 
 def suspected(rows: Rows) -> str:
-    """Why rows of a query, a document and a number may be a ranking, though too short to tell."""
+    """Reason why rows of a query, a document and a number may be a ranking, although too short to
+    tell."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
     if not (lists["counts"] & ~lists["low"].lt(0)).all():
         return ""
@@ -71,13 +72,13 @@ def graded(rows: Rows) -> tuple[bool, bool]:
 
 
 def _long(lists: DataFrame) -> DataFrame:
-    """Those of the queries with rows enough to tell; of the others none tells for or against."""
+    """Rows of queries with enough rows to tell; the others are inconclusive."""
     return lists[lists["n"] >= _AT_LEAST]
 
 
 def _lists(frame: DataFrame, place: int) -> DataFrame:
-    """For each query how many rows it has, whether a column counts 1, 2, 3 … (or from 0) in them,
-    in any order, and the least and the largest step in that column."""
+    """For each query: its number of rows, whether a column counts 1, 2, 3 … (or from 0) in them, in
+    any order, and the smallest and largest step in that column."""
     number = pd.to_numeric(frame[place], errors="coerce")
     steps = number.groupby(frame[0]).diff()
     by = DataFrame({"number": number, "step": steps}).groupby(frame[0])

@@ -45,16 +45,16 @@ class Source(ABC):
         return None
 
     def left_out(self) -> dict[str, int]:
-        """What stands beside the texts of queries and was not taken, by its name: how often."""
+        """Fields beside the query texts that were ignored, with their counts."""
         return {}
 
     def told(self) -> dict[str, Any]:
-        """What was left out, and how grades were made of what is none, as a sentence or empty."""
+        """Ignored fields, and a sentence about grades made of other values, or empty."""
         return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
-        """What tells without reading it all that the source is unchanged."""
+        """Identity of the source that is read without reading all of it."""
 
     def read_from(self) -> list[Path]:
         """The files that it is read from; none of a library."""
@@ -214,7 +214,7 @@ class QrelsOnly(Source):
         self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
-        """Those whose texts stand in the rows of the file: mostly none can be had."""
+        """Documents whose texts are in the rows of the file: usually none."""
         return (Document(name, "", text) for name, text in self._qrels.documents.items())
 
     def all_queries(self) -> DataFrame:
@@ -245,7 +245,7 @@ class QrelsOnly(Source):
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
     def told(self) -> dict[str, Any]:
-        """What was left out, and how grades were made of fractions or words."""
+        """Ignored fields, and a sentence about grades made of fractions or words."""
         return super().told() | {"grades": self._qrels.told}
 
     @cached_property
@@ -290,8 +290,8 @@ class PyDocs(Source):
 
 
 def source(dataset: Dataset, settings: Settings) -> Source:
-    """Where the dataset lies: an installed library, or an archive or folder in the settings'
-    datasets folder or under the home. Raises Missing with what to put where."""
+    """Source of the dataset: an installed library, or an archive or folder in the settings'
+    datasets folder or the home. Raises Missing with the next step."""
     if dataset.group == "PyDocs":
         return PyDocs(dataset.collection.removeprefix("pydocs-"))
     if dataset.parts:
@@ -354,7 +354,7 @@ def _inside(root: str, name: str) -> str:
 
 
 def _repeated(where: str, line: int, identifier: str) -> Trouble:
-    fault = f"_id {shown(identifier)} stands above already"
+    fault = f"_id {shown(identifier)} occurs above already"
     return Trouble("repeated _id", where, line, fault, "remove one of the two")
 
 

@@ -23,7 +23,7 @@ WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
-"""Of a relevance, at most."""
+"""Maximum of digits of a relevance."""
 _UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
@@ -33,7 +33,7 @@ class Trouble(NamedTuple):
     kind: str
     file: str
     line: int
-    """From 1; 0 for the file as a whole."""
+    """Line from 1; 0 for the file as a whole."""
     fault: str
     remedy: str
 
@@ -64,7 +64,7 @@ class Query(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """How relevant a document is to a query; 0 and below: not."""
+    """Relevance of a document to a query; not relevant from 0 down."""
 
     query_id: str
     doc_id: str
@@ -165,7 +165,7 @@ def _relevance(text: str) -> int | None:
 
 
 def reads_as_number(value: bytes | str) -> bool:
-    """Whether it is a number, NaN and infinite ones among them."""
+    """Whether it is a number, NaN and infinities included."""
     try:
         float(value)
     except ValueError:
@@ -196,7 +196,7 @@ def header(line: str) -> tuple[str, ...]:
 
 
 def _not_three(line: str) -> tuple[str, str]:
-    """What is wrong with a line of qrels that has not three columns between tabs; what to do."""
+    """Fault of a qrels line without three columns between tabs, and the next step."""
     tabs, blanks = len(line.split("\t")), len(line.split())
     if tabs == 1 and blanks == 3:
         return "3 columns between blanks", "put one tab between them"
@@ -210,10 +210,10 @@ def _object(line: str) -> dict[str, Any]:
         fields = json.loads(line)
     except json.JSONDecodeError as error:
         fault = f"not JSON ({error.msg} at character {error.pos + 1})"
-        raise BadLine("broken JSON", fault, "mend or remove the line") from None
+        raise BadLine("broken JSON", fault, "fix or remove the line") from None
     except (ValueError, RecursionError):
         fault = "JSON nested too deeply, or a number of too many digits"
-        raise BadLine("excessive JSON", fault, "mend or remove the line") from None
+        raise BadLine("excessive JSON", fault, "fix or remove the line") from None
     if not isinstance(fields, dict):
         raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
     if any(line.count(f'"{key}"') > 1 for key in fields):  # Only then is it worth another look.
@@ -222,11 +222,11 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-    """Of a key that stands twice JSON's readers take one or the other."""
+    """Refuse a key that occurs twice: readers of JSON disagree about its value."""
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
-            raise BadLine("repeated key", f"the key {shown(key)} stands twice", "keep one of them")
+            raise BadLine("repeated key", f"the key {shown(key)} occurs twice", "keep one of them")
         seen.add(key)
 
 
@@ -279,6 +279,6 @@ def _encodable(text: str) -> bool:
 
 
 def _type(value: Any) -> str:
-    """What JSON calls the type of a value that is no string."""
+    """JSON's name for the type of a value that is not a string."""
     kinds = {bool: "true or false", dict: "an object", list: "a list"}
     return kinds.get(type(value), "a number")

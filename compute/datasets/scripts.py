@@ -9,8 +9,8 @@ import unicodedata
 from functools import cache
 
 LEAST = 0.1
-"""Of a text's characters so many must be of a script without blanks, such as Chinese: an English
-text about a Chinese word is English."""
+"""Least share of a text's characters in a script without blanks, such as Chinese: an English text
+about a Chinese word is English."""
 _LETTERS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0edf"  # Thai, Lao
     "\u1000-\u1049\u1050-\u109d\ua9e0-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f"  # Myanmar
@@ -18,7 +18,7 @@ _LETTERS = (
     "\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese
 )
-"""Of the scripts without blanks, and the marks on them."""
+"""Letters of the scripts without blanks, and their marks."""
 _ONE = re.compile(f"[{_LETTERS}]")  # With what is beyond 16 bits it would take six times as long.
 _SEVERAL = re.compile(f"[{_LETTERS}\U00020000-\U0003ffff]+")
 _OPENING = "([{（［｛「『〈《【〔“‘"
@@ -46,12 +46,12 @@ def written(text: str) -> str:
 
 
 def is_other(text: str) -> bool:
-    """Whether `written`, or marks on letters, make other words of a text."""
+    """Whether `written`, or marks on letters, change the words of a text."""
     return not text.isascii() and (written(text) != text or _mark().search(text) is not None)
 
 
 def segmenter() -> str:
-    """Whose dictionaries `segmented` asks, with the version."""
+    """Segmenter behind `segmented`, with its version."""
     # Imported late: only texts of these scripts need it.
     from icu4py import icu_version
 

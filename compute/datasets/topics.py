@@ -22,7 +22,7 @@ _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrativ
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
 """Markup that stands for a blank; other tags may stand within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
-"""What the older markup writes before a number and a title."""
+"""Labels before numbers and titles in the older markup."""
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
 _MARKED = re.compile(r"<!\[CDATA\[(.*?)\]\]>|<!--.*?-->", re.DOTALL)
 _ATTRIBUTES = r"(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s<>\"']+))*\s*/?>"
@@ -75,7 +75,7 @@ class _Parser(HTMLParser):
         self._fields: list[tuple[str, str]] = []
 
     def set_cdata_mode(self, *args: Any, **named: Any) -> None:
-        """Let titles hold tags, which HTML's may not."""
+        """Allow tags within titles, unlike HTML."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a topic or a field; a tag within a field is left out."""

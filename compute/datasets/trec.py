@@ -49,18 +49,18 @@ Problem = Callable[[int, str, str], None]
 
 @dataclass(frozen=True)
 class Layout:
-    """What a line of a file holds; a column of kind None is there but not read."""
+    """Columns of a line; a column of kind None is present but not read."""
 
     what: str
     columns: tuple[tuple[str, pa.DataType | None], ...]
     between: str = " "
-    """What separates columns: blanks, or one tab or comma, so that an id may hold a space."""
+    """Separator of columns: blanks, or one tab or comma, so that an id may hold a space."""
     quotes: bool = False
-    """Whether a cell may stand between quotes."""
+    """True if a cell may be quoted."""
 
     @property
     def blanks(self) -> bool:
-        """Whether columns lie between blanks, however many."""
+        """Whether columns are separated by any number of blanks."""
         return self.between == " "
 
     def cells(self, line: bytes) -> list[bytes]:
@@ -95,7 +95,7 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
             if what := next(filter(None, map(foreign, lines(path)[:1])), ""):
                 raise WrongInput(f"{path} holds {what}, write lines of {layout} instead")
             line, (_, fault) = _complaint(block, layout)
-            raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line")
+            raise WrongInput(f"{path}, line {number + line}: {fault}, fix the line")
         tables.append(table)
         number += _n_ends(block)
     table = pa.concat_tables(tables)
@@ -106,23 +106,23 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
 
 @dataclass(frozen=True)
 class Survey:
-    """All of a file that can be read, whatever else is in it."""
+    """Readable content of a file."""
 
     table: pa.Table
     """The rows that `read_columns` would read, each with `line`, its number in the file."""
     n_lines: int
-    """Of all lines, blank ones and comments included."""
+    """Number of all lines, blank ones and comments included."""
     n_windows: int
-    """Of those that end as on Windows."""
+    """Number of lines that end as on Windows."""
     has_mark: bool
-    """Whether it begins with a byte order mark."""
+    """True if it begins with a byte order mark."""
 
 
 def refusing(path: Path) -> Problem:
-    """What raises WrongInput for the first wrong line of a file."""
+    """Handler that raises WrongInput for the first wrong line of a file."""
 
     def refuse(line: int, _: str, fault: str) -> None:
-        raise WrongInput(f"{path}, line {line}: {fault}, mend the line")
+        raise WrongInput(f"{path}, line {line}: {fault}, fix the line")
 
     return refuse
 
@@ -159,8 +159,8 @@ def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
 
 
 def foreign(line: str) -> str:
-    """What a file is that begins with this line and is not of columns between blanks or tabs:
-    JSON, XML, or columns between commas; empty where a number says that it is of such columns."""
+    """Format of a file by its first line, if not columns between blanks or tabs: JSON, XML, or
+    columns between commas; empty if a number shows that it has such columns."""
     if re.match(r"""\s*[\[{]\s*["\[{]""", line):
         return JSON  # Also where it was cut off behind a number.
     columns = line.split()
@@ -258,7 +258,7 @@ def _all_finite(values: np.ndarray) -> bool:
 def _surveyed(
     block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
 ) -> Iterator[pa.Table]:
-    """What parses of a block that begins with the line of that number; the rest is told."""
+    """Parsed part of a block that begins with the line of that number; other lines are reported."""
     if table is None:
         yield from _rescued(block, layout, number, problem)
         return
@@ -274,7 +274,7 @@ def _n_lines(block: bytes) -> int:
 
 
 def _n_ends(block: bytes) -> int:
-    """How many line ends it has; NumPy counts them quickly, and lets other threads work."""
+    """Number of line ends; NumPy counts them quickly and lets other threads work."""
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 

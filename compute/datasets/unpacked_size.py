@@ -1,4 +1,4 @@
-"""Whether there is room for what a packed file unpacks to, asked before anything is made of it."""
+"""Check of the free memory for a packed file's content, before anything is made of it."""
 
 import contextlib
 import shutil

@@ -76,7 +76,7 @@ def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
     for line, query in _queries(content, str(path), left_out):
         if query.query_id in texts:
             raise WrongInput(
-                f"{path} line {line}: query {shown(query.query_id)} stands above already:"
+                f"{path} line {line}: query {shown(query.query_id)} occurs above already:"
                 " remove one of the two"
             )
         texts[query.query_id] = query.text

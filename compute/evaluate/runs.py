@@ -146,7 +146,7 @@ def _refuse_strange_scores(hits: pa.Table) -> None:
             query_id, doc_id = (chunk[name][place].as_py() for name in ("query_id", "doc_id"))
             raise WrongInput(
                 f"query {query_id!r}, document {doc_id!r}: the score is {score[place]}, "
-                "not a finite number; mend the system or the run file"
+                "not a finite number; fix the system or the run file"
             )
 
 

@@ -1,1 +1,1 @@
-"""What leaves: figures as pictures and pages, tables for papers and programs, whole views."""
+"""Exports: figures as pictures and pages, tables for papers and programs, whole views."""

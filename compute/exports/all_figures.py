@@ -76,7 +76,7 @@ def write(
             failed += _failed(f"the page {name} ({said})", error)
     if not done:
         raise Missing(
-            "no figure can be drawn of what is stored: python -m compute admin demo first"
+            "no figure can be drawn from the store: run python -m compute admin demo first"
         )
     put(folder / CAPTIONS, captions.document(done.values(), form).encode())
     return failed

@@ -22,9 +22,9 @@ class Written(NamedTuple):
     width: str
     """One of `formats.WIDTHS`."""
     version: int
-    """Of the results that it shows."""
+    """Version of its results."""
     judgements: str
-    """Which were counted: official, or official + added."""
+    """Counted judgements: official, or official + added."""
 
 
 def document(written: Iterable[Written], form: str) -> str:
@@ -48,7 +48,7 @@ def _float(one: Written, command: str) -> str:
 
 
 def caption(written: Written) -> str:
-    """What the figure shows, of which systems and datasets, and where its numbers are from."""
+    """Caption: content of the figure, its systems and datasets, and the source of its numbers."""
     one = written.one
     colours = ", ".join(f"{sign} {said}".strip() for _, sign, said in one.entries("print"))
     told = [

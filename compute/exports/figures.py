@@ -38,7 +38,7 @@ BESIDE = 70
 STANDOFF = 6
 """Pixels between the ticks and such a title: without it, a title falls out of the picture."""
 DOTS = 300
-"""Of a PNG to the inch."""
+"""Dots per inch of a PNG."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
@@ -53,7 +53,7 @@ class Figure(NamedTuple):
     title: str
     figure: go.Figure
     name: str = ""
-    """Of its file, without the ending."""
+    """File name, without the ending."""
     of: Sequence[str] = ()
     """A dataset, a measure: what it is of."""
     legend: Legend | None = None
@@ -71,7 +71,7 @@ class Figure(NamedTuple):
         return " · ".join([self.title, *more])
 
     def entries(self, theme: str) -> Sequence[Entry]:
-        """What its colours mean."""
+        """Legend of its colours."""
         return self.legend(theme) if self.legend else ()
 
 

@@ -29,13 +29,14 @@ def found(font: str) -> str:
 
 
 def said(font: str) -> str:
-    """Of an option: `Without serifs: DejaVu Sans`, the family that will be in the file."""
+    """Label of an option: `Without serifs: DejaVu Sans`, with the family used in the file."""
     return f"{SORTS[font]}: {found(font) or ' or '.join(FAMILIES[font][:-1])}"
 
 
 @cache
 def _family(name: str) -> str:
-    """What fontconfig, which Chromium asks too on Linux, gives for a family; empty without it."""
+    """Family that fontconfig, which Chromium also uses on Linux, substitutes; empty without
+    fontconfig."""
     program = shutil.which("fc-match")
     if program is None:
         return ""

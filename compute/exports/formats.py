@@ -5,7 +5,7 @@ from typing import NamedTuple
 from compute.base.errors import WrongInput
 
 PICTURES = ("pdf", "svg", "png")
-"""Of a figure: what a Chromium draws."""
+"""Picture formats, which need a Chromium."""
 OF = {
     "figure": ("svg", "png", "pdf", "html"),
     "table": ("csv", "parquet", "tex", "md"),
@@ -24,18 +24,18 @@ MIME = {
 }
 ONE, TWO, AS_SHOWN = "84", "174", "page"
 WIDTHS = {ONE: "One column, 84 mm", TWO: "Two columns, 174 mm", AS_SHOWN: "As on the page"}
-"""Of figures; those that are numbers are millimetres."""
+"""Widths of figures; numbers are millimetres."""
 
 
 class Paper(NamedTuple):
-    """What a figure is drawn for."""
+    """Width, font and title of a figure."""
 
     width: str = TWO
     """One of WIDTHS."""
     font: str = "page"
     """A row of `fonts.FAMILIES`."""
     titled: bool = True
-    """Whether the title stands above it; without, it belongs into the caption of the paper."""
+    """True with the title above it; otherwise the title belongs in the caption of the paper."""
 
 
 def check(kind: str, form: str) -> str:

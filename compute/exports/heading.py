@@ -1,4 +1,4 @@
-"""What stands above a figure once it has left its page: what it shows, of what, and its colours."""
+"""Heading of an exported figure: title, source, and legend of its colours."""
 
 import html
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ class _Word(NamedTuple):
         return labels.width(f"{sign}{self.text} ", FONT, "print")
 
     def drawn(self) -> str:
-        """As SVG."""
+        """Heading as SVG."""
         if not self.sign:
             return html.escape(self.text)
         ink = f' fill="{html.escape(self.colour)}"' if self.colour else ""

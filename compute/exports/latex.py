@@ -63,7 +63,7 @@ IN_T1 = frozenset(
     "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
     "ĂăĄąĆćČčĎďĐđĖėĘęĚěĞğĢģİıĶķĹĺĻļĽľŁłŃńŅņŇňŐőŒœŔŕŖŗŘřŚśŞşŠšŢţŤťŮůŰűŲųŹźŻżŽž¡¿«»„“”‘’£§"
 )
-"""What pdfLaTeX prints as it stands, once the font encoding is T1."""
+"""Characters that pdfLaTeX prints as they are, with the font encoding T1."""
 
 WIDE = 8
 """Above so many columns, a table is made small enough for its page."""
@@ -71,7 +71,7 @@ FITTED = r"""\setlength{\tabcolsep}{3pt}
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 """
 OTHER = r"""\providecommand{\othersign}[2]{\ifdefined\Uchar #2\else\texttt{U+#1}\fi}"""
-"""For the rest: XeLaTeX and LuaLaTeX print the sign, pdfLaTeX its number."""
+"""Macro for other characters: XeLaTeX and LuaLaTeX print them, pdfLaTeX prints their number."""
 
 
 def escape(text: str) -> str:

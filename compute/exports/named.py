@@ -13,7 +13,8 @@ Address = tuple[str, dict[str, list[str]]]
 
 
 class Named(NamedTuple):
-    """Where something is drawn: the page, its key there, and what its controls must show."""
+    """Place of a figure or table: the page, its key there, and the required values of its
+    controls."""
 
     page: str
     key: str
@@ -83,7 +84,7 @@ def named(kind: str, name: str) -> Named:
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
-    """What the pickers show so that it is of this dataset alone. Raises WrongInput."""
+    """Values of the pickers that restrict it to this dataset. Raises WrongInput."""
     if found.of_one is None:
         raise WrongInput(
             f"{name} is about all datasets: leave out --dataset; of one dataset there are the"
@@ -93,7 +94,8 @@ def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
 
 
 def address(text: str) -> Address:
-    """What an address names, copied from a browser whole or from its page on. Raises WrongInput."""
+    """Page and values in an address, copied from a browser whole or from its page on. Raises
+    WrongInput."""
     parts = urlsplit(text)
     page = parts.path.strip("/") or "leaderboard"
     if not re.fullmatch("[a-z]+", page):

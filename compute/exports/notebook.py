@@ -86,8 +86,8 @@ class Results:
         return rows.pivot(index="query_id", columns="system", values="value")
 
     def compare(self, dataset: str, a: str, b: str, measure: str = "nDCG@10") -> Series:
-        """What tells two systems apart, as `compute.evaluate.significance` `Comparison` names it:
-        `difference` (A minus B) with its 95% interval `low` to `high`, `p_randomisation`, …
+        """Comparison of two systems, with the names of `compute.evaluate.significance`
+        `Comparison`: `difference` (A minus B) with its 95% CI `low` to `high`, `p_randomisation`, …
 
         Raises Missing where fewer than two queries have a value of both.
         """
@@ -101,8 +101,8 @@ class Results:
     def holes(
         self, dataset: str, measure: str = "nDCG@10", systems: Sequence[str] = ()
     ) -> DataFrame:
-        """What scores can be by their unjudged documents: a row for each system, as
-        `compute.views.holes.select` `bounds` says. Raises Missing for a run that is not stored."""
+        """Possible range of each system's score, given its unjudged documents, as in
+        `compute.views.holes.select` `bounds`. Raises Missing for a run that is not stored."""
         for name in systems:
             self._run(dataset, name)
         names = list(systems) or self._systems(dataset)
@@ -148,7 +148,9 @@ def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Ite
         # The home of the settings is made where it is not there; a mistyped name is not.
         # Homes of older versions have no home.json yet.
         if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
-            raise Missing(f"{home} is no home folder: name one, or none for that of the settings")
+            raise Missing(
+                f"{home} is no home folder: name one, or none for the home in the settings"
+            )
         now = replace(now, home=Path(home))
     with opened(Store(now), versions) as ask:
         yield Results(ask)

@@ -23,12 +23,13 @@ class View(NamedTuple):
 
     title: str
     address: str
-    """With the value of every picker: it opens the same view."""
+    """Address with the value of every picker: it opens the same view."""
     shown: Sequence[Shown]
     provenance: Mapping[str, Any]
-    """What its numbers were made from, and how."""
+    """Provenance of its numbers."""
     escaped: bool = False
-    """Whether words in CSV files are, as in all that is saved from a browser; see `tables.csv`."""
+    """True if words in CSV files are escaped, as in every file saved from a browser; see
+    `tables.csv`."""
 
 
 def archive(view: View) -> bytes:
@@ -117,7 +118,7 @@ def _readme(view: View, told: Sequence[str]) -> str:
             "",
             *told,
             "address.txt\n    opens this view again, on the same store",
-            "provenance.json\n    what the numbers were made from: commands, settings,"
+            "provenance.json\n    inputs of the numbers: commands, settings,"
             " fingerprints, versions, hardware, dates",
             "",
             pictures,

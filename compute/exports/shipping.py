@@ -59,21 +59,21 @@ class Cut:
     part: Part
     table: pa.Table
     about: Mapping[str, Any]
-    """What its provenance says besides: what was cut."""
+    """Entries of its provenance about cuts."""
 
 
 @dataclass(frozen=True)
 class Shipment:
-    """What now ships, and what it took the place of."""
+    """Result of shipping: what ships now, and what it replaced."""
 
     parts: list[Part]
-    """What was written."""
+    """Written parts."""
     kept: list[Identity]
-    """What of other datasets ships as before."""
+    """Parts of other datasets that still ship."""
     replaced: list[Identity]
-    """What was written with another content than before."""
+    """Parts written with new content."""
     removed: list[Identity]
-    """What ships no longer."""
+    """Parts that no longer ship."""
 
     def __str__(self) -> str:
         size = sum(part.bytes for part in self.parts)
@@ -205,7 +205,7 @@ def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str])
 def _similarities(
     fresh: Sequence[Part], going: Iterable[Identity], staying: Iterable[Identity]
 ) -> Iterator[Cut]:
-    """How alike the collections that go are to all that ship."""
+    """Similarities of the shipped collections to all that ship."""
     counted = {dataset for kind, dataset, _ in going if kind in KINDS_OF_COUNTS}
     others = counted | {dataset for kind, dataset, _ in staying if kind in KINDS_OF_COUNTS}
     for part in fresh:
@@ -274,7 +274,7 @@ def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | N
 
 
 def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
-    """What ships already, as the manifest records it, by identity."""
+    """Parts that ship already, as the manifest records them, by identity."""
     file = folder / "manifest.json"
     if not file.exists():
         return {}

@@ -1,4 +1,4 @@
-"""What ships of counts and similarities: rare terms cut, similarities among what ships."""
+"""Shipped counts and similarities: without rare terms, and only among shipped collections."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -28,6 +28,6 @@ def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def similarities(parts: Sequence[Part], collection: str, others: Collection[str]) -> DataFrame:
-    """Of the similarities that hold, those of a collection to the others that ship."""
+    """Valid similarities of a collection to the others that ship."""
     rows = similarities_stored(parts)
     return rows[(rows["dataset"] == collection) & rows["other"].isin(others)]

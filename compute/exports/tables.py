@@ -218,7 +218,7 @@ def _styled(
 
 
 def _is_turned(table: Table) -> bool:
-    """Whether a paper has its columns down: a few systems on many datasets."""
+    """Whether a paper sets its datasets as rows: a few systems on many datasets."""
     n_rows, n_columns = len(table.rows), len(shown(table)[0])
     return bool(table.scores.columns) and n_columns > MOST_ACROSS and n_columns > n_rows
 

@@ -1,4 +1,4 @@
-"""What `gate` decided, as a person, a pull request, a program or a CI server reads it."""
+"""Verdicts of `gate` for a person, a pull request, a program or a CI server."""
 
 import json
 from collections.abc import Hashable, Mapping
@@ -23,10 +23,10 @@ STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4, NOT_COMPARABL
 ABSENT = "–"
 MOST_DIGITS = 9
 _READING = (
-    "difference: above 0 the candidate is better; its interval is Student's",
-    "queries needed: for an 80% chance of the verdict not worse, were the two equally good",
-    "holes: the shares of baseline and candidate that nobody judged, which count as not relevant;"
-    " range by holes: what the difference can be, were they judged; verdict there: at its ends",
+    "difference: above 0 the candidate is better; its CI is Student's",
+    "queries needed: for an 80% chance of the verdict not worse, if both are equally good",
+    "unjudged: share of the baseline's and the candidate's top k; unjudged documents count as not"
+    " relevant; possible range: of the difference once they are judged; verdict there: at its ends",
 )
 Row = Mapping[Hashable, Any]
 
@@ -40,12 +40,12 @@ class Report:
     baseline: str
     candidate: str
     found: DataFrame
-    """As `non_inferiority.decide`."""
+    """Result of `non_inferiority.decide`."""
     remarks: list[str] = field(default_factory=list)
 
     @property
     def verdict(self) -> str:
-        """Of all groups together."""
+        """Verdict over all groups."""
         return overall(self.found["verdict"].tolist())
 
     @property
@@ -78,11 +78,11 @@ def table(report: Report) -> DataFrame:
             "baseline": _number(row["baseline"]),
             "candidate": _number(row["candidate"]),
             "difference": _number(row["difference"]),
-            "95% interval": _interval(row, report.margin),
+            "95% CI": _interval(row, report.margin),
             "verdict": row["verdict"],
             "queries needed": _count(row["queries_needed"]),
-            "holes": _span(row["holes_baseline"], row["holes_candidate"], ", "),
-            "range by holes": _span(row["least"], row["most"]),
+            "unjudged": _span(row["holes_baseline"], row["holes_candidate"], ", "),
+            "possible range": _span(row["least"], row["most"]),
             "verdict there": _span(row["at_least"], row["at_most"]),
         }
         for row in _rows(report)
@@ -100,7 +100,7 @@ def record(report: Report) -> str:
 
 
 def markdown(report: Report) -> str:
-    """For a comment on a pull request: verdict, table and notes."""
+    """Comment on a pull request: verdict, table and notes."""
     # Imported late: for this form alone.
     from compute.exports.tables import escape_markdown
     from compute.exports.tables import markdown as written
@@ -142,25 +142,25 @@ def write(content: bytes, path: Path) -> None:
 
 
 def notes(report: Report) -> list[str]:
-    """How to read the table, and the remarks."""
+    """Notes on how to read the table, and the remarks."""
     told = list(_READING)
     told += [said for row in _rows(report) if (said := _thin(row, report.margin))]
     return told + report.remarks
 
 
 def _thin(row: Row, margin: float) -> str:
-    """What to know of a group with little to go by; empty for others."""
+    """Warning about a group with few differing queries; empty for others."""
     group, n, differing = row["group"], row["n"], row["differing"]
     if n < 2:
-        return f"{group} has {counted(n, 'query')} that both have a value for: no interval"
+        return f"{group} has {counted(n, 'query')} with a value for both: no interval"
     if differing >= FEWEST:
         enough = row["verdict"] == UNDECIDED and row["queries_needed"] <= n
-        shows = f"with {n:,} queries like those of {group} two that are equally good pass in 80%"
+        shows = f"with {n:,} queries like those of {group}, two equally good systems pass in 80%"
         return f"{shows} of cases or more, and this candidate did not" if enough else ""
     some = f"{differing} of {n:,} queries of {group}" if differing else f"no query of {group}"
     unseen = (1 - margin) ** n
     rare = (
-        f"; a loss of everything on {margin:.3g} of all queries would show on none of {n:,} in"
+        f"; a total loss on {margin:.3g} of all queries would not appear among {n:,} in"
         f" {unseen:.0%} of cases"
     )
     return f"{some} {'differ' if differing > 1 else 'differs'}{rare * (unseen > LEVEL / 2)}"
@@ -206,7 +206,7 @@ def _interval(row: Row, margin: float) -> str:
 
 
 def _digits(end: Any, margin: float) -> int:
-    """As few digits as put an end on the same side of the margin's loss as all of them, 4 to 9."""
+    """Fewest digits, 4 to 9, that put an end on the right side of the margin's loss."""
     if _absent(end):
         return 4
 

@@ -1,1 +1,1 @@
-"""What comes in: runs, qrels and collections, checked, fetched, imported."""
+"""Import of runs, qrels and corpora: checked, fetched, stored."""

@@ -29,7 +29,7 @@ FIRST = 10
 DEEPEST = 100
 """The rank to which the joint range of two lists is found: its time grows as the square."""
 _ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
-"""What may follow the dataset in the name of a file in a folder: `scifact.run.gz`."""
+"""Possible endings after the dataset in the name of a file in a folder: `scifact.run.gz`."""
 
 
 class Given(NamedTuple):
@@ -41,21 +41,21 @@ class Given(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """What is known of one run on one dataset."""
+    """Facts about one run on one dataset."""
 
     name: str
     values: Series
-    """By query_id, of queries that have a value."""
+    """Value by query_id, for queries that have one."""
     top: DataFrame
     """query_id, doc_id, rank, down to the rank that was asked for."""
     depth: int
-    """To which the run is kept."""
+    """Depth of the run."""
     remarks: list[str]
 
 
 def given(store: Store, word: str) -> Given:
-    """What a word names. Raises WrongInput where a path and a stored system are called so, or
-    where it is not UTF-8; Missing where nothing is called so."""
+    """Run or system that an argument names. Raises WrongInput if a path and a stored system have
+    the name, or if it is not UTF-8; Missing if neither exists."""
     if any("\ud800" <= letter <= "\udfff" for letter in word):
         raise WrongInput(f"{shown(word)} is no name in UTF-8: rename the file or folder")
     systems = {part.system for part in store.parts("hits", picked=None)}
@@ -70,7 +70,7 @@ def given(store: Store, word: str) -> Given:
         )
     if not is_path and word not in systems:
         raise Missing(
-            f"{shown(word)} is no path that exists and no system with a stored run:"
+            f"{shown(word)} is neither an existing path nor a system with a stored run:"
             f" {near(word, systems)}give a run file, a folder of them, or a system that"
             " python -m compute scores lists"
         )
@@ -154,7 +154,7 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
         )
     if system in freshness.outdated(store.parts(picked=[system]), [name]):
         raise Missing(
-            f"{system} on {name} was made before what it is made from changed: python -m compute"
+            f"{system} on {name} is stale, its inputs have changed since: python -m compute"
             f" rescore {name}, or run or import it again"
         )
     hits, scores = (damage.wanted(store, kind, name, system) for kind in ("hits", "scores"))

@@ -104,7 +104,7 @@ def import_dataset(
 
 
 def _taken(name: str) -> Conflict:
-    """Why runs make no dataset of a name that is stored: its queries and texts would go."""
+    """Refusal of runs for a dataset name that is stored: its queries and texts would be lost."""
     return Conflict(
         f"{name} is stored here already: import-run FILES --dataset {name} adds runs to it; or"
         f" choose another name, or first remove {name}"
@@ -120,7 +120,7 @@ def _of_files(
     """Judgements, or runs, or both, with the texts of queries or without."""
     if qrels and is_empty(qrels):
         if not files:
-            raise WrongInput(f"{qrels}: no judgement in it: give some, or runs beside it (--runs)")
+            raise WrongInput(f"{qrels}: no judgement in it: give some, or runs too (--runs)")
         qrels = None
     if qrels is None:
         return unjudged.OfRuns(files, queries)
@@ -145,7 +145,7 @@ def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
 
 
 def replaced(store: Store, loaded: Loaded) -> str:
-    """What of an own collection an import put away; empty for nothing."""
+    """Sentence about the dataset that an import replaced; empty if there was none."""
     name, now = loaded.dataset.name, (loaded.documents, loaded.queries, loaded.judgements)
     same = {part.fingerprint for part in now if part}
     gone = [
@@ -163,8 +163,7 @@ def replaced(store: Store, loaded: Loaded) -> str:
 
 
 def remarks(loaded: Loaded) -> list[str]:
-    """What of the texts of a collection's queries was not taken, how its grades were made, and
-    `alike`; none where none is."""
+    """Remarks on ignored fields of the queries, on converted grades, and from `alike`."""
     about = loaded.queries.provenance
     told = [left_out(about.get("left_out", {})), about.get("grades", ""), alike(loaded)]
     name = loaded.dataset.name
@@ -173,14 +172,14 @@ def remarks(loaded: Loaded) -> list[str]:
 
 
 def left_out(names: Mapping[str, int]) -> str:
-    """What topics hold beside the texts that were taken, as a sentence; empty for nothing."""
+    """Sentence about the ignored fields of topics; empty if there are none."""
     often = {name: f"{number:,} times" if number > 1 else "once" for name, number in names.items()}
     told = ", ".join(f"{shown(name)} {number}" for name, number in often.items())
-    return f"beside the texts of the queries the topics hold, left out: {told}" if told else ""
+    return f"ignored fields of the topics: {told}" if told else ""
 
 
 def alike(loaded: Loaded) -> str:
-    """What `check` says, too, of document ids that are easily taken for each other; else empty."""
+    """Remark of `check` on document ids that are easily confused; else empty."""
     if loaded.lengths is None:
         return ""
     twins, path = doctor.Twins(), loaded.lengths.path
@@ -297,7 +296,7 @@ def _hits(file: Path, *, any_tag: bool, how: shapes.How | None) -> tuple[str, pa
     except WrongInput:
         if is_qrels(file):
             raise WrongInput(
-                f"{file} is a qrels file, not a run: import-dataset --qrels takes it in"
+                f"{file} is a qrels file, not a run: import it with import-dataset --qrels"
             ) from None
         raise
 
@@ -334,7 +333,7 @@ def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
 
 
 def _metadata(file: Path) -> dict[str, str]:
-    """What comment lines say by ir_metadata of how the run was made."""
+    """Comment lines of ir_metadata on the making of the run."""
     if shapes.is_parquet(file):
         return {}
     comments = [line[1:].removeprefix(" ") for line in trec.lines(file) if line[:1] == "#"]
@@ -367,7 +366,7 @@ def _of_split(
 
 
 def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
-    """What `check` says of the file, too, of all that changes numbers."""
+    """Remarks of `check` on the file that affect numbers."""
     first = top(run.top(10))[_PAIR.names]
     pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
     judged, corpus = doctor.pairs(loaded.judgements), loaded.lengths is not None
@@ -388,7 +387,7 @@ def refuse_strange_documents(
     if of := by_text.of_known(own.slice(0, _SPOT), corpus):
         raise WrongInput(
             f"{file}: its documents are chunks of those of {dataset.collection}, as {shown(of[0])}"
-            f" of {shown(of[1])}: fold them to documents, each by its best rank (--fold)"
+            f" of {shown(of[1])}: merge them into documents, each by its best rank (--fold)"
         )
     near = doctor.nearest("document", own, corpus, dataset.collection)
     raise WrongInput(

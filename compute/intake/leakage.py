@@ -75,7 +75,7 @@ def compare(
 
 
 def stored(store: Store, dataset: str, name: str) -> Part:
-    """What was found for a training set. Raises Missing for one that was not compared."""
+    """Result for a training set. Raises Missing for one that was not compared."""
     names = {part.system: part for part in store.parts(KIND, dataset)}
     if name not in names:
         raise Missing(

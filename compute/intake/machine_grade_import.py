@@ -49,11 +49,11 @@ order by all
 
 @dataclass(frozen=True)
 class Taken:
-    """What an import came to."""
+    """Outcome of an import."""
 
     part: Part
     new: bool
-    """Whether it was not stored already."""
+    """True if it was not stored already."""
     n_others: int
     """Pairs of queries that the dataset has not: left out."""
     n_failed: int
@@ -125,7 +125,7 @@ def from_run(
         stored = [hits.system for hits in bench.store.parts("hits", dataset.name)]
         raise Missing(
             f"no run of {system} on {dataset.name} is stored: {near(system, stored)}"
-            "python -m compute scores lists what there is"
+            "python -m compute scores lists the stored runs"
         )
     if bool(thresholds) == bool(quantiles):
         raise WrongInput(
@@ -186,7 +186,7 @@ def publish(
         if old and not replace:
             raise Conflict(
                 f"{machine} has other grades on {dataset.name}: give these another name"
-                " (--machine NAME), or put them in the place of those (--replace)"
+                " (--machine NAME), or replace the others (--replace)"
             )
         of = {"dataset": dataset.name, "system": machine, "fingerprint": mark}
         with bench.store.publishing(f"import grades of {machine} on {dataset.name}") as parts:
@@ -196,7 +196,7 @@ def publish(
 def check_name(machine: str) -> None:
     """Raises WrongInput for what cannot name a machine."""
     if not _NAME.fullmatch(machine):
-        raise WrongInput(f"{machine[:60]!r} cannot name a machine (no blanks): --machine NAME")
+        raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no blanks): --machine NAME")
 
 
 def _queries(loaded: Loaded) -> set[str]:

@@ -52,7 +52,7 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 FORM = "judge"
-"""What the provenance of such grades says that they are from."""
+"""Source of such grades in their provenance."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before a request is sent again that failed, unless the server asks for others."""
 LOCKED = 10.0
@@ -74,7 +74,7 @@ order by place
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What an operator asks for: a task's pairs, or what is unjudged in some systems' top k."""
+    """Request of an operator: a task's pairs, or the unjudged documents in some systems' top k."""
 
     dataset: str
     machine: str
@@ -82,7 +82,7 @@ class Plan:
     systems: tuple[str, ...] = ()
     depth: int = 10
     guideline: str = ""
-    """Of a pool; a task has its own."""
+    """Guideline of a pool; a task has its own."""
     address: str = ""
     model: str = ""
     requests: int = 0
@@ -92,12 +92,12 @@ class Plan:
     """Tokens that an answer may have."""
 
     def record(self) -> dict[str, Any]:
-        """As JSON values, which `of_record` reads."""
+        """JSON values, which `of_record` reads."""
         return asdict(self) | {"systems": list(self.systems)}
 
     @property
     def limits(self) -> Spent:
-        """What may be spent."""
+        """Limits of requests and tokens."""
         return Spent(self.requests, self.tokens)
 
 
@@ -114,7 +114,8 @@ class Prepared:
     plan: Plan
     prompt: Prompt
     identity: str
-    """Of the prompt, the model, its address and the texts: grades of one machine share it."""
+    """Identity of the prompt, the model, its address and the texts: grades under one name share
+    it."""
     texts: DataFrame
     """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
     asked: DataFrame
@@ -130,15 +131,15 @@ class Prepared:
 
 
 class Estimate(NamedTuple):
-    """What a judging would take, before anything is sent."""
+    """Cost estimate of a judging, before anything is sent."""
 
     pairs: int
     to_ask: int
     without_text: int
     usual_tokens: int
-    """If every answer is a grade and a token has four bytes."""
+    """Tokens if every answer is a grade and a token has four bytes."""
     most_tokens: int
-    """If every pair is asked twice and every byte is a token."""
+    """Tokens if every pair is asked twice and every byte is a token."""
 
     @property
     def sentence(self) -> str:
@@ -147,7 +148,7 @@ class Estimate(NamedTuple):
         told = [f"{counted(self.pairs, 'pair')}: {counted(self.to_ask, 'request')}"]
         told[0] += f", {most:,} if no answer is a grade" * (most > 0)
         told += [f"about {self.usual_tokens:,} tokens, at most {self.most_tokens:,}"]
-        told += ["what the server fails to answer comes on top"]
+        told += ["failed requests come on top"]
         done = self.pairs - self.to_ask - self.without_text
         told += [f"{done:,} asked before"] * (done > 0)
         told += [f"{self.without_text:,} without text here"] * (self.without_text > 0)
@@ -174,13 +175,15 @@ def judgeable(store: Store) -> list[str]:
 
 
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
-    """Let the texts of a dataset go to an address. Raises WrongInput for one without its own."""
+    """Allow the texts of a dataset to be sent to an address. Raises WrongInput for one without its
+    own."""
     _require_own_texts(dataset(name, own_datasets(store)))
     journal.allow(store, name, address, person)
 
 
 def forbid(store: Store, name: str, address: str = "") -> None:
-    """Let the texts of a dataset, or of one that shares them, go nowhere, or not to an address."""
+    """Revoke the permission for the texts of a dataset, and of those that share them, for one
+    address or all."""
     own = own_datasets(store)
     rows = [*DATASETS.values(), *own.values()]
     given = dataset(name, own)
@@ -261,7 +264,7 @@ def _top(store: Store, plan: Plan, name: str) -> DataFrame:
         stored = [hits.system for hits in store.parts("hits", plan.dataset)]
         raise Missing(
             f"no run of {name} on {plan.dataset} is stored: {near(name, stored)}"
-            "python -m compute scores lists what there is"
+            "python -m compute scores lists the stored runs"
         )
     columns = ["query_id", "doc_id", "rank"]
     table = pq.read_table(part.path, columns=columns, filters=[("rank", "<=", plan.depth)])
@@ -277,7 +280,7 @@ def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
 
 
 def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
-    """What asking for all that is open would take."""
+    """Cost estimate of asking for all open pairs."""
     rows = ready.open(again=again)
     usual = most = 0
     for query, document in zip(rows["query"], rows["document"], strict=True):
@@ -308,7 +311,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
         try:
             _ask_all(bench, ready, ready.open(bench.job, again=again))
         except BeirscopeError as error:
-            stay = "what is graded stays, and the next start goes on with the rest"
+            stay = "the grades so far are kept, and the next start continues with the rest"
             raise type(error)(f"{error}; {stay}") from error
         finally:
             taken = _publish(bench, ready, start)

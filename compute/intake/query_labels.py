@@ -109,24 +109,24 @@ def _mark(rows: DataFrame) -> str:
 
 
 def by_key(keys: Iterable[str], made: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """What `made_by_key` gives of labels of these keys that are made at once."""
+    """`made_by_key` for labels of these keys that are made together."""
     own = {name: made[name] for name in _OF_KEY if name in made}
     return {key: [own] for key in sorted({*keys})}
 
 
 def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
-    """What made the labels of each key, one after the other: command, date and file."""
+    """Provenance of the labels of each key: command, date and file of each step."""
     of = part.provenance
     return of["keys"] if "keys" in of else by_key(recompute.read(part)["key"], of)
 
 
 def of_key(store: Store, dataset: str, key: str) -> int:
-    """How many labels of a key a dataset has. Raises Missing for none, with the keys there
-    are, Conflict for one of a training set."""
+    """Number of labels of a key in a dataset. Raises Missing for none, with the existing keys,
+    Conflict for one of a training set."""
     if name := of_training(store, dataset).get(key):
         raise Conflict(
             f"{shown(key)} is what `leakage find` found on {dataset}: python -m compute remove"
-            f" {dataset} --training {name} takes it away"
+            f" {dataset} --training {name} removes it"
         )
     part = store.part(KIND, dataset)
     known = Counter(recompute.read(part)["key"].tolist()) if part else Counter[str]()
@@ -159,7 +159,7 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
     rows = DataFrame(found, columns=[*COLUMNS, "line"]).astype({"line": "int64"})
     rows, no_kinds = _of_kinds(rows, file, left_out=of_fields)
     if rows.empty:
-        besides = f" but {', '.join(map(shown, no_kinds))}, which tell no kinds of queries"
+        besides = f" but {', '.join(map(shown, no_kinds))}, which make no query groups"
         raise WrongInput(f"{file}: no label in it{besides * bool(no_kinds)}, give a file with some")
     if len(twice := rows[rows.duplicated(["query_id", "key"])]):
         query_id, key, _, line = twice.iloc[0]
@@ -192,9 +192,7 @@ def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame
 
 
 def _too_many(key: str, n: int) -> str:
-    return (
-        f"{shown(key)} has {n:,} values: too many for kinds of queries, keep at most {MOST_VALUES}"
-    )
+    return f"{shown(key)} has {n:,} values: too many for query groups, keep at most {MOST_VALUES}"
 
 
 def _is_label(text: str) -> bool:
@@ -213,7 +211,7 @@ def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
             continue
         if len(cells) != 3 or not all(cells):
             raise WrongInput(
-                f"{file}, line {number}: not query_id, key and value between tabs, mend the line"
+                f"{file}, line {number}: not query_id, key and value between tabs, fix the line"
             )
         query_id, key, value = (cells[names.index(name)] for name in COLUMNS)
         yield query_id, key, value, number
@@ -229,7 +227,7 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
             fields = {**record, **inner}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise WrongInput(
-                f"{file}, line {number}: no query with an _id in JSON, mend the line"
+                f"{file}, line {number}: no query with an _id in JSON, fix the line"
             ) from None
         for key, value in fields.items():
             kind = key not in ("_id", "text", "title") and type(value) in (str, int, float, bool)

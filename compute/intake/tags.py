@@ -1,4 +1,4 @@
-"""What runs are called when several files come at once: by their tags, or else by their files."""
+"""Names of runs that are imported together: their tags, or else their files."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -31,7 +31,7 @@ def tag(file: Path) -> str:
 
 
 def names(runs: Sequence[Tagged]) -> list[str]:
-    """What each is called: its tag, or its file's name where several files have the same tag.
+    """Name of each run: its tag, or its file's name where several files have the same tag.
 
     By tag alone the first of them would take the name, and the others could not come in. Files
     whose names settle nothing, as run.gz in two folders, keep their tag.

@@ -15,7 +15,7 @@ from compute.store.loading import Bench, Content, Loaded, look, publish, stored
 from compute.store.store import Part
 
 LEAST = 0.5
-"""Of the judged documents at least so many must be in a collection that is known by ids alone."""
+"""Least share of the judged documents that a corpus must contain, if the dataset has only ids."""
 
 
 def add_texts(
@@ -48,7 +48,7 @@ def add_texts(
 
 
 def misfit(bench: Bench, dataset: Dataset, path: Path) -> str:
-    """Why the texts of a folder or archive cannot be added to a dataset; empty where they can.
+    """Reason why the texts of a folder or archive cannot be added to a dataset; empty if they can.
 
     `add_texts` would refuse with the same sentence: both ask `_fitting`.
     """
@@ -69,13 +69,13 @@ def _opened(path: Path, dataset: Dataset, called: str) -> BeirSource:
 
 
 def said(loaded: Loaded) -> str:
-    """What was added, in words."""
+    """Sentence about the added texts."""
     documents = loaded.documents.rows if loaded.documents else 0
     return f"texts of {counted(documents, 'document')} and {counted(loaded.queries.rows, 'query')}"
 
 
 def lacks_texts(parts: Iterable[Part], name: str) -> bool:
-    """Whether a dataset is stored by its ids alone."""
+    """Whether a dataset is stored only by its ids."""
     own = {(part.kind, part.dataset): part for part in parts if not part.system}
     queries = own.get(("queries", name))
     if queries is None:
@@ -87,9 +87,7 @@ def lacks_texts(parts: Iterable[Part], name: str) -> bool:
 def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
     found = stored(bench.store, dataset)
     if found is None:
-        raise Missing(
-            f"nothing is stored of {dataset.name}: import-dataset takes it in with its texts"
-        )
+        raise Missing(f"{dataset.name} is not stored: import it with its texts by import-dataset")
     if found.documents is not None:
         raise Conflict(f"the texts of {dataset.name} are here already: nothing is to be added")
     return found
@@ -111,7 +109,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
     if missing:
         raise WrongInput(
             f"{where}: {counted(len(missing), 'query')} of {name}, as {shown(missing[0])}, are not"
-            " in it: it is another collection, or another version"
+            " in it: it is another dataset, or another version"
         )
     texts = content.queries
     content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
@@ -119,7 +117,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
         _refuse_strange(found, content, where)
     elif not _is_known(found, content):
         raise WrongInput(
-            f"{where}: its texts are not those that the stored results of {name} were made from"
+            f"{where}: its texts differ from those behind the stored results of {name}"
             f" ({content.count.n_documents:,} documents there, {found.lengths.rows:,} here):"
             " give the same version, or import it as a dataset of its own"
         )
@@ -127,7 +125,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
 
 
 def _is_known(found: Loaded, content: Content) -> bool:
-    """Whether the corpus, and the queries of results that ship, have the stored fingerprints."""
+    """Whether the corpus, and the queries of shipped results, have the stored fingerprints."""
     now = content.fingerprints
     assert found.lengths is not None
     same = now["lengths"] == found.lengths.fingerprint
@@ -141,5 +139,5 @@ def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
     if there < LEAST * judged:
         raise WrongInput(
             f"{where}: {there:,} of the {judged:,} judged documents of {found.dataset.name} are"
-            " in it: it is another collection"
+            " in it: it is another dataset"
         )

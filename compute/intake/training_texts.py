@@ -58,7 +58,7 @@ def of_file(path: Path) -> Iterator[Text]:
 
 
 def of_split(loaded: Loaded) -> Iterator[Text]:
-    """What a stored split trains with: its queries, and the documents judged relevant in it."""
+    """Training texts of a stored split: its queries, and the documents judged relevant in it."""
     name, judged = loaded.dataset.name, read(loaded.judgements)
     for query_id, text in read(loaded.queries)[["query_id", "text"]].dropna().to_numpy():
         yield Text(name, query_id, text)
@@ -83,7 +83,7 @@ def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:
             record = json.loads(line)
             texts = list(_strings(record))
         except (ValueError, RecursionError):
-            raise WrongInput(f"{path}, line {number}: broken JSON, mend the line") from None
+            raise WrongInput(f"{path}, line {number}: broken JSON, fix the line") from None
         named = record.get("_id") if isinstance(record, dict) else None
         place = f"line {number}" if named is None else str(named)
         yield from (Text(path.name, place, text) for text in texts)
@@ -110,13 +110,13 @@ def _text_columns(path: Path, first: list[Line]) -> list[int]:
     if not found:
         raise WrongInput(
             f"{path}: no column of texts, every cell of its first lines is one word: give texts,"
-            " not ids alone"
+            " not only ids"
         )
     return found
 
 
 def _table(path: Path, numbered: Iterable[Line], columns: list[int]) -> Iterator[Text]:
-    """Where the first column is none of texts, it is the id."""
+    """Rows of a table; a first column without texts holds the ids."""
     for number, line in numbered:
         cells = line.split("\t")
         place = f"line {number}" if columns[0] == 0 else cells[0]

@@ -41,7 +41,7 @@ class OfRuns(Source):
         return any(self._found[1:])
 
     def documents(self) -> Iterator[Document]:
-        """Those whose texts stand beside their ids."""
+        """Documents whose texts are beside their ids."""
         judged = {one.doc_id: one.text for one in self.judged.documents()} if self.judged else {}
         texts = judged | self._found[2]
         return (Document(name, "", text) for name, text in texts.items())
@@ -65,13 +65,13 @@ class OfRuns(Source):
         return known.assign(text=known["text"].astype("str").fillna(own))
 
     def judgements(self) -> DataFrame:
-        """Those beside the runs; mostly none."""
+        """Judgements beside the runs; usually none."""
         if self.judged:
             return self.judged.judgements()
         return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
 
     def subtopics(self) -> DataFrame | None:
-        """Those of the judgements."""
+        """Subtopics of the judgements."""
         return self.judged.subtopics() if self.judged else None
 
     def identity(self) -> dict[str, Any]:
@@ -80,13 +80,13 @@ class OfRuns(Source):
         return {"runs": files, "read_with": [how.words() for _, how in self._given]}
 
     def left_out(self) -> dict[str, int]:
-        """What a file of texts holds besides."""
+        """Ignored fields of a file of texts."""
         if self.judged:
             return self.judged.left_out()
         return dict(self._read[1]) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
-        """What was left out, and how grades were made."""
+        """Ignored fields, and a sentence about converted grades."""
         return self.judged.told() if self.judged else super().told()
 
     def read_from(self) -> list[Path]:
@@ -129,7 +129,7 @@ class OfRuns(Source):
 
 
 class Judged(QrelsOnly):
-    """What is stored of a dataset, with judgements that came later."""
+    """Stored dataset with judgements that came later."""
 
     def __init__(self, loaded: Loaded, given: QrelsOnly) -> None:
         super().__init__(given.path, given.how)
@@ -149,11 +149,11 @@ class Judged(QrelsOnly):
         return pd.concat([stored, more], ignore_index=True)
 
     def queries(self) -> DataFrame:
-        """All of them: those that nobody judged yet can be."""
+        """All queries, also those without judgements."""
         return self.all_queries()
 
     def judgements(self) -> DataFrame:
-        """Those that came, by the ids of queries where these are called by their texts.
+        """New judgements, by query ids even if they name queries by their texts.
 
         Raises WrongInput where they are of no query that is stored.
         """
@@ -170,6 +170,6 @@ class Judged(QrelsOnly):
         return found
 
     def identity(self) -> dict[str, Any]:
-        """That of the judgements, and of what was stored."""
+        """Identity of the judgements, and of the stored dataset."""
         before = self._loaded.queries.provenance["source"]
         return super().identity() | {"judged_after": before}

@@ -34,11 +34,9 @@ from compute.store.store import Store
 
 Answer = dict[str, Any]
 RUN, BOTH = "run", "run and qrels"
-"""What files are taken as, besides what `imports.import_dataset` calls them."""
+"""Roles of files besides those of `imports.import_dataset`."""
 STRANGE = "not the texts that are lacking here"
-ELSEWHERE = (
-    "choose the dataset that they belong to, or “A new dataset” to take them in under another name"
-)
+ELSEWHERE = "choose their dataset, or “A new dataset” to import them under another name"
 
 
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
@@ -65,7 +63,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
             pass
         finally:
             process.kill()
-    raise Unavailable("the process that reads the files was ended: try fewer of them at once")
+    raise Unavailable("the process that reads the files was killed: try fewer files at once")
 
 
 def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
@@ -173,7 +171,7 @@ _Given = Sequence[tuple[str, Upload, shapes.How]]
 def _made_of(
     given: _Given, runs: Sequence[tuple[Upload, shapes.How]]
 ) -> tuple[dict[str, Any], str]:
-    """What `imports.import_dataset` takes of the files, and their names in its order."""
+    """Arguments of `imports.import_dataset` for the files, and their names in its order."""
     kinds = {kind: (file, how) for kind, file, how in given if kind != RUN}
     paths: dict[str, Any] = {kind: file.path for kind, (file, _) in kinds.items()}
     if BOTH in paths:
@@ -213,7 +211,7 @@ def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _hows(order: Mapping[str, Any]) -> list[shapes.How]:
-    """How each file is read."""
+    """Options for reading each file."""
     given = order.get("how") or [{}] * len(order["files"])
     return [shapes.How(**about) for about in given]
 

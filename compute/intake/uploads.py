@@ -53,7 +53,7 @@ def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
             raise WrongInput(f"{name} is not of a kind that is read here: {known}")
         if size > most * 1024**2:
             raise WrongInput(
-                f"{name} is larger than {most} MB (setting upload_megabytes): take it in with"
+                f"{name} is larger than {most} MB (setting upload_megabytes): import it with"
                 " python -m compute import-run or import-dataset on the server"
             )
     if sum(size for _, size in sizes) > most * 1024**2:

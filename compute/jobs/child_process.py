@@ -37,7 +37,7 @@ class Stopped(Exception):
 
 
 class Crew:
-    """What one worker has at work: its workflows, and the children, to be ended all at once."""
+    """Running workflows and child processes of one worker, to be ended together."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -59,12 +59,12 @@ class Crew:
                 self._at_work.discard(job)
 
     def is_busy(self) -> bool:
-        """Whether a job, a task or a shard is at work here."""
+        """Whether a job, a task or a shard runs here."""
         with self._lock:
             return bool(self._at_work)
 
     def stranded(self, given: Collection[str]) -> set[str]:
-        """Those given to this worker that are not at work here."""
+        """Workflows assigned to this worker that do not run here."""
         with self._lock:
             return set(given) - self._at_work
 
@@ -139,13 +139,13 @@ class Child:
 
     @property
     def lives(self) -> bool:
-        """Whether its process is there."""
+        """Whether its process runs."""
         return self._process is not None and self._process.poll() is None
 
     def do(
         self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
     ) -> dict[str, Any]:
-        """Have a step done and return its answer; `watch` hears how far it is.
+        """Run a step and return its answer; `watch` receives its progress.
 
         Raises StepFailed with its sentence, Stopped when it is no longer `wanted`.
         """
@@ -173,7 +173,7 @@ class Child:
             self.close()
 
     def close(self) -> None:
-        """Let a child go that has nothing to do, with all that it started."""
+        """Stop an idle child, with all processes that it started."""
         process = self._process
         if process is not None:
             self.kill()
@@ -246,7 +246,7 @@ def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]"
 
 
 def environment(settings: Settings, job: str) -> dict[str, str]:
-    """What the child of a job gets: the settings, with the key of machines for a judging alone."""
+    """Environment of a job's child: the settings; the key of the LLM server only for a judging."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     values["metrics_token"] = ""
     if not job.startswith("judge-"):

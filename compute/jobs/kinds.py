@@ -25,7 +25,7 @@ def _none(_: Store, __: Targets) -> Collection[Target]:
 
 @dataclass(frozen=True)
 class Kind:
-    """What a job of this name does."""
+    """Steps and targets of a kind of job."""
 
     name: str
     text: str
@@ -33,15 +33,15 @@ class Kind:
     """(store, systems, datasets) as they were named to what is to be done. Raises for wrong
     names, before anything is queued."""
     steps: tuple[str, ...]
-    """Of each target, in this order: names in `compute.jobs.steps.STEPS`."""
+    """Steps of each target, in this order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
     """(store, targets) to those that are up to date: left out, unless the job says `again`."""
     noun: str = ""
-    """What is made of a target without a system: `word counts` of scifact."""
+    """Noun for the result on a target without a system: `word counts` of scifact."""
 
     @property
     def work(self) -> str:
-        """What is done to a target: kinds of the same steps share their tasks."""
+        """Key of the steps on a target: kinds with the same steps share their tasks."""
         return "+".join(self.steps)
 
 
@@ -77,7 +77,7 @@ def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
         if (not wanted or part.dataset in wanted) and (not systems or part.system in systems)
     ]
     if not found:
-        raise Missing("no stored run fits: python -m compute scores lists what there is")
+        raise Missing("no stored run fits: python -m compute scores lists the stored runs")
     return found
 
 
@@ -104,12 +104,12 @@ def corpora(store: Store, datasets: Named) -> list[Dataset]:
 
 
 def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """What concerns documents alone: one target of each collection, without a system.
+    """Targets that only need documents: one of each corpus, without a system.
 
     A named dataset need not be stored yet.
     """
     if systems:
-        raise WrongInput("this needs documents alone, no systems: leave --systems out")
+        raise WrongInput("this needs only documents, no systems: leave --systems out")
     found = corpora(store, datasets)
     if not found:
         raise Missing("no documents are stored: python -m compute run bm25 DATASET loads them")
@@ -152,7 +152,7 @@ def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
 
 def _judged(_: Store, __: Named, ___: Named) -> list[Target]:
     raise WrongInput(
-        "which documents a machine judges, and how many: python -m compute judge --queue starts it"
+        "an LLM judges only the documents you name: python -m compute judge --queue starts it"
     )
 
 
@@ -175,14 +175,14 @@ KINDS = kinds(
     Kind("score", "stored runs, scored again", _stored_runs, ("score",)),
     Kind(
         "demo",
-        "eight systems on the PyDocs collections, whose results ship",
+        "the eight shipped systems on the PyDocs datasets",
         lambda *_: demo.pairs(),
         _RUN,
         _current_runs,
     ),
     Kind(
         "overlap",
-        "collections counted word by word, and compared with all that are",
+        "words of corpora, compared with all counted corpora",
         one_per_corpus,
         ("load", "count", "compare"),
         _current_overlaps,
@@ -190,7 +190,7 @@ KINDS = kinds(
     ),
     Kind(
         "lengths",
-        "document lengths of datasets and of what their runs put first",
+        "document lengths of datasets and of the top of their runs",
         _with_documents,
         ("lengths",),
         _current_lengths,
@@ -212,7 +212,7 @@ KINDS = kinds(
     ),
     Kind(
         "judge",
-        "grades of documents, asked of the machine that the settings name",
+        "grades of documents from the LLM server in the settings",
         _judged,
         ("judge",),
     ),

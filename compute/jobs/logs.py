@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def file(settings: Settings, job: str) -> Path:
-    """Where the log of a job or task lies. Raises Missing for what is no id.
+    """Log file of a job or task. Raises Missing for an invalid id.
 
     A shard has an id, but writes to the log of its task.
     """

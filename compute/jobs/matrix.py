@@ -34,7 +34,7 @@ STATES = (
     records.FAILED,
     CANNOT,
 )
-"""What a cell can say."""
+"""States of a cell."""
 
 Target = tuple[str, str]
 """The names of a system and a dataset."""
@@ -51,12 +51,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What some runs would take, from what runs took before."""
+    """Estimated duration of runs, from earlier runs."""
 
     seconds: float
-    """Of those that can be told."""
+    """Seconds of the runs that can be estimated."""
     unknown: int
-    """How many cannot: nothing like them was run here yet."""
+    """Number of runs without an estimate: nothing similar ran here yet."""
 
 
 def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
@@ -121,7 +121,7 @@ def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Ce
 
 
 class Seen:
-    """What one look at the store and the sources found: each is asked once."""
+    """Snapshot of the store and the sources, each read once."""
 
     def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
         self.store = store
@@ -146,7 +146,7 @@ class Seen:
         return loading.Loaded(row, documents, queries, judgements, lengths)
 
     def stored(self, name: str, dataset: str) -> Cell:
-        """What the store says of the pair, whatever jobs there are."""
+        """State of the pair in the store, whatever jobs there are."""
         hits = self.parts.get(("hits", dataset, name))
         scores = self.parts.get(("scores", dataset, name))
         if hits is None or scores is None:
@@ -184,7 +184,7 @@ class Seen:
         )
 
     def _hits(self, dataset: str, name: str, of: str) -> Part | None:
-        """As `pairs.stored_hits`, what is made `of` it and ships needs it whole."""
+        """Hits as in `pairs.stored_hits`; a shipped run `of` a fusion needs them whole."""
         at = "hits", dataset, name
         ships = ("hits", dataset, of) in self._shipped
         return self.parts.get(at) or (None if ships else self._shipped.get(at))
@@ -196,7 +196,7 @@ class Seen:
         return part
 
     def _source(self, dataset: str) -> tuple[str, object]:
-        """Why there is no source, or its identity."""
+        """Reason why there is no source, or its identity."""
         if dataset not in self._sources:
             try:
                 origin = source(self.datasets[dataset], self.store.settings)
@@ -210,7 +210,8 @@ class Seen:
         return not missing and identity != loaded.queries.provenance["source"]
 
     def obstacle(self, name: str, dataset: str) -> str:
-        """Why the system cannot run here or the dataset cannot be had; empty if neither."""
+        """Reason why the system cannot run here or the dataset cannot be had; empty if there is
+        none."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         row = self.systems[name]
@@ -220,16 +221,17 @@ class Seen:
         return missing or self._obstacle_of(row, dataset)
 
     def _obstacle_of(self, row: System, dataset: str) -> str:
-        """Why the system, or what it is made from, cannot run on what is there of the dataset."""
+        """Reason why the system, or one of its inputs, cannot run on the stored part of the
+        dataset."""
         loaded = self.loaded[dataset]
         if loaded is not None and loaded.documents is None and _reads(row):
-            return f"{dataset} has judgements alone, no documents to search"
+            return f"{dataset} has only judgements, no documents to search"
         if row.name not in self._checked:
             self._checked[row.name] = _check(row)
         return self._checked[row.name] or self._obstacle_of_inputs(row, dataset)
 
     def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
-        """Why a run that it is made from is neither stored nor can be made."""
+        """Reason why an input run is neither stored nor can be made."""
         for of in row.inputs:
             if self._hits(dataset, of, row.name):
                 continue
@@ -242,7 +244,7 @@ class Seen:
 
 
 def _reads(row: System) -> bool:
-    """Whether the system needs documents: all but those that fuse stored runs."""
+    """Whether the system needs documents: all but fusions of stored runs."""
     return not (isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS)
 
 
@@ -256,7 +258,7 @@ def _check(row: System) -> str:
 
 
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
-    """How long these would take on one worker, scaled by documents and queries.
+    """Estimated duration on one worker, scaled by documents and queries.
 
     Indexing grows with the documents, searching with the queries: Lucene's and FAISS's share that
     grows with both is small beside starting and encoding. An index that is there costs nothing.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 APPLICATION = "beirscope"
 VERSION = "1"
-"""What workers and jobs must agree on; raised when jobs of before cannot go on."""
+"""Version on which workers and jobs must agree; raised when older jobs cannot continue."""
 WEIGHTS = "-weights"
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
 MOST_NAMED = 3
@@ -45,7 +45,7 @@ def queues(settings: Settings, *, weights: bool) -> tuple[str, ...]:
 
 
 def queues_of(settings: Settings, kind: str, name: str) -> tuple[str, ...]:
-    """Those in which what a job of this kind does with a system waits, and its shards."""
+    """Queues of the tasks of a job of this kind with a system, and of its shards."""
     return queues(settings, weights=_loads_weights(kind, name))
 
 
@@ -58,20 +58,20 @@ def _loads_weights(kind: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class Started:
-    """What became of a request."""
+    """Outcome of a request."""
 
     job: str
     """The id of the job that does it; empty where nothing is left to do."""
     joined: bool
-    """Whether that job was queued or running already."""
+    """True if that job was queued or running already."""
     targets: tuple[Target, ...]
-    """What the job does."""
+    """Targets of the job."""
     up_to_date: tuple[Target, ...]
-    """What was left out: `again=True` recomputes it all the same."""
+    """Targets left out as up to date: `again=True` recomputes them."""
 
     @property
     def sentence(self) -> str:
-        """What happened, in one sentence."""
+        """Outcome in one sentence."""
         left = f"{len(self.up_to_date)} up to date" if self.up_to_date else ""
         if not self.job:
             return f"nothing to do, {left}: ask again to recompute anyway"
@@ -189,14 +189,14 @@ def _enqueue(
 
 
 class Names(NamedTuple):
-    """What people call systems and datasets, by name."""
+    """Display names of systems and datasets."""
 
     systems: Mapping[str, str]
     datasets: Mapping[str, str]
 
 
 NAMES = Names({}, {})
-"""Where they are called by their names."""
+"""Names that display every name as it is."""
 
 
 def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
@@ -249,7 +249,7 @@ def retry(store: Store, job: str, person: str = "") -> Started:
     wanted = found.targets or ((found.system, found.dataset),)
     targets = [target for target in wanted if target not in done]
     if not targets:
-        raise Conflict(f"nothing failed in {job}: start it anew with --again to recompute")
+        raise Conflict(f"nothing failed in {job}: start it with --again to recompute")
     return _start(store, _kind(found.kind), targets, found.options or {}, person)
 
 

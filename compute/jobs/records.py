@@ -23,27 +23,27 @@ _STATES = {
     "MAX_RECOVERY_ATTEMPTS_EXCEEDED": FAILED,
 }
 WAITING = tuple(name for name, state in _STATES.items() if state in ACTIVE)
-"""What DBOS calls those that are queued or running."""
+"""DBOS's states of queued and running workflows."""
 JOB, TASK, SHARD = "job", "task", "shard"
 """The names of the workflows: a job, the tasks that it fans out into, the shards of a task."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the present step of a task is."""
+    """Progress of the current step of a task."""
 
     step: str
     done: int
     total: int
     """0 where it is not known."""
     unit: str
-    """What is counted, such as documents."""
+    """Counted unit, such as documents."""
     rate: float | None
     """Units per second; None while there is too little to tell."""
 
     @property
     def seconds_left(self) -> float | None:
-        """What remains of the step at this rate."""
+        """Remaining time of the step at this rate."""
         if not self.rate or not self.total:
             return None
         return max(self.total - self.done, 0) / self.rate
@@ -58,26 +58,26 @@ class Job:
     state: str
     """queued, running, done, failed or cancelled."""
     title: str
-    """What it does, such as `bm25 on scifact`."""
+    """Title, such as `bm25 on scifact`."""
     created: float
     """Seconds since 1970, like `started` and `ended`."""
     started: float | None = None
     ended: float | None = None
     system: str = ""
     dataset: str = ""
-    """Of a task; empty for a job."""
+    """Dataset of a task; empty for a job."""
     error: str = ""
     """One sentence, if it failed."""
     progress: Progress | None = None
-    """Of a running task; a job has that of its running task."""
+    """Progress of a running task; a job has that of its running task."""
     targets: tuple[tuple[str, str], ...] = ()
     """(system, dataset) of all tasks of a job."""
     counts: Mapping[str, int] | None = None
-    """Of a job: how many tasks are in each state."""
+    """Number of a job's tasks in each state."""
     options: Mapping[str, Any] | None = None
-    """What the job was asked for besides systems and datasets."""
+    """Options of the job besides systems and datasets."""
     person: str = ""
-    """Who started a job, where there is sign-in."""
+    """Person who started a job, with sign-in."""
 
     @property
     def active(self) -> bool:
@@ -86,7 +86,7 @@ class Job:
 
     @property
     def share(self) -> float:
-        """How much is done, from 0 to 1; the running step of a task counts for the part it is."""
+        """Completed share, from 0 to 1; the running step of a task counts in part."""
         if self.counts is None:
             return self._step_share() if self.state == RUNNING else float(self.state == DONE)
         ended = sum(self.counts.get(state, 0) for state in (DONE, FAILED, CANCELLED))
@@ -109,7 +109,7 @@ class Job:
 
 
 def state(status: str) -> str:
-    """What a status of DBOS is called here."""
+    """State here for a status of DBOS."""
     return _STATES.get(status, FAILED)
 
 
@@ -142,7 +142,7 @@ def named(settings: Settings, names: Collection[str]) -> list[Job]:
 
 
 def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:
-    """Of each (system, dataset) the task that runs or waits, else the one that ended last."""
+    """Running or waiting task of each (system, dataset), else the one that ended last."""
     if not tables.exist(settings):
         return {}
     found = _read(settings, tables.status.c.name == TASK, None)
@@ -208,7 +208,7 @@ def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:
 
 
 def of_failed(one: Job, failed: Sequence[Job], title: str) -> str:
-    """What became of a job with tasks that failed; `title` is what the first of them is called."""
+    """Sentence about a job with failed tasks; `title` names the first of them."""
     return f"{len(failed)} of {len(one.targets)} failed; {title}: {failed[0].error}"
 
 

@@ -105,7 +105,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     A run that goes alone is named.
     """
     if not parts:
-        return "what the machine was asked; no grade of it is stored"
+        return "the requests to the LLM; none of its grades is stored"
     rows = Counter[str]()
     for part in parts:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows

@@ -1,4 +1,4 @@
-"""What becomes of a step is told here: its progress in the database, its lines in the log."""
+"""Reports on a step: its progress in the database, its lines in the log."""
 
 import time
 from typing import Any
@@ -14,7 +14,7 @@ _SAVED, _LOGGED = 1.0, 10.0
 
 
 class Watch:
-    """What becomes of a step of a task."""
+    """Reporter of a step of a task."""
 
     def __init__(self, settings: Settings, job: str, step: str, log: str = "") -> None:
         """`log` names the task whose log is written to, where it is another."""
@@ -51,7 +51,7 @@ class Watch:
             self.log(f"{self._step}: {done:,}{of} {unit}")
 
     def wanted(self, worker: str) -> bool:
-        """Whether the task is still this worker's to do."""
+        """Whether the task still belongs to this worker."""
         status = tables.status.c
         query = select(status.status, status.executor_id).where(status.workflow_uuid == self._job)
         try:

@@ -42,7 +42,7 @@ def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: i
 
 
 def running_at(file: Path) -> str:
-    """Where the process that holds the lock serves, or empty while it starts."""
+    """Address at which the process that holds the lock serves; empty while it starts."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         return str(json_files.parsed(file.read_text("utf-8"))["url"])
     return ""
@@ -79,7 +79,7 @@ def serve(settings: Settings) -> int:
 
 
 def options(settings: Settings, port: int, signed: listen_address.SignIn | None) -> list[str]:
-    """What Streamlit is told besides `.streamlit/config.toml`."""
+    """Options of Streamlit besides `.streamlit/config.toml`."""
     hosts = sorted(
         {one.host for one in listen_address.origins(settings, settings.address, port, signed)}
     )
@@ -114,7 +114,7 @@ def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) ->
 
 @contextlib.contextmanager
 def _working(settings: Settings) -> Iterator[None]:
-    """In the with-block a worker is there, and another where it ends."""
+    """Keep a worker running in the with-block; restart it when it ends."""
     if not_installed():
         yield
         return

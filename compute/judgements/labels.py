@@ -1,4 +1,5 @@
-"""Where added judgements come from, and how those of a pair become one relevance, by a rule."""
+"""Sources of added judgements, and the rules that make one relevance of several judgements of a
+pair."""
 
 import math
 from collections import Counter, defaultdict
@@ -18,14 +19,15 @@ MODEL = "model"
 WITHDRAWN = "withdrawn"
 """The values of the column `source`."""
 SOURCES: Mapping[str, str] = {
-    PERSON: "people who judged here",
+    PERSON: "people here",
     ADJUDICATION: "settled disagreements",
     IMPORT: "imported files",
     MODEL: "language models",
 }
-"""What may be counted, and what pages call it; `withdrawn` marks a row that takes one back."""
+"""Sources that may count, with their names on pages; `withdrawn` marks a row that withdraws
+another."""
 HUMAN = (PERSON, ADJUDICATION)
-"""What counts when nothing else is chosen."""
+"""Sources that count by default."""
 IN_VIEW = "query-page"
 """The task of judgements given on the page Query, with systems and ranks in view: not blind."""
 
@@ -36,7 +38,7 @@ class Rule:
 
     name: str
     text: str
-    """What it does, as pages say it."""
+    """Sentence about the rule on pages."""
     choose: Callable[[Sequence[int]], int]
     """One grade of many, which stand in the order in which they count."""
 
@@ -69,7 +71,8 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """Which added judgements count, and how those of one pair become one."""
+    """Choice of the added judgements that count, and of the rule for several judgements of a
+    pair."""
 
     rule: str = "majority"
     sources: tuple[str, ...] = HUMAN
@@ -101,7 +104,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
 
 
 def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
-    """What added judgements, given in the order of their ids, are sorted by, oldest first.
+    """Sort key of added judgements that are in the order of their ids, oldest first.
 
     What was judged here counts in the order of ids, whatever a clock said. What a file brought
     (`imported` says when) comes before it, in the order of its times: an old file undoes nothing.
@@ -111,7 +114,8 @@ def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
 
 
 _Said = tuple[Hashable, str | None, str | None, bool]
-"""Of a row: dataset, query, document and person; its entry; what it takes back; if imported."""
+"""Fields of a row: dataset, query, document and person; its entry; the entry that it withdraws; if
+imported."""
 
 
 def taken_back(said: Sequence[_Said]) -> set[int]:
@@ -148,7 +152,7 @@ def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
 
 _Pair = tuple[str, str, str]
 _SETTLED, _BLIND, _SEEN = "settled", "blind", "seen"
-"""What a person can have said of one pair side by side."""
+"""States of one person's judgements of a pair."""
 
 
 def _standing(

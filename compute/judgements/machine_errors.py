@@ -1,4 +1,4 @@
-"""Where a machine errs, by the sample that people judged.
+"""Errors of an LLM's grades, estimated from the sample that people judged.
 
 A sample drawn with unequal chances is no picture of all pairs: what was likelier to be drawn counts
 less, by one over its chance. Means are Hájek's (1971), the weighted sum over the sum of the

@@ -22,16 +22,16 @@ from compute.datasets.qrels import read_qrels
 from compute.judgements.exchange import grade
 
 KIND = "machine_grades"
-"""Of the parts that hold them; the name of the machine stands in the place of a system."""
+"""Kind of the parts that hold LLM grades; the LLM's name is in the column of systems."""
 QRELS, JSONL = "qrels", "jsonl"
 _PAIR = ["query_id", "doc_id"]
 _IDS = ("query_id", "qid"), ("doc_id", "docid")
-"""What a record of JSONL may call them."""
+"""Names of the id fields in a JSONL record."""
 
 
 @dataclass(frozen=True)
 class GradeFile:
-    """What a machine said of pairs, as a file has it."""
+    """Grades of an LLM for pairs, as read from a file."""
 
     form: str
     rows: DataFrame
@@ -64,7 +64,7 @@ def read(path: Path, how: shapes.How | None = None) -> GradeFile:
 
 
 def _is_umbrela(path: Path) -> bool:
-    """Whether it begins with one of umbrela's records."""
+    """Whether the file begins with a record of umbrela's."""
     if shapes.is_parquet(path):
         return False
     first = next((line for line in trec.lines(path) if line.strip()), "")
@@ -110,12 +110,12 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        raise WrongInput(f"{where}: not JSON, mend or remove the line") from None
+        raise WrongInput(f"{where}: not JSON, fix or remove the line") from None
     if not isinstance(record, dict):
-        raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, mend the line')
+        raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, fix the line')
     # An escape can name half a character, which no text file holds, or NUL.
     if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
-        raise WrongInput(f"{where}: an escape in it names no character of a text, mend the line")
+        raise WrongInput(f"{where}: an escape in it names no character of a text, fix the line")
     return record
 
 
@@ -139,10 +139,10 @@ def _texts(record: Mapping[str, Any]) -> tuple[str, str] | None:
 def _judgment(record: Mapping[str, Any], where: str) -> int:
     given = record.get("judgment")
     if type(given) not in (int, float, str):
-        raise WrongInput(f"{where}: no judgment, as umbrela writes it: mend or remove the line")
+        raise WrongInput(f"{where}: no judgment, as umbrela writes it: fix or remove the line")
     found = grade(str(given), where, "judgment")
     if found is None:
-        raise WrongInput(f"{where}: judgment is blank, mend or remove the line")
+        raise WrongInput(f"{where}: judgment is blank, fix or remove the line")
     return found
 
 
@@ -155,8 +155,8 @@ def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
     if not len(numbers) or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
         told = " ".join(f"{number:g}" for number in numbers)
         raise WrongInput(
-            f"the thresholds {told or '(none)'} do not ascend: give the score from which on a pair"
-            " has grade 1, then that of grade 2, and so on"
+            f"the thresholds {told or '(none)'} do not ascend: give the least score of"
+            " grade 1, then that of grade 2, and so on"
         )
     reached = np.searchsorted(numbers, hits["score"].to_numpy(np.float64), side="right")
     return hits[_PAIR].assign(relevance=reached.astype(np.int32)).reset_index(drop=True)
@@ -168,7 +168,7 @@ def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
     Raises WrongInput for no share, and for two on one score.
     """
     if any(math.isnan(share) or not 0 < share < 1 for share in shares):
-        raise WrongInput("quantiles are shares between 0 and 1, such as 0.5 0.9: mend them")
+        raise WrongInput("quantiles are shares between 0 and 1, such as 0.5 0.9: fix them")
     found = [float(score) for score in np.quantile(hits["score"], list(shares))]
     for share, after, score, last in zip(shares, shares[1:], found, found[1:], strict=False):
         if share < after and score == last:

@@ -1,4 +1,4 @@
-"""What to judge first: orders of the unjudged pairs in the systems' top k.
+"""Orders in which to judge the unjudged pairs in the systems' top k.
 
 An order is a pure function of the ranked lists and the judgements there are. A list is put in
 order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
@@ -61,7 +61,7 @@ class RankedPairs:
     document: Counts
     """Number of the document, from 0."""
     rank: NDArray[np.int32]
-    """By system, from 1; 0 where its top k lacks the document."""
+    """Rank by system, from 1; 0 if its top k lacks the document."""
     gain: Values
     """Relevance, at least 0; NaN for a hole."""
 
@@ -82,18 +82,18 @@ class RankedPairs:
 
 
 Blocks = Callable[[], Iterator[RankedPairs]]
-"""All lists, some queries at a time in the order of their ids; asked as often as is needed."""
+"""All lists, some queries at a time in the order of their ids; can be read repeatedly."""
 
 
 class Tops(Protocol):
-    """Where ranked lists come from: a frame, or the store."""
+    """Source of ranked lists: a frame, or the store."""
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
         """The systems' top `depth` beside the judgements: query_id, doc_id, relevance."""
         ...
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
-        """What a sample of the systems' top `depth` is drawn from, over the evaluated queries."""
+        """Sampling frame of the systems' top `depth`, over the evaluated queries."""
         ...
 
 
@@ -115,7 +115,7 @@ class Framed:
 
 
 Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
-"""What the holes of some lists are sorted by, the first key last; equal ones go by their ids."""
+"""Sort keys of the unjudged documents of some lists, the first key last; ties are broken by id."""
 Order = Callable[[Blocks, int, int], Keys]
 """(blocks, depth, seed) -> keys. The systems have columns by their names."""
 
@@ -217,7 +217,7 @@ def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, 
 
 
 def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """By the sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
+    """Sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -228,7 +228,7 @@ def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """By the best rank that a system gives the pair; then by how many have it so high."""
+    """Best rank that a system gives the pair; then the number of systems that give it."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -244,7 +244,7 @@ def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
 
 
 def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """By a hash of seed and pair: what else is in the pool changes nothing between two pairs."""
+    """Hash of seed and pair: the order of two pairs does not depend on the rest of the pool."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
@@ -289,7 +289,7 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """By how much a pair is expected to change the differences between the systems' nDCG@10.
+    """Expected effect of a pair on the differences between the systems' nDCG@10.
 
     For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
     relevant, the ideal ranking's growth included, times the relevance to be expected
@@ -313,7 +313,7 @@ def movement(found: RankedPairs) -> Values:
 
 @dataclass(frozen=True)
 class _Movement:
-    """What the movement of a hole depends on besides its own ranks."""
+    """Context that determines how much an unjudged document moves scores, besides its own ranks."""
 
     expected: "_Expected"
     dcg: Values
@@ -372,7 +372,7 @@ def _portions(found: RankedPairs) -> list[Counts]:
 
 
 def _weight(rank: NDArray[np.int32]) -> Values:
-    """What a gain of 1 is worth at each rank of nDCG@10."""
+    """Discount of a gain of 1 at each rank of nDCG@10."""
     seen = (rank > 0) & (rank <= CUT)
     return np.divide(1, np.log2(rank + 1.0), out=np.zeros(seen.shape), where=seen)
 
@@ -385,7 +385,7 @@ class _Known:
     rank: NDArray[np.int32]
     gain: Values
     n_queries: int
-    """Of all lists."""
+    """Number of queries in all lists."""
 
 
 def _known(blocks: Blocks) -> _Known:
@@ -403,7 +403,7 @@ def _known(blocks: Blocks) -> _Known:
 
 
 def openness(gap: Values, spread: Values) -> Values:
-    """How much a change between two systems matters: exp(−gap / 2 spread) / spread.
+    """Importance of a change between two systems: exp(−gap / 2 spread) / spread.
 
     `gap` is what lies between their scores now, `spread` how far the holes are expected to move
     them apart (a standard deviation, each hole by itself): an order is open while the gap is
@@ -414,7 +414,7 @@ def openness(gap: Values, spread: Values) -> Values:
 
 
 def _ideals(known: _Known) -> tuple[Values, Values]:
-    """By query the best DCG@10 that the judgements allow, now and with one more of gain 1."""
+    """Ideal DCG@10 of each query, now and with one more document of gain 1."""
     discount = 1 / np.log2(np.arange(2, CUT + 2))
     now, grown = np.zeros(known.n_queries), np.zeros(known.n_queries)
     relevant = np.flatnonzero(known.gain > 0)
@@ -472,7 +472,7 @@ class _Expected:
         )
 
     def of_rows(self, found: RankedPairs) -> Values:
-        """Of every row of some lists."""
+        """Expected movement for each row of some lists."""
         having = found.rank > 0
         reliable = having @ self.systems / np.maximum(having.sum(axis=1), 1)
         count, best = self.count[_how_many(having)], self.best[_how_high(found.rank)]
@@ -500,7 +500,7 @@ ORDERS: Mapping[str, Order] = {
 ADAPTIVE = ("impact", "move-to-front")
 """Orders that change with every judgement."""
 SAMPLED = "sampled"
-"""By chance, from all pairs at once (`sampling`): scores can be estimated from its judgements."""
+"""Random order over all pairs (`sampling`): scores can be estimated from its judgements."""
 NAMES = (*ORDERS, SAMPLED)
 DEFAULT = "impact"
 

@@ -21,8 +21,8 @@ SCORES, DIFFERENCES, ORDER = "scores", "differences", "order"
 GOALS = (SCORES, DIFFERENCES, ORDER)
 SMALLEST_BATCH = 40
 _LEAST = 0.02
-"""Of the highest grade: a prediction nearer to 0 or 1 is not believed, for what is sure to be 0
-would have no chance."""
+"""Lower bound of a prediction, as a share of the highest grade: otherwise a pair predicted as 0
+could not be drawn."""
 
 _FLAT = 1e-12
 _LEAST_WEIGHT = 1e-300
@@ -66,14 +66,14 @@ class Order:
 
     rows: Counts
     size: Values
-    """By place in the order."""
+    """Size of each pair, by place in the order."""
     priority: Values
-    """By place in the order, falling."""
+    """Priority of each pair, falling, by place in the order."""
 
     known: Counts
     """The rows that were judged before."""
     n_rows: int
-    """Of the frame."""
+    """Number of pairs in the frame."""
 
     def first(self, n: int, weight: float = 1.0) -> Batch:
         """The first n as a sample, with the chance that each row of the frame had to be in it."""
@@ -95,7 +95,7 @@ def order(size: Values, known: Flags, seed: int) -> Order:
 
 
 def weight(size: Values, before: int, after: int) -> float:
-    """Of a batch that brings the judgements from one number to another.
+    """Weight of a batch that raises the number of judgements from one value to another.
 
     By so much does 1 over the variance grow that one sample by these sizes would have: then batches
     together are worth about as much as one sample. The sizes must be those from before the first
@@ -140,7 +140,8 @@ def _precision(size: Values, n: int) -> float:
 
 
 def _chances(size: Values, n: int) -> Values:
-    """In proportion to sizes above 0, at most 1, summing to n; n below their number."""
+    """Inclusion probabilities proportional to sizes above 0, at most 1, summing to n; n below their
+    number."""
     falling = np.sort(size)[::-1]
     after = np.cumsum(falling[::-1])[::-1][:n] / np.arange(n, 0, -1)
     # The largest sizes are sure to be drawn, as many as leave no chance above 1 below them.
@@ -168,7 +169,7 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
 
 @dataclass(frozen=True)
 class Growth:
-    """How the errors of a sample shrink as it grows, as far as grades are predicted."""
+    """Decrease of the errors of a sample as it grows, as far as grades are predicted."""
 
     frame: Frame
     of: Kind

@@ -57,7 +57,7 @@ def by_grade(grades: Iterable[int]) -> str:
 
 
 def _files(rows: DataFrame) -> Series:
-    """What the file is called that brought each row; absent for what was judged here."""
+    """Name of the file that each row came from; absent for judgements made here."""
     told = rows["imported"].fillna(rows["time"])
     imported = rows["imported"].mask(rows["source"] == IMPORT, told)
     imported = imported.astype("str").where(imported.notna())

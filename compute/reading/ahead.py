@@ -29,8 +29,8 @@ CALM, LONGEST = 5.0, 120.0
 or when it has not been drawn for so many."""
 PART, PAGE = "part", "page"
 OUTGROWN = (
-    "a newer Beirscope has opened what is stored here: stop this server, update it and start it"
-    " again; answers that a browser keeps are saved then"
+    "a newer Beirscope has migrated this store: stop this server, update it and start it"
+    " again; answers kept in browsers are saved then"
 )
 
 
@@ -42,7 +42,7 @@ class Pages(Protocol):
         ...
 
     def wake(self, kind: str) -> None:
-        """Have these parts drawn anew."""
+        """Redraw these parts."""
         ...
 
 
@@ -77,7 +77,7 @@ class Ahead:
             time.sleep(PAUSE / 5)
 
     def is_outdated(self, shown: Version | None, begun: float, *, follows: bool) -> bool:
-        """Whether a page that shows this version since `begun` is to be drawn anew.
+        """Whether a page that has shown this version since `begun` is out of date.
 
         Judgements only wait a while where many pages are open, or where a part of the page follows
         them.
@@ -103,7 +103,7 @@ class Ahead:
         answers.holding(manifest)
 
     def stay(self) -> Thread:
-        """From now on open every version before somebody asks for it; the thread that does."""
+        """Open every version before somebody asks for it; the thread that does so."""
         ending = Event()
         thread = Thread(target=self._stay, args=[ending], daemon=True)
         thread.start()
@@ -184,7 +184,7 @@ class Ahead:
             self._pages.wake(PART)
 
     def _tell_pages(self) -> None:
-        """Have every page look whether it is out of date, if something is new."""
+        """Let every page check whether it is out of date, if something is new."""
         new, now = (self.version, self.judgement), time.monotonic()
         if new != self._told and now > self._telling + self._breath():
             self._told, self._telling = new, now

@@ -84,7 +84,7 @@ class Answers:
         return kept.of((manifest, self.store.noticed, picked), opened)
 
     def close(self) -> None:
-        """Let the memory of open versions go."""
+        """Release the memory of open versions."""
         for kept in (self._usual, self._with_picked):
             for overlays in kept.values():
                 overlays.reading.close()
@@ -147,7 +147,7 @@ class Answers:
         scope: Scope,
         noticed: int,
     ) -> Hashable:
-        """What an answer rests on, equal while it holds."""
+        """Key of the inputs of an answer; it is unchanged while the answer holds."""
         holding = self.holding(version[0], scope.picked)
         own = holding.under(query, params)
         if own is None:

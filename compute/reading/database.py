@@ -71,7 +71,7 @@ _DATABASE = (
     "The results of one home folder; hits, scores and the like are views of its files: first"
     " `set file_search_path = 'the home folder'`."
 )
-_SNAPSHOT = "A snapshot of everything that was stored; it needs nothing beside it."
+_SNAPSHOT = "A snapshot of everything that was stored; it needs no other file."
 _WEIGHTS = {"model": ["''::blob as content"]}
 _TEXTS = {
     "documents": ["null::varchar as title", "null::varchar as text"],
@@ -79,7 +79,7 @@ _TEXTS = {
     "generated": ["null::varchar as text"],
 }
 _NAME = "coalesce(getvariable('given')[system], system) as system"
-"""What a snapshot has in the place of columns."""
+"""Column name under which a snapshot records its own columns."""
 
 
 Made = TypeVar("Made")
@@ -100,7 +100,7 @@ class Reading:
         return self.connection.cursor()
 
     def close(self) -> None:
-        """Let the memory go."""
+        """Release the memory."""
         self.connection.close()
 
 
@@ -128,7 +128,7 @@ def _opened(store: Store, version: int, picked: Collection[str]) -> Reading:
 
 
 def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
-    """What an attempt makes; where it fails on a file that proves damaged, once more without."""
+    """Result of an attempt, repeated once without a file that proves damaged."""
     while True:
         try:
             return attempt()
@@ -288,7 +288,7 @@ def _relative(part: Part, home: Path) -> str:
 
 
 def _part_record(part: Part, path: str) -> dict[str, Any]:
-    """What `parts` has of a part; without a path it goes to others, who get none in it."""
+    """Row of `parts` for a part; a snapshot for others gets no path."""
     record = {name: getattr(part, name) for name in PARTS.names if name != "path"} | {"path": path}
     about = part.provenance if path else provenance.portable(part.provenance)
     record["provenance"] = json.dumps(about, ensure_ascii=False)

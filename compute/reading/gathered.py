@@ -46,20 +46,20 @@ class Runs(NamedTuple):
 
     @property
     def files(self) -> list[Path]:
-        """Of the parts."""
+        """Files of the parts."""
         return [self.home / path for path in self.paths]
 
     @property
     def made_of(self) -> list[list[str | int]]:
-        """What the gathered file stands for; another size or time may be damage, or its mending.
-        Raises OSError for a part without its file."""
+        """Identity of the gathered file; another size or time may mean damage or repair. Raises
+        OSError for a part without its file."""
         found = [file.stat() for file in self.files]
         stamps = [[at.st_size, at.st_mtime_ns] for at in found]
         return [[part, *at] for part, at in zip(self.parts, stamps, strict=True)]
 
     @property
     def file(self) -> Path:
-        """Where all are gathered."""
+        """File in which all are gathered."""
         # A dataset may be called anything.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
         # Who picks versions of systems reads others than everybody else: each has its own file.
@@ -80,7 +80,8 @@ def runs(
 def table(
     of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
 ) -> pa.Table:
-    """Some columns of what `make` makes of the parts, all where it was made only now.
+    """Some columns of the table that `make` makes of the parts; all columns if it was made just
+    now.
 
     Those of `ids` are dictionaries. One chunk, and what `make` says in the metadata is lost.
     """

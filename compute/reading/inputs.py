@@ -1,4 +1,4 @@
-"""What the numbers of a view rest on, told by the questions that were asked for it."""
+"""Inputs of the numbers of a view, from the questions that it asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from compute.reading.questions import Question, named
 
 @dataclass(frozen=True)
 class Inputs:
-    """Where numbers come from."""
+    """Runs, datasets and printed tables behind some numbers."""
 
     runs: frozenset[tuple[str, str]] = frozenset()
     """Dataset and system of stored runs."""
@@ -20,7 +20,7 @@ class Inputs:
     """Tables in print, as `published.results` calls them."""
     measures: frozenset[str] = frozenset()
     samples: frozenset[tuple[tuple[str, str | int], ...]] = frozenset()
-    """Of estimates: names and values of what each sample was drawn from and by."""
+    """For estimates: names and values of the inputs of each sample."""
 
     def __or__(self, other: "Inputs") -> "Inputs":
         return Inputs(
@@ -33,12 +33,12 @@ class Inputs:
 
 
 def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:
-    """Where numbers come from that a measure of a sample is estimated from."""
+    """Inputs of the numbers estimated from a sample."""
     return Inputs(measures=frozenset([measure]), samples=frozenset([tuple(about.items())]))
 
 
 def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Inputs:
-    """Where the numbers of a frame come from, which a query gave for these parameters.
+    """Inputs of the numbers that a query returned for these parameters.
 
     Nothing where no row is there. Where its columns do not name the runs, the parameters do: every
     system of theirs on every dataset; the datasets alone where no system is named.

@@ -97,8 +97,7 @@ def labels(
 def every(
     cursor: DuckDBPyConnection, dataset: str, choice: Choice | None = None
 ) -> Iterator[tuple[str, DataFrame]]:
-    """All sets of a dataset by name, as `names` has them, each as `labels`; quicker than one by
-    one."""
+    """All sets of a dataset by name, as in `names`, each as `labels`; faster than one by one."""
     choice = choice or Choice()
     official, rows = cursor.execute(_OFFICIAL, [dataset]).df(), _added(cursor, dataset)
     yield sets.OFFICIAL, official
@@ -229,7 +228,7 @@ def cursor_of(
 
 @contextmanager
 def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
-    """In the with-block these are the cursor's `judgements`, for who asks how much is unjudged; its
+    """Use them as the cursor's `judgements` in the with-block, to count unjudged documents; its
     scores stay."""
     cursor.register("judgements", judged.assign(dataset=dataset))
     cursor.execute("set variable judgement_set = ?", [_NAMELESS])

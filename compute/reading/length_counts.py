@@ -24,7 +24,7 @@ Numbers = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
-    """How many documents are so long; rows by system, group and length, all three ascending."""
+    """Number of documents of each length; rows by system, group and length, all three ascending."""
 
     systems: Numbers
     """Places in the names of the systems that were asked for."""
@@ -46,7 +46,7 @@ class Middle(NamedTuple):
 
 
 def runs(cursor: DuckDBPyConnection) -> dict[str, Runs]:
-    """By dataset, all whose lengths are counted."""
+    """Counted runs of each dataset."""
     return {of.dataset: of for of in gathered.runs(cursor, "length_counts")}
 
 

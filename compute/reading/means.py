@@ -90,7 +90,7 @@ MEANS_OF_MEANS = (
 )
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
-"""What was counted in another way is not remembered."""
+"""Version of the counting method; results of another one are not reused."""
 _REMEMBERED = pa.schema(
     [
         ("parts", pa.string()),
@@ -172,7 +172,7 @@ def _by_dataset(parts: Iterable[Part]) -> dict[str, list[str]]:
 
 
 def _remembered(home: Path) -> pa.Table:
-    """What the last opening left; nothing where that cannot be read."""
+    """Result of the last opening; empty if it cannot be read."""
     with contextlib.suppress(OSError, pa.ArrowException):
         kept = pq.read_table(_file(home), page_checksum_verification=True)
         if kept.schema.equals(_REMEMBERED, check_metadata=True):

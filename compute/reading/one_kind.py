@@ -82,8 +82,8 @@ _MAKING = threading.Lock()
 
 @contextmanager
 def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
-    """In the with-block the cursor, one of `Overlays`, reads these queries (dataset, query_id)
-    alone.
+    """Restrict the cursor, one of `Overlays`, to these queries (dataset, query_id) in the with-
+    block.
 
     A mean of a dataset of parts is that of the means of those of its parts that have some.
     """
@@ -130,5 +130,5 @@ def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:
 
 
 def among(ids: pa.Array | pa.ChunkedArray, queries: pa.Array) -> pa.BooleanArray:
-    """Which of some ids are those of the queries."""
+    """Mask of the ids that belong to the queries."""
     return pc.call_function("is_in", [ids], pc.SetLookupOptions(queries))

@@ -25,7 +25,7 @@ Rests = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Question:
-    """What is declared of a query: what its answer rests on, and what its numbers are of."""
+    """Declaration of a query: the inputs of its answer, and the source of its numbers."""
 
     datasets: tuple[str, ...] = ()
     """The parameters that name datasets."""
@@ -34,7 +34,7 @@ class Question:
     systems: tuple[str, ...] = ()
     """The parameters that name the systems whose runs the numbers are of."""
     shows: Shows = ""
-    """What the numbers come from; nothing where the answer only lists what may be picked."""
+    """Source of the numbers; none if the answer only lists options of a picker."""
     confined: bool = True
     """It reads no parts but those of the named datasets, of these datasets' parts, and of the
     collections of both; and no added judgements but what counts of them. One that names none rests
@@ -44,8 +44,8 @@ class Question:
 
     @property
     def by_kind(self) -> bool:
-        """Whether its answer is of the kind of queries that a page shows. What names no dataset
-        and shows no runs lists what may be picked, for any kind."""
+        """Restrict its answer to the query group that a page shows. A query that names no dataset
+        and shows no runs lists options for any group."""
         return not self.whole and bool(self.datasets or self.shows == "runs")
 
 
@@ -71,12 +71,12 @@ def question(
 
 
 def declared(query: Callable[..., DataFrame]) -> Question:
-    """What is declared of a query. Raises KeyError where it is none."""
+    """Declaration of a query. Raises KeyError if there is none."""
     return _DECLARED[query]
 
 
 def named(params: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
-    """What the parameters of these keys name, one name or several each."""
+    """Names in the parameters of these keys, one name or several each."""
     found: list[str] = []
     for key in keys:
         value = params.get(key) or ()
@@ -86,17 +86,17 @@ def named(params: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Holding:
-    """What a version of the store holds of each dataset."""
+    """Content of a version of the store, by dataset."""
 
     parts: Sequence[Part]
-    """All of them, those that are out of date, too."""
+    """All parts, stale ones included."""
     digests: Mapping[str, str]
-    """By dataset, of the ids of its parts, which never change; those out of date do not count."""
+    """Digest of each dataset's part ids, which never change; stale parts do not count."""
     records: Mapping[str, Dataset]
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> "Holding":
-        """What these live parts are."""
+        """Content of these live parts."""
         parts = list(parts)
         fresh, _ = freshness.split(parts)
         ids: dict[str, list[str]] = {}
@@ -108,7 +108,8 @@ class Holding:
         return cls(parts, digests, {**DATASETS, **of_parts(fresh)})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
-        """What the answer rests on, equal while nothing of it is replaced; None for everything."""
+        """Key of the inputs of the answer, unchanged while none is replaced; None for
+        everything."""
         asked = declared(query)
         about = set(named(params, [*asked.datasets, *asked.collections]))
         if not asked.confined or not about:

@@ -24,7 +24,7 @@ EXAMPLES = {
         qualify max(value) over (partition by dataset) - value <= {TOLERANCE}
         order by dataset, system
     """,
-    "computed beside printed": """
+    "computed and printed": """
         select dataset, system, measure, means.value, published.value as printed, source
         from means join published using (dataset, system, measure)
         where not suspect order by all
@@ -35,7 +35,7 @@ EXAMPLES = {
         where one.system = 'bm25' and other.system = 'minilm' and measure = 'nDCG@10'
         order by other.value - one.value desc
     """,
-    "holes: what is retrieved and not judged": """
+    "unjudged documents in rankings": """
         select dataset, system, count(*) as n_holes
         from top anti join judgements using (dataset, query_id, doc_id)
         group by dataset, system order by dataset, system
@@ -58,15 +58,15 @@ EXAMPLES = {
         from parts where kind = 'hits' order by dataset, system
     """,
 }
-"""What one asks first, and how."""
+"""Example queries."""
 
 _NOTES = {
     "ids": "Ids are text, always: '01' and '1' are two documents.",
     "scores and judgements": (
-        "Scores rest on the official judgements; added_judgements are beside them and moved none."
+        "Scores rest on the official judgements; added_judgements are separate and affect none."
         " A document without a judgement counts as not relevant."
     ),
-    "old results": "Runs and scores whose collection was replaced since are left out.",
+    "old results": "Runs and scores whose corpus was replaced since are left out.",
     "licence": "Texts of documents and queries belong to their authors: see datasets.licence.",
 }
 

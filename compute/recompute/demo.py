@@ -30,7 +30,8 @@ SYSTEMS = (
 LIBRARIES = tuple(
     f"pydocs-{name}" for name in ("networkx", "numpy", "pandas", "scikit-learn", "scipy")
 )
-"""Whose results ship; a library that is added to the catalogue later is no part of the demo."""
+"""Libraries whose results ship; one that is added to the catalogue later is not part of the
+demo."""
 NEAR = 5e-4
 """Means that are closer than this count as the same: three digits print at most one step apart."""
 
@@ -53,7 +54,7 @@ def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was computed here of the demo, beside what ships."""
+    """Results of the demo that were computed here, beside the shipped ones."""
 
     compared: int
     """Runs that were computed here and ship, too."""

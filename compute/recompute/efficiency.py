@@ -26,7 +26,7 @@ from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
 
 RECALL = "candidate_recall@100"
-"""Of a run, not of its index: it depends on how that is searched."""
+"""Recall of a run, not of its index: it depends on the search parameters."""
 MEASURED: Mapping[str, str] = {
     "index_seconds": "seconds to index the documents, encoding them included",
     "index_bytes": "size of the index on the disk",
@@ -38,23 +38,24 @@ MEASURED: Mapping[str, str] = {
     "peak_memory_bytes": "most memory held at once, by all processes of the run",
     RECALL: "share of the exact first 100 that the approximate index finds",
 }
-"""What the part `efficiency` holds, and what each measure means."""
+"""Content of the part `efficiency`: every measure and its meaning."""
 
 LOOK = 0.05
 """Seconds between two looks at the memory."""
 _FILE = "built.json"
-"""In the folder of an index: what building it took."""
+"""File in the folder of an index: the cost of building it."""
 
 
 @dataclass
 class Cost:
-    """What a block took; whole once the block has ended."""
+    """Cost of a block; complete once the block has ended."""
 
     seconds: float = 0.0
     peak_bytes: int = 0
     """Resident memory of this process and all below it, looked at 20 times a second."""
     load: float = 0.0
-    """How many processes wanted a processor in the minute before: a busy machine is slower.
+    """Processes that wanted a processor in the minute before: a busy machine is slower. 0 if this
+    process has priority (a real-time policy of Linux, as with `chrt -r 5`).
 
     0 where this one goes before all of them (a real-time policy of Linux, as `chrt -r 5` gives).
     """
@@ -126,7 +127,7 @@ def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: b
 
 
 def index_record(folder: Path) -> dict[str, Any]:
-    """What `keep_index` wrote; of an earlier version the seconds alone, or nothing."""
+    """Record that `keep_index` wrote; seconds only, or nothing, from an earlier version."""
     file = folder / _FILE
     return json_files.read(file) if file.exists() else {}
 
@@ -150,7 +151,7 @@ def of_index(folder: Path, documents: int) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Costs:
-    """What a run cost: values by measure, and what its provenance says besides."""
+    """Costs of a run: values by measure, and entries for its provenance."""
 
     values: Mapping[str, float]
     about: Mapping[str, Any]
@@ -204,7 +205,7 @@ def _rate(number: float, seconds: float | None) -> float | None:
 
 
 def stored(store: Store, dataset: str, system: str) -> Costs | None:
-    """What a stored run cost, if that is known and it is still the run that is stored."""
+    """Costs of a stored run, if known and the run is unchanged."""
     part, hits = (store.part(kind, dataset, system) for kind in ("efficiency", "hits"))
     if part is None or hits is None or part.provenance["inputs"]["hits"] != hits.fingerprint:
         return None

@@ -32,7 +32,7 @@ class Expanding(Protocol):
 
     @property
     def generator(self) -> Generator:
-        """What asks them."""
+        """Model that generates the queries."""
         ...
 
 
@@ -101,7 +101,7 @@ def _sample(documents: Path, most: int, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[Path, float]]:
-    """What a searcher indexes, and the seconds that making it took, now or at another time.
+    """Documents for the index, and the seconds to expand them, now or earlier.
 
     The documents; with generated queries appended where it asks so.
     """

@@ -89,11 +89,11 @@ def _times(answer: Answer, queries: Sequence[Query], bench: Bench) -> Iterator[f
     """Milliseconds of each query."""
     for number, query in enumerate(queries, 1):
         yield milliseconds(partial(answer, query))
-        bench.progress(number, len(queries), "queries timed alone")
+        bench.progress(number, len(queries), "queries timed one by one")
 
 
 def milliseconds(call: Callable[[], object]) -> float:
-    """How long a call takes."""
+    """Duration of a call."""
     start = time.perf_counter()
     call()
     return 1000 * (time.perf_counter() - start)
@@ -135,7 +135,7 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     stored = stored_hits(bench, of.loaded.dataset, name)
     imported = stored.shipped or stored.provenance.get("imported")
     if row is None or row.search is None or imported:
-        raise Unavailable(f"{name} was imported: nobody knows how long it takes")
+        raise Unavailable(f"{name} was imported: its latency is unknown")
     ready = pair(bench, row, of.loaded.dataset)
     # Stored runs are combined without searching: their index is not built for this alone.
     if ready.names.index and not caches.holds(bench.settings, ready.names.index):

@@ -26,15 +26,16 @@ class Names:
     index: str
     hits: str
     depth: int
-    """To which the run is kept: that of the settings, or of the shallowest stored run it fuses."""
+    """Depth of the run: that of the settings, or of the shallowest stored run that it fuses."""
 
 
 Stored = Callable[[str], Part]
-"""From the name of a system to its stored hits. Raises Missing or Unavailable where none are."""
+"""Function from the name of a system to its stored hits. Raises Missing or Unavailable if there are
+none."""
 
 
 def _none_stored(name: str) -> Part:
-    raise Missing(f"no run of {name} is stored: import-run takes one in")
+    raise Missing(f"no run of {name} is stored: import-run imports one")
 
 
 def names(
@@ -47,7 +48,7 @@ def names(
     drop_self: bool,
     stored: Stored = _none_stored,
 ) -> Names:
-    """What index and hits would be called; nothing is read or computed.
+    """Names of index and hits; nothing is read or computed.
 
     Raises Missing where a run that it is made from is neither stored nor of the catalogue.
     """
@@ -73,7 +74,7 @@ def names(
 
 
 def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:
-    """What an input is called, and its depth: as it is stored, else as it would be computed."""
+    """Name and depth of an input: as stored, else as it would be computed."""
     if found := stored_input(name, loaded, documents, stored):
         return Names("", found.fingerprint, kept(found))
     row = catalogued(name)
@@ -169,14 +170,14 @@ def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> P
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:
         raise Missing(
-            f"{name} has no run on {dataset.name} here: run it, or import-run takes one in"
+            f"{name} has no run on {dataset.name} here: run it, or import one with import-run"
         )
     damage.refuse([found])
     return found
 
 
 def found_hits(bench: Bench, dataset: str, name: str, *, of: str) -> Part | None:
-    """As `stored_hits`; None where there is no such run, and a damaged one, too."""
+    """As `stored_hits`, but None for a missing or damaged run."""
     found = next(iter(bench.store.parts("hits", dataset, name)), None)
     if found is None or (found.shipped and bench.store.shipped(replace(found, system=of))):
         return None

@@ -46,7 +46,7 @@ NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run came to: its parts, and whether anything had to be done."""
+    """Outcome of a run: its parts, and whether any was new."""
 
     hits: Part
     scores: Part
@@ -198,7 +198,7 @@ def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
 
 
 def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficiency.Costs | None:
-    """What the run cost, its latency measured now; None for a draft of an earlier version."""
+    """Costs of the run, with latency measured now; None for a draft of an earlier version."""
     if not draft.costs:
         return None
     values, about = latency.measure(bench, pair, partial(index, bench))
@@ -302,8 +302,8 @@ def publish_run(
 
 
 def _more_measures(bench: Bench, loaded: Loaded, system: str, depth: int) -> list[str]:
-    """What a new run is scored by besides MEASURES: by the settings, as the run before it, and by
-    what the dataset asks for."""
+    """Measures of a new run besides MEASURES: from the settings, the superseded run and the
+    dataset."""
     before = scored_measures.more_of(bench.store.part("scores", loaded.dataset.name, system))
     of_settings = scored_measures.of_settings(bench.settings)
     named = scored_measures.more(before, of_settings, scored_measures.of_dataset(loaded))
@@ -403,7 +403,7 @@ def subtopics(loaded: Loaded) -> DataFrame | None:
 
 
 def remarks(outcome: Outcome) -> list[str]:
-    """What `check` says, too, of an imported run: all that changes its numbers."""
+    """Remarks of `check` that affect the numbers of an imported run."""
     return outcome.hits.provenance.get("remarks", [])
 
 
@@ -418,7 +418,7 @@ def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
 
 
 def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
-    """What may make a score lower than it should be."""
+    """Possible reasons for a lower score."""
     about = hits.provenance
     queries = bench.store.part("queries", hits.dataset)
     top = bench.store.part("top", hits.dataset, hits.system)

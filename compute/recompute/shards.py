@@ -34,7 +34,7 @@ from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
 
 _COST = "shard.json"
-"""In a shard: what making it took."""
+"""File in a shard: the cost of making it."""
 _SHA256 = 64
 """Bytes at the end of a shard, behind the tar."""
 _BLOCK = 1024**2
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Shard:
-    """Some documents of a collection, by their places, for one system."""
+    """Documents of a corpus, by position, for one system."""
 
     name: str
     system: str
@@ -55,7 +55,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """What is divided: who makes it, and of which documents."""
+    """Work that is divided: its maker and its documents."""
 
     maker: Divisible
     documents: Part
@@ -190,7 +190,8 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Whether the shard is there, or comes from the bucket; it stays a while after its last use."""
+    """Whether the shard exists, or comes from the bucket; it stays for a while after its last
+    use."""
     file, there = _file(bench, shard), bench.store.bucket
     with contextlib.suppress(FileNotFoundError):
         os.utime(file)
@@ -202,7 +203,7 @@ def _taken(bench: Bench, shard: Shard) -> bool:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether a shard ends in the SHA-256 of what stands before it; else it goes."""
+    """Whether a shard ends in the SHA-256 of its content; otherwise it is removed."""
     found, rest = hashlib.sha256(), file.stat().st_size - _SHA256
     with file.open("rb") as stream:
         while block := stream.read(min(_BLOCK, max(rest, 0))):
@@ -210,7 +211,7 @@ def _is_whole(file: Path) -> bool:
             rest -= len(block)
         if stream.read() == found.hexdigest().encode():
             return True
-    log.warning("%s is damaged: it is made anew", file)
+    log.warning("%s is damaged: it is made again", file)
     file.unlink(missing_ok=True)
     return False
 

@@ -20,7 +20,7 @@ from compute.systems.training.recipes import MODEL, Material
 
 @dataclass(frozen=True)
 class Trained:
-    """What a training came to."""
+    """Outcome of a training."""
 
     model: Part
     losses: Part
@@ -94,7 +94,7 @@ def _about(
     material: Material,
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    """All that is known of how a model was made."""
+    """Provenance of a model."""
     assert row.recipe is not None
     read = names.parse(model_name(row))
     untrained = names.Name(read.base, parameters=read.parameters)

@@ -1,4 +1,4 @@
-"""What each recipe is trained on: parts of the store, loaded or made first where they are missing.
+"""Training material of each recipe: parts of the store, loaded or made first if they are missing.
 
 Recipes know neither datasets nor runs; which of them a recipe learns from is said here.
 """
@@ -24,7 +24,7 @@ HARD_FROM = 100
 
 @singledispatch
 def load(recipe: Recipe, bench: Bench, dataset: Dataset) -> Material:
-    """What a recipe is trained on. Raises WrongInput for a dataset that it cannot learn from."""
+    """Training material of a recipe. Raises WrongInput for a dataset without any."""
     raise NotImplementedError(f"nothing says what {type(recipe).__name__} is trained on")
 
 

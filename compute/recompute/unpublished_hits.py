@@ -34,7 +34,7 @@ class Draft:
     run: Run
     facts: Mapping[str, float]
     costs: Mapping[str, Any] = field(default_factory=dict)
-    """What was measured of it: `values` by measure, and `about` them; of an old draft nothing."""
+    """Costs: `values` by measure, and `about` them; empty for an old draft."""
 
 
 def kept(settings: Settings, fingerprint: str) -> Draft | None:

@@ -12,16 +12,16 @@ from compute.store import ownership, state, trash
 
 @dataclass(frozen=True)
 class Adoption:
-    """What there is to take over, and from whom."""
+    """A home that can be adopted: its parts, and the state that owns them."""
 
     state: str
-    """Where the state is that takes the home over."""
+    """Path or address of the adopting state."""
     own: bool
-    """Whether the home and its parts are this state's already."""
+    """True if the home and its parts belong to this state already."""
     listed: list[Path]
     """Parts that the state lists: they stay."""
     unknown: list[Path]
-    """All others: they go to the trash."""
+    """Parts that the state does not list; they go to the trash."""
     thrown: list[Path]
     """Files in the trash that the state lists: they come back."""
 
@@ -35,7 +35,7 @@ class Adoption:
 
 
 def planned(settings: Settings) -> Adoption:
-    """What adopting would do; nothing is written."""
+    """Plan of an adoption; nothing is written."""
     home, engine = settings.home, state.engine_of(settings)
     with state.opening(engine, home):
         identity, listed = state.identity_of(engine), state.listed(engine)

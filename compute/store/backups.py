@@ -39,21 +39,21 @@ MOVE, RESTORE = "python -m compute admin move-state", "python -m compute admin r
 _EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, where it is set, to an empty database"
 _BLOCK = 1024**2
 _ROUNDS = 20
-"""How often parts may be superseded and tidied away while they are copied."""
+"""Limit of retries when parts are superseded and removed while they are copied."""
 _TOLD = 3
 _REST = "take another backup, or restore the rest with --leave-out-damaged"
 
 
 @dataclass(frozen=True)
 class Record:
-    """What `backup.json` says."""
+    """Content of `backup.json`."""
 
     format: int
     state: str
     """The identity of the state that it is of."""
     state_format: int
     sha256: str
-    """Of the file of the state, which is named by it."""
+    """SHA-256 of the state's file, which is part of its name."""
     parts: int
     bytes: int
     made: str
@@ -61,17 +61,17 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a backup or a restore came to."""
+    """Outcome of a backup or a restore."""
 
     parts: Sequence[Part]
     copied: int
-    """Of the parts, those that did not lie there already."""
+    """Number of parts that the folder lacked."""
     left_out: Sequence[Part]
     """Damaged parts."""
     broken: Sequence[str] = ()
-    """What is wrong with its judgements, in sentences."""
+    """Faults of its judgements, one sentence each."""
     as_found: bool = False
-    """Whether it is of before judgements were chained."""
+    """True for a backup from before judgements were chained."""
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
@@ -102,11 +102,11 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
 
 @contextmanager
 def _at_work(home: Path, folder: Path) -> Iterator[None]:
-    """Have a folder to oneself for a backup, made if need be."""
+    """Hold a folder exclusively for a backup; make it if need be."""
     places = [folder, (folder / "parts").resolve()]
     inside = {over for place in places for over in (place, *place.parents)}
     if {home, (home / "parts").resolve()} & inside or folder in home.parents:
-        raise WrongInput(f"{folder} and the home {home} lie in each other: name another folder")
+        raise WrongInput(f"{folder} and the home {home} contain each other: name another folder")
     if folder.exists() and not folder.is_dir():
         raise WrongInput(f"{folder} is a file: name a folder")
     with disk_refusals.explained(folder):
@@ -233,7 +233,7 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
-    """Have a home belong to a state that is to be made, so that nobody opens it; its identity.
+    """Assign a home to a state that will be made, so that nobody opens it; the state's identity.
 
     Raises what `refuse` does; it is not asked where the same command was killed before its end.
     Raises Conflict where there is a state already, unless that is all that command did not say.
@@ -285,7 +285,7 @@ def _alone(home: Path) -> Iterator[None]:
 
 
 def read(folder: Path) -> Record:
-    """What the backup in a folder says. Raises Missing or WrongInput where there is none."""
+    """Record of the backup in a folder. Raises Missing or WrongInput if there is none."""
     file = folder / "backup.json"
     try:
         record = Record(**json_files.parsed(plain_text(file)))
@@ -340,7 +340,7 @@ def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[P
 
 
 class _Damaged(Exception):
-    """What is wrong with a file."""
+    """Damage of a file."""
 
 
 def _copy(source: Path, target: Path, sha256: str) -> bool:
@@ -354,7 +354,7 @@ def _copy(source: Path, target: Path, sha256: str) -> bool:
             found.update(block)
             file.write(block)
         if found.hexdigest() != sha256:
-            raise _Damaged("damaged: its content is not what was written")
+            raise _Damaged("damaged: its content has changed since it was written")
     return True
 
 

@@ -37,7 +37,7 @@ class _Different(Exception):
 
 
 class Object(NamedTuple):
-    """What lies under a name."""
+    """Object of a bucket."""
 
     bytes: int
     came: datetime
@@ -61,7 +61,7 @@ class Bucket:
             # PyArrow would ask Amazon, with the key of another service, or drop what it cannot use.
             if not (found := _SERVER.fullmatch(server)):
                 raise Unavailable(
-                    "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: mend or unset it"
+                    "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: fix or unset it"
                 )
             own = {"scheme": found[1], "endpoint_override": found[2]}
         # In the background it would take a file into memory as fast as the disk gives it.
@@ -112,7 +112,7 @@ class Bucket:
                 return "lost"
             raise Unavailable(f"{self.address} has no part of this state: see `parts_at`") from None
         except _Different:
-            return "damaged: its content is not what was written"
+            return "damaged: its content has changed since it was written"
         return ""
 
     def lying(self) -> dict[str, Object]:
@@ -177,7 +177,7 @@ class Bucket:
                 yield block
 
     def _is_empty(self, name: str) -> bool:
-        """Whether an object has no bytes, as it has where its upload was cut off; none should."""
+        """Whether an object has no bytes, as after an upload that was cut off."""
         from pyarrow.fs import FileSelector
 
         path = f"{self._root}/{name}"

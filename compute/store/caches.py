@@ -48,7 +48,7 @@ def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]
 
 
 def holds(settings: Settings, fingerprint: str) -> bool:
-    """Whether the finished folder of a fingerprint is there."""
+    """Whether a finished folder of this fingerprint exists."""
     return (_caches(settings) / fingerprint).is_dir()
 
 
@@ -101,7 +101,7 @@ def _caches(settings: Settings) -> Path:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether a folder has a name that is given here; others, and links, are somebody's."""
+    """Whether Beirscope gave a folder its name; it never touches others, or links."""
     named = _FINGERPRINT.fullmatch(path.stem)
     return bool(named) and path.is_dir() and not path.is_symlink()
 

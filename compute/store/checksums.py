@@ -25,7 +25,7 @@ _SPARE = 1_000
 
 
 class Stamp(NamedTuple):
-    """What a file has as long as nobody writes to it."""
+    """Properties of a file that change whenever it is written."""
 
     size: int
     mtime_ns: int
@@ -44,7 +44,7 @@ def stamp(path: Path) -> Stamp | None:
 
 
 class Checksums:
-    """What this machine knows of the files of a home, shared by its processes."""
+    """Known checksums of the files of a home, shared by the processes of this machine."""
 
     def __init__(self, home: Path) -> None:
         self._file = home / "checksums.txt"

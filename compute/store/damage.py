@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 def mend(part: Part) -> str:
-    """What makes a part again: a command, or a sentence with one."""
+    """Command, or sentence with a command, that makes a part again."""
     command = part.provenance.get("command", "")
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
@@ -41,7 +41,7 @@ def mend(part: Part) -> str:
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
         return (
             f"copy parts/{part.kind}/{part.path.name} of a backup here, or python -m compute"
-            f" {remove} takes away what is left of this earlier run"
+            f" {remove} removes the rest of this earlier run"
         )
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])

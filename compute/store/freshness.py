@@ -21,22 +21,22 @@ Inputs = dict[str, str]
 """
 _RUN, _MODEL = "hits:", "model:"
 TEXTS_ADDED_TO = "texts_added_to"
-"""In the provenance of queries: the fingerprint that they had without texts."""
+"""Key in the provenance of queries: their fingerprint before texts were added."""
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
-    """What a run rests on: the queries, and the corpus, which `lengths` stands for."""
+    """Inputs of a run: the queries, and the corpus, represented by `lengths`."""
     found = {"queries": queries.fingerprint}
     return found | ({"lengths": lengths.fingerprint} if lengths else {})
 
 
 def of_runs(hits: Iterable[Part]) -> Inputs:
-    """What a run made from other runs rests on."""
+    """Inputs of a run that is made from other runs."""
     return {_RUN + part.system: part.fingerprint for part in hits}
 
 
 def of_models(models: Iterable[Part]) -> Inputs:
-    """What a run rests on that trained models made, on whatever they were trained."""
+    """Trained models that a run uses, on whichever dataset they were trained."""
     return {_MODEL + part.system: part.fingerprint for part in models}
 
 
@@ -47,27 +47,27 @@ def runs_behind(hits: Part) -> list[str]:
 
 
 def of_top(hits: str) -> Inputs:
-    """What the extract of these hits rests on."""
+    """Inputs of the extract of these hits."""
     return {"hits": hits}
 
 
 def of_scores(hits: str, judgements: Part) -> Inputs:
-    """What the scores of these hits rest on."""
+    """Inputs of the scores of these hits."""
     return {"hits": hits, "judgements": judgements.fingerprint}
 
 
 def of_length_counts(lengths: Part, *others: Part) -> Inputs:
-    """What counted lengths rest on: those of the documents, and the parts that name documents."""
+    """Inputs of counted lengths: the documents' lengths, and the parts that name documents."""
     return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
 
 
 def of_terms(lengths: Part) -> Inputs:
-    """What counts of words rest on: the corpus, which `lengths` stands for."""
+    """Inputs of word counts: the corpus, represented by `lengths`."""
     return {"lengths": lengths.fingerprint}
 
 
 def of_overlap(terms: Iterable[Part]) -> Inputs:
-    """What similarities rest on: the counts of their own collection; rows name the others'."""
+    """Inputs of similarities: the counts of their own corpus; rows name those of the other one."""
     return {part.kind: part.fingerprint for part in terms}
 
 
@@ -104,7 +104,7 @@ def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
 
 
 def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
-    """Whether all that a part rests on is as it was, of these parts by their identity."""
+    """Whether every input of a part is unchanged, among these parts by their identity."""
     queries = live.get(("queries", part.dataset, ""))
     # Results of an earlier version do not name their inputs; nothing is known against them.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():

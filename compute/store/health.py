@@ -1,4 +1,4 @@
-"""Whether a server can read its state and its folder of parts."""
+"""Check that a server can read its state and its folder of parts."""
 
 from pathlib import Path
 

@@ -9,7 +9,7 @@ from compute.base.errors import Unavailable
 from compute.store import state
 
 WAY_ON = (
-    "restore a backup of before into a new home, and bring what was judged since:"
+    "restore an earlier backup into a new home, and import the judgements made since:"
     " `judgements export` to a CSV here, `judgements import` there"
 )
 _TOLD = 5
@@ -17,7 +17,7 @@ _AT_ONCE = {"yield_per": 1_000}
 
 
 def found(engine: Engine) -> list[str]:
-    """What is wrong with a state, a sentence each; the rows of all its tables are read."""
+    """Faults of a state, one sentence each, after reading the rows of all its tables."""
     try:
         return [*of_tables(engine), *of_judgements(engine)]
     except (Unavailable, DBAPIError) as error:
@@ -26,7 +26,7 @@ def found(engine: Engine) -> list[str]:
 
 
 def of_tables(engine: Engine) -> Iterator[str]:
-    """What SQLite finds in its file, and each table with two rows of one key."""
+    """Faults that SQLite finds in its file, and tables with two rows of one key."""
     with state.reading(engine) as connection:
         if engine.dialect.name == "sqlite":
             told = connection.exec_driver_sql("pragma integrity_check(1)").scalar_one()
@@ -65,4 +65,4 @@ def of_judgements(engine: Engine) -> list[str]:
         why = f"its counter of judgements is {behind:,} behind"
         return [state.damaged(engine, why)] * (behind > 0)
     named = ", ".join(bad[:_TOLD]) + f" and {len(bad) - _TOLD:,} more" * (len(bad) > _TOLD)
-    return [f"added judgements lost, or not what was saved (by id): {named}; {WAY_ON}"]
+    return [f"added judgements lost or changed (by id): {named}; {WAY_ON}"]

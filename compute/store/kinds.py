@@ -131,7 +131,7 @@ COLUMNS: Mapping[str, Columns] = {
         ("other_fingerprint", _TEXT),
     ],
 }
-"""By kind; `schema` says what they hold."""
+"""Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
 """Kinds whose `system` is none that ranks: a machine that graded, a training set."""
 _OWN = re.compile(
@@ -141,7 +141,7 @@ _OWN = re.compile(
 
 
 def is_own(file: Path) -> bool:
-    """Whether a file in a folder of parts, or in the trash, has a name and place that are given
-    here; what else lies there is somebody's, and so is what a link leads to."""
+    """Whether Beirscope gave a file in a folder of parts, or in the trash, its name and place; it
+    never touches other files, or the targets of links."""
     named = _OWN.fullmatch(f"{file.parent.name}/{file.name}")
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

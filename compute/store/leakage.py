@@ -2,7 +2,7 @@
 
 KIND = "leakage"
 QUERY, DOCUMENT = "query", "document"
-"""What was found: the text of a test query, or that of a document relevant to one."""
+"""Found texts: of a test query, or of a document relevant to one."""
 FOUND, NOT_FOUND = "found", "not found"
 
 

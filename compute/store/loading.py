@@ -37,7 +37,7 @@ def quiet(done: int, total: int, unit: str) -> None:
 
 @dataclass(frozen=True)
 class Bench:
-    """What every step works with."""
+    """Store, settings and progress that every step works with."""
 
     store: Store
     settings: Settings
@@ -60,7 +60,7 @@ class Loaded:
     subtopics: Part | None = None
     """The judgements by subtopic, where they are."""
     before: Sequence[Part] = ()
-    """What had its name until it was published."""
+    """The dataset of the same name that this one replaced."""
 
 
 def load(
@@ -92,7 +92,7 @@ def load(
 
 
 def _before(store: Store, dataset: Dataset, *, new: bool) -> list[Part]:
-    """What is stored under the name of a dataset."""
+    """Parts stored under the name of a dataset."""
     kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
     found = [store.part(kind, name) for kind, name in kinds.items()]
     if new and found[1]:
@@ -127,7 +127,7 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
 
 @dataclass(frozen=True)
 class Content:
-    """What one pass over a source found, before anything of it is written."""
+    """Result of one pass over a source, before anything is written."""
 
     queries: DataFrame
     judgements: DataFrame
@@ -137,7 +137,8 @@ class Content:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """Those of the parts that it would make, by kind; without documents, none of lengths."""
+        """Fingerprints of the parts it would make, by kind; without documents there are no
+        lengths."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
         # Scores rest on the judgements: those by subtopic are named by the same fingerprint.
         judged = self.judgements if self.subtopics is None else self.subtopics
@@ -215,13 +216,13 @@ def publish(
 
 
 def _words(count: CorpusCount) -> dict[str, Any]:
-    """How many documents were segmented, or need more than white space, and by which segmenter."""
+    """Number of documents that were segmented, or need a segmenter, and its name."""
     by = {"segmenter": scripts.segmenter()} if count.n_segmented else {}
     return {"segmented": count.n_segmented, "other": count.n_other, **by}
 
 
 def _summary(queries: DataFrame) -> dict[str, Any]:
-    """How many queries the collection has over all splits, and their mean words."""
+    """Number of queries over all splits, and their mean number of words."""
     words = [n_words(text) for text in queries["text"].dropna()]
     return {"queries": len(queries), "words": sum(words) / len(words) if words else None}
 

@@ -25,7 +25,7 @@ WAY_ON = (
 
 @dataclass(frozen=True)
 class Marks:
-    """What a home says of its state: 0 and empty texts where it says nothing."""
+    """Marks of a home that identify its state: 0 and empty texts if it has none."""
 
     format: int
     home: str
@@ -121,7 +121,7 @@ def _home_record(file: Path) -> tuple[int, str, str]:
     except FileNotFoundError:
         return 0, "", ""
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
+        raise WrongInput(f'{file}: not {{"format": <number>}}: fix or remove it') from None
 
 
 def _parts_record(file: Path) -> str:
@@ -131,7 +131,7 @@ def _parts_record(file: Path) -> str:
     except FileNotFoundError:
         return ""
     except (ValueError, KeyError, TypeError):
-        raise WrongInput(f'{file}: not {{"state": "<identity>"}}: mend or remove it') from None
+        raise WrongInput(f'{file}: not {{"state": "<identity>"}}: fix or remove it') from None
 
 
 def _write(file: Path, record: dict[str, Any]) -> None:

@@ -34,14 +34,14 @@ GROUP_BYTES = 64 * 1024**2
 
 
 class Written(NamedTuple):
-    """What a file was given."""
+    """Path, size and checksum of a written file."""
 
     rows: int
     sha256: str
 
 
 class Summed(io.RawIOBase):
-    """Hands on what is written to a file, and computes its SHA-256 meanwhile."""
+    """File wrapper that computes the SHA-256 of everything written to it."""
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__()

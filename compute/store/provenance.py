@@ -29,12 +29,12 @@ PACKAGES = (
 )
 TREATED = {
     "hits_of_other_queries": "hits of queries outside the split, left out",
-    "duplicates": "hits of documents that stand higher in the same list, left out",
+    "duplicates": "hits of documents that occur higher in the same list, left out",
     "self_hits": "hits of the query's own document, left out",
     "hits_below_depth": "hits below the depth that is kept (setting depth), left out",
     "tied": "hits whose score equals a neighbour's, put in order by document id",
 }
-"""What ranking or taking in a run met, as its provenance counts it."""
+"""Counts that ranking or importing a run records in its provenance."""
 COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
 """Kinds of parts that are made from a dataset alone."""
 Identity = tuple[str, str, str]
@@ -54,7 +54,8 @@ _PATH = re.compile(
 
 
 def record(command: Sequence[str], seconds: float, **facts: Any) -> dict[str, Any]:
-    """What made a part: the command that makes it again, seconds, versions, hardware, UTC date."""
+    """Provenance of a part: the command that makes it again, seconds, versions, hardware, UTC
+    date."""
     return {
         "command": f"python -m compute {shlex.join(command)}",
         "seconds": round(seconds, 3),
@@ -113,7 +114,7 @@ def portable(value: Any) -> Any:
 
 
 def without_folders(systems: Iterable[str]) -> dict[str, str]:
-    """What systems are called elsewhere whose names hold a folder of this machine, each its own."""
+    """Names of systems for other machines: without folders of this machine, each unique."""
     found: dict[str, str] = {}
     for name in sorted(set(systems)):
         cleaned = portable(name)
@@ -124,7 +125,8 @@ def without_folders(systems: Iterable[str]) -> dict[str, str]:
 
 
 def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """What made each of these runs (dataset, system), as JSON values; a run not stored is left out.
+    """Provenance of each run (dataset, system), as JSON values; a run that is not stored is left
+    out.
 
     A dataset of parts stands for the runs on its parts. No path of this machine is in it.
     """
@@ -140,7 +142,7 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
 
 
 def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
-    """Where each of these datasets comes from and what was counted of it, as `of_runs` tells it."""
+    """Provenance of each dataset, in the form of `of_runs`."""
     of_training = [part for part in store.parts("query_labels") if part.system]
     parts = store.parts(system="") + of_training
     live = {part.identity: part for part in parts}
@@ -202,7 +204,7 @@ def _source(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _labels(part: Part) -> list[dict[str, Any]]:
-    """What made its labels of queries, key by key."""
+    """Provenance of the query labels, key by key."""
     about = part.provenance
     whole = {name: about.get(name) for name in ("command", "date", "file", "sha256")}
     keys: dict[str, list[dict[str, Any]]] = about.get("keys", {"": [whole]})
@@ -281,7 +283,7 @@ def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
 
 
 def _settings(about: dict[str, Any]) -> dict[str, Any]:
-    """What of the settings made these hits and no others."""
+    """Settings that affected these hits."""
     named = {name: about[name] for name in ("depth", "cut", "drop_self") if name in about}
     return {**about.get("identity", {}), **named} | (
         {"checkpoints": about["checkpoints"]} if about.get("checkpoints") else {}
@@ -289,7 +291,7 @@ def _settings(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scored(scores: Part | None, about: dict[str, Any]) -> dict[str, Any]:
-    """How the scores were made, where it was not with the run."""
+    """Provenance of the scores, if they were not made with the run."""
     if scores is None or scores.provenance.get("date") == about.get("date"):
         return {}
     names = ("command", "date", "seconds", "versions", "hardware")

@@ -26,7 +26,7 @@ _RANKED = ("query_id", "doc_id", "rank", "score")
 
 
 class Version(NamedTuple):
-    """What somebody says of a run that takes the place of another."""
+    """Label and note for a run that replaces another."""
 
     label: str = ""
     """Empty: the next number."""
@@ -48,18 +48,18 @@ def given(label: str | None, note: str) -> Version | None:
 
 
 def name(system: str, label: str) -> str:
-    """What a version is called where systems are: `bm25@1`."""
+    """Name of a version among systems: `bm25@1`."""
     return f"{system}@{label}"
 
 
 def label(part: Part) -> str:
-    """What the version that a part is of is called; empty where nobody said so."""
+    """Label of the version that a part belongs to; empty if nobody gave one."""
     return part.provenance.get("run_version", {}).get("label", "")
 
 
 def labels(runs: Sequence[Part]) -> list[str]:
-    """What the versions of a system are called whose hits these are, the live one last; that one
-    by the next number where nobody named it."""
+    """Labels of the versions of a system with these hits, the live one last; without a label it has
+    the next number."""
     found = [label(part) for part in runs]
     return [*found[:-1], found[-1] or _next(found[:-1])] if found else []
 
@@ -87,7 +87,7 @@ def named(kept: Iterable[Part], values: Iterable[str]) -> list[str]:
 
 
 def published(hits: Part) -> str:
-    """When a run went live, UTC; of a version that is kept this is not when it was kept."""
+    """UTC time at which a run went live, not at which it was kept as a version."""
     return hits.provenance.get("run_version", {}).get("published", hits.created)
 
 
@@ -103,7 +103,7 @@ def refuse(store: Store, named: str, known: Collection[str]) -> None:
     if at and of in {*known, *(name for part in runs for name in (part.system, part.version_of))}:
         raise Conflict(
             f"{named!r} would read as a version of {of}: give it another name (--system NAME), or"
-            f" take it in with --system {of} --as-version"
+            f" import it with --system {of} --as-version"
         )
 
 
@@ -140,7 +140,7 @@ def keep(
 
 
 def told(hits: Part, *, new: bool) -> str:
-    """What became of a run that was taken in as a version."""
+    """Sentence about a run that was imported as a version."""
     found = hits.provenance.get("run_version", {})
     # What takes the place of equal hits is as old as they are.
     if not new or "published" in found:
@@ -150,7 +150,7 @@ def told(hits: Part, *, new: bool) -> str:
 
 
 def marks(hits: Part) -> dict[str, Any]:
-    """What the provenance of each part of a version says, whatever makes it."""
+    """Entries in the provenance of every part of a version."""
     found = {name: hits.provenance.get(name) for name in ("version_of", "run_version")}
     return {name: value for name, value in found.items() if value}
 

@@ -1,4 +1,4 @@
-"""What the tables of a reading hold, and what each of their columns means: it stands here, once.
+"""Documentation of the tables of a reading and of their columns.
 
 DuckDB keeps these texts beside the tables of `beirscope.duckdb` and of a snapshot, as comments.
 """

@@ -402,7 +402,7 @@ def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
         url = None
     if url is None or url.get_backend_name() != "postgresql":
         raise WrongInput(
-            "the setting `state` is no postgresql:// address: mend it, or leave it empty for SQLite"
+            "the setting `state` is no postgresql:// address: fix it, or unset it for SQLite"
         )
     return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
 
@@ -434,7 +434,7 @@ def _name_damage(context: ExceptionContext) -> None:
 
 
 def damaged(engine: Engine, why: str) -> str:
-    """What is lost with a damaged file of SQLite, and what brings back most of it."""
+    """Sentence about the loss with a damaged SQLite file, and how to recover most of it."""
     file = Path(engine.url.database or "")
     said = f"{file} is damaged ({why})"
     if file.name != "state.sqlite":
@@ -491,7 +491,7 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
 
 
 def _is_new(engine: Engine) -> bool:
-    """Whether the file is not there yet, or empty; a connection would make it."""
+    """Whether the file is missing or empty; a connection would create it."""
     if engine.dialect.name != "sqlite":
         return False
     file = Path(where(engine))
@@ -499,7 +499,7 @@ def _is_new(engine: Engine) -> bool:
 
 
 def outgrown(engine: Engine) -> bool:
-    """Whether a newer Beirscope has moved the state on since it was opened."""
+    """Whether a newer Beirscope has migrated the state since it was opened."""
     with engine.connect() as connection:
         return (connection.execute(select(func.max(steps.c.format))).scalar() or 0) > len(STEPS)
 
@@ -534,7 +534,7 @@ def _refuse_newer(found: int, known: int, where: str) -> None:
 
 
 def is_judgement(row: Row[Any]) -> bool:
-    """Whether a row of `added_judgements` holds whole numbers and texts where they belong.
+    """Whether a row of `added_judgements` holds whole numbers and texts in their columns.
 
     SQLite keeps any value in any column.
     """

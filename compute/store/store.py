@@ -57,7 +57,7 @@ class Part:
     """Canonical name; empty where a part belongs to no system."""
     fingerprint: str
     file: Path
-    """Where it lies, or will once it has come from the bucket."""
+    """Path of the file, also while it is only in the bucket."""
     rows: int
     bytes: int
     created: str
@@ -66,13 +66,13 @@ class Part:
     job: str
     shipped: bool = False
     sha256: str = ""
-    """Of the file; empty where nobody knows it, as of an old home's parts at first."""
+    """SHA-256 of the file; empty where it is unknown, as at first for the parts of an old home."""
     sha256_as: str = "written"
     """`written`, or `found` where it was computed of a file that lay there."""
     damage: str = ""
-    """What is wrong with the file, as far as it was looked at; empty for a whole one."""
+    """Known damage of the file; empty if none was found."""
     bucket: Bucket | None = field(default=None, repr=False, compare=False)
-    """Where it lies besides."""
+    """Bucket that also holds the file."""
 
     @property
     def path(self) -> Path:
@@ -87,7 +87,7 @@ class Part:
         return f"{self.kind}/{self.id}.parquet"
 
     def fetch(self) -> str:
-        """Have the file come from the bucket; what is wrong with it, if anything."""
+        """Fetch the file from the bucket; the damage found, if any."""
         return self.bucket.get(self.name, self.file, self.sha256) if self.bucket else ""
 
     @property
@@ -243,7 +243,7 @@ class Store:
         return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
 
     def fetch(self, parts: Iterable[Part]) -> bool:
-        """Have files come from the bucket that are not here, or damaged; whether any was asked for.
+        """Fetch missing and damaged files from the bucket; whether any was requested.
 
         One that did not come is asked for again a minute later, or when it is verified.
         """
@@ -262,7 +262,7 @@ class Store:
         return found[0] if found and not found[0].damage else None
 
     def shipped(self, part: Part) -> Part | None:
-        """What ships of a part's identity, in whose place the local one shows."""
+        """Shipped part with a part's identity, which a local one replaces."""
         return self._shipped.get(part.identity)
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
@@ -309,7 +309,7 @@ class Store:
         state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
 
     def forget_checksums(self, parts: Iterable[Part]) -> None:
-        """Let go what is remembered of the files of parts that are not among these."""
+        """Forget the checksums of all other files."""
         self._checksums.forget({part.id for part in parts})
 
     @contextmanager
@@ -376,7 +376,7 @@ class Store:
             yield
 
     def outgrown(self) -> bool:
-        """Whether a newer Beirscope has moved the state on, whom to leave it to from then on."""
+        """Whether a newer Beirscope has migrated the state; this process then stops changing it."""
         return state.outgrown(self._state)
 
     def judgement_version(self) -> int:
@@ -463,12 +463,12 @@ class Store:
         return ""
 
     def _away_lately(self, part: Part) -> str:
-        """What was wrong with a part that did not come from the bucket within the last minute."""
+        """Reason why a part could not be fetched from the bucket within the last minute."""
         damage, at = self._away.get(part.id, ("", 0.0))
         return damage if time.monotonic() - at < ASKED_AGAIN else ""
 
     def _were_tidied(self, parts: Sequence[Part]) -> bool:
-        """Whether files are away because another process has tidied their parts away meanwhile."""
+        """Whether files are missing because another process has just removed their parts."""
         lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
         return bool(lost) and not lost <= state.listed(self._state)
 
@@ -499,14 +499,14 @@ def part_of(row: Row[Any], root: Path) -> Part:
 
 
 def part_path(kind: str, part_id: str) -> Path:
-    """Where a part lies under its root: nothing from outside is in it."""
+    """Path of a part under its root, made from names of ours only."""
     if kind not in COLUMNS:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(COLUMNS)}")
     return Path("parts") / kind / f"{part_id}.parquet"
 
 
 def shard_path(name: str) -> Path:
-    """Where a shard of an index lies under the root: among the parts, which all workers see.
+    """Path of an index shard under the root, among the parts, which all workers see.
 
     As it is in no manifest, it goes when nobody has used it for as long as unlisted files stay.
     """
@@ -520,7 +520,7 @@ def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
 
 
 def top(hits: DataFrame) -> DataFrame:
-    """What the kind `top` holds of a run: rank <= 10, sorted by query_id and rank."""
+    """Parts of the kind `top` of a run: rank <= 10, sorted by query_id and rank."""
     return hits[hits["rank"] <= 10].sort_values(["query_id", "rank"], ignore_index=True)
 
 

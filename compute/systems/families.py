@@ -45,7 +45,7 @@ def _built(read: names.Name) -> System:
         close = difflib.get_close_matches(read.base, known, n=3) or known
         raise WrongInput(f"no system {read.base!r}; did you mean: {', '.join(close)}?")
     if read.inputs:
-        raise WrongInput(f"{read}: {read.base} is not made from other systems or collections")
+        raise WrongInput(f"{read}: {read.base} is not made from other systems or datasets")
     return SYSTEMS[read.base].with_parameters(read)
 
 
@@ -53,7 +53,7 @@ def _trained(read: names.Name) -> System:
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:
         known = ", ".join(name for name, row in SYSTEMS.items() if row.recipe)
-        raise WrongInput(f"{read}: {read.base} is not trained on a collection; these are: {known}")
+        raise WrongInput(f"{read}: {read.base} is not trained on a dataset; these are: {known}")
     if read.inputs:
         raise WrongInput(f"{read}: {read.base} is not made from other systems")
     return row.trained(read)

@@ -115,7 +115,7 @@ class _Reader:
         if now and before in {"(", ","}:
             comma = before if before == "," else now
             return (
-                f"nothing stands between {before} and {now} at {self.place()}: name a system or a"
+                f"there is nothing between {before} and {now} at {self.place()}: name a system or a"
                 f" parameter there, or leave the {comma} out"
             )
         if before in {"(", ","}:
@@ -139,7 +139,7 @@ class _Reader:
 
     def name(self, depth: int) -> Name:
         if depth > MAX_NESTING:
-            raise self.wrong(f"more than {MAX_NESTING} brackets stand within each other")
+            raise self.wrong(f"more than {MAX_NESTING} nested brackets")
         base, trained_on = self.word(), ""
         if self.next_is("["):
             self.take("[")
@@ -163,7 +163,7 @@ class _Reader:
                 continue
             key = self.word()
             if key in parameters:
-                raise self.wrong(f"{key!r} stands there twice, again before {self.place()}")
+                raise self.wrong(f"{key!r} occurs twice, again before {self.place()}")
             self.take("=")
             parameters[key] = self.value()
         self.take(")")

@@ -112,9 +112,7 @@ def unpack(part: Part, folder: Path) -> None:
         with file.open("ab" if row["number"] else "wb") as stream:
             stream.write(row["content"])
     if content_hash(folder) != part.provenance["content"]:
-        raise WrongInput(
-            f"{part.path} is damaged, its content is not what was trained: {command(part.system)}"
-        )
+        raise WrongInput(f"{part.path} is damaged, its content has changed: {command(part.system)}")
 
 
 def _files(folder: Path) -> list[tuple[str, Path]]:

@@ -21,7 +21,7 @@ from tests.support import disks
 
 HOME = Path("/somewhere/home")
 MEMORY = (
-    "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or take in less"
+    "there is not enough memory: end other programs, set BEIRSCOPE_THREADS to less or import less"
     " at a time, then try again"
 )
 

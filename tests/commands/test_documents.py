@@ -8,7 +8,6 @@ import pytest
 
 from compute.base.settings import PROJECT
 from compute.commands import app
-from tests.commands.arguments import options
 
 PAPERS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted(PROJECT.glob("docs/*.md"))]
 SOURCES = [*sorted(PROJECT.glob("compute/**/*.py")), *sorted(PROJECT.glob("pages/**/*.py"))]
@@ -44,12 +43,3 @@ def test_a_sentence_names_commands_in_their_new_spelling(file: Path) -> None:
     text = re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8"))
     for first, second in NAMED.findall(text):
         assert app.name_of([first, second]), (first, second)
-
-
-def test_the_reference_has_every_option_that_it_names() -> None:
-    rows = re.findall(r"^\| `([^|]*)` \|", (PROJECT / "docs" / "reference.md").read_text(), re.M)
-    named = [part for row in rows for part in re.split(r"`, `", row) if app.name_of(part.split())]
-    assert len(named) > 40
-    for part in named:
-        taken = options(app.name_of(part.split()))
-        assert {*re.findall(r"--[a-z-]+", part)} <= taken, part

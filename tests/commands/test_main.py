@@ -36,11 +36,6 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     assert [line for line in lines if re.search(r"--[a-z-]+( [A-Z.=|[\]]+)* +│", line)] == []
 
 
-@pytest.mark.parametrize("name", app.NAMES)
-def test_the_reference_names_every_command(name: str) -> None:
-    assert f"`{name}" in (PROJECT / "docs" / "reference.md").read_text("utf-8")
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -181,7 +181,7 @@ def test_a_collection_without_documents_says_what_is_missing(bench: Bench, tmp_p
     imports.import_run(bench, run_file(tmp_path), judged)
     assert bench.store.parts("length_counts") == []
     assert lengths.countable(bench.store) == []
-    with pytest.raises(Missing, match="judged came without documents"):
+    with pytest.raises(Missing, match="judged has no documents"):
         lengths.with_documents(bench, judged)
 
 

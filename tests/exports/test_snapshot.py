@@ -96,7 +96,7 @@ def test_the_examples_of_the_readme_run(opened: duckdb.DuckDBPyConnection) -> No
     assert list(rows) == list(EXAMPLES)
     found = {topic: opened.execute(sql).fetchall() for topic, sql in rows.items()}
     assert found["the best system of each dataset"][0][:2] == ("tiny", "mine")
-    assert found["holes: what is retrieved and not judged"] == [("tiny", "mine", 1)]
+    assert found["unjudged documents in rankings"] == [("tiny", "mine", 1)]
     first = found["a ranked list with its texts"][0]
     assert first[:6] == ("mine", "q1", 1, "d1", 2, "Harbour")
     assert "import-run some.run" in found["how a run was made"][0][2]

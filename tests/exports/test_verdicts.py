@@ -42,7 +42,9 @@ def test_a_headline_names_what_the_verdict_rests_on() -> None:
     assert "undecided whether new.run is worse than old.run by more than 0.01 on d2 (" in open_
     assert open_.endswith("; 20 queries, 11 needed)")
     assert "Holm" not in verdicts.headline(report(0.1)), "one dataset needs no correction"
-    assert "with 20 queries like those of d2 two that are" in verdicts.notes(report(0, 0.012))[-2]
+    assert (
+        "with 20 queries like those of d2, two equally good" in verdicts.notes(report(0, 0.012))[-2]
+    )
 
 
 @pytest.mark.parametrize(("losses", "status"), [((0, 0), 0), ((0.1, 0), 3), ((0.01, 0), 4)])
@@ -59,15 +61,15 @@ def test_a_table_of_words() -> None:
         "baseline": "0.5000",
         "candidate": "0.4000",
         "difference": "-0.1000",
-        "95% interval": "-0.1048 to -0.0952",
+        "95% CI": "-0.1048 to -0.0952",
         "verdict": "worse",
         "queries needed": "11",
-        "holes": "0.2500, 0.5000",
-        "range by holes": "-0.5000 to 0.4000",
+        "unjudged": "0.2500, 0.5000",
+        "possible range": "-0.5000 to 0.4000",
         "verdict there": "worse to not worse",
     }
     (row,) = verdicts.table(report(0)).to_dict("records")
-    assert (row["difference"], row["holes"], row["verdict there"]) == ("0.0000", "–", "–")
+    assert (row["difference"], row["unjudged"], row["verdict there"]) == ("0.0000", "–", "–")
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,7 @@ def test_a_table_of_words() -> None:
 def test_an_end_is_never_rounded_onto_the_margin(beyond: float, end: str, verdict: str) -> None:
     low = report(0).found["low"].item()
     (row,) = verdicts.table(report(0.01 + low + beyond)).to_dict("records")
-    assert row["95% interval"].startswith(f"{end} to ")
+    assert row["95% CI"].startswith(f"{end} to ")
     assert row["verdict"] == (verdict or "undecided")
 
 
@@ -119,12 +121,12 @@ def test_little_to_go_by_is_told() -> None:
         found = decide({"d": group}, margin)
         return "\n".join(verdicts.notes(Report("P@5", margin, "a", "b", found)))
 
-    lost = "; a loss of everything on 0.01 of all queries would show on none of 50 in 61% of cases"
+    lost = "; a total loss on 0.01 of all queries would not appear among 50 in 61% of cases"
     assert f"no query of d differs{lost}" in told(0, 50)
     assert f"1 of 50 queries of d differs{lost}" in told(1, 50)
     assert told(5, 400).endswith("5 of 400 queries of d differ")
     assert "differ" not in told(6, 50).replace("difference", "")
-    assert "d has 1 query that both have a value for: no interval" in told(1, 1)
+    assert "d has 1 query with a value for both: no interval" in told(1, 1)
 
 
 def test_a_file_that_cannot_be_written_is_refused(tmp_path: Path) -> None:

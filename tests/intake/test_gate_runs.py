@@ -35,7 +35,7 @@ def test_a_word_is_a_path_or_a_stored_system(stored: Bench) -> None:
 
 @pytest.mark.parametrize("word", ["", "min", "no/such.run", "x" * 5000])
 def test_a_word_that_is_neither_is_told_so(stored: Bench, word: str) -> None:
-    with pytest.raises(Missing, match="is no path that exists and no system with a stored run"):
+    with pytest.raises(Missing, match="is neither an existing path nor a system with a stored run"):
         given(stored.store, word)
 
 
@@ -171,5 +171,5 @@ def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_pa
     files = [given(stored.store, "mine.run")] * 2
     with pytest.raises(WrongInput, match="no judgement of small is above 0"):
         compared(stored, small, files, NDCG, alone=True)
-    with pytest.raises(Missing, match="mine on small was made before what it is made from changed"):
+    with pytest.raises(Missing, match="mine on small is stale"):
         compared(stored, small, two, NDCG, alone=True)

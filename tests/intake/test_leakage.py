@@ -107,7 +107,7 @@ def test_labels_of_a_training_set_and_those_of_files_leave_each_other_alone(
     compare(bench, tiny, TEXT)
     with pytest.raises(Conflict, match="is what `leakage find` found on tiny: rename the key"):
         query_labels.import_file(bench, file, tiny, replace=True)
-    with pytest.raises(Conflict, match="remove tiny --training set takes it away"):
+    with pytest.raises(Conflict, match="remove tiny --training set removes it"):
         query_labels.drop(bench.store, "tiny", "leakage set")
     (told,) = provenance.of_datasets(bench.store, ["tiny"])
     assert [one["key"] for one in told["labels"]] == ["leakage set", "leakage set, query text"]
@@ -170,7 +170,7 @@ def test_a_split_is_its_queries_and_their_relevant_documents(
         ("", "train: no text in it, give a file with some"),
         ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train: no text in it, give a file with some"),
         ("q1\td1\t1\nq2\td2\t1\n", "train: no column of texts, every cell .* is one word"),
-        ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, mend the line"),
+        ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, fix the line"),
         (b"a b\n\xff\n", "train line 2: byte 1 is not UTF-8"),
         (b"PK\x03\x04", "a zip archive, not UTF-8 text"),
     ],

@@ -179,7 +179,7 @@ HEADER = "query_id,doc_id,grade\n"
         (
             "query_id,doc_id,score\nq1,d1,1\n",
             "FILE: looks like a ranking, not judgements (by the names in it, named columns):"
-            " import-run takes it in, or say --as judgements",
+            " import-run imports it, or say --as judgements",
         ),
         (
             "qid,docno,label,rating\nq1,d1,1,1\n",
@@ -189,7 +189,7 @@ HEADER = "query_id,doc_id,grade\n"
         (HEADER, "FILE: no documents in it: give a file with some"),
         (
             HEADER + "q1,d1,1\nq1,d2,high\n",
-            "FILE, line 3: relevance is 'high', not a whole number, mend the line",
+            "FILE, line 3: relevance is 'high', not a whole number, fix the line",
         ),
         (
             "query_id,doc_id,grade,grade\nq1,d1,1,2\n",
@@ -198,12 +198,12 @@ HEADER = "query_id,doc_id,grade\n"
         *(
             (
                 '{"qid": "q1' + half + '", "docid": "d1", "judgment": 1}\n',
-                "FILE, line 1: an escape in it names no character of a text, mend the line",
+                "FILE, line 1: an escape in it names no character of a text, fix the line",
             )
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
         (HEADER + "q1,d1,\n", "FILE: no grade in it, give a file with some"),
-        (HEADER + "q1,,1\n", "FILE, line 2: no doc_id, mend the line"),
+        (HEADER + "q1,,1\n", "FILE, line 2: no doc_id, fix the line"),
         (
             HEADER + "q1,d1,1\nq1,d1,2\n",
             "FILE, line 3: query 'q1' and document 'd1' have another grade above; keep one of the"
@@ -217,11 +217,11 @@ HEADER = "query_id,doc_id,grade\n"
         ),
         (
             '{"qid": "q1", "docid": "d1"}\n',
-            "FILE, line 1: no judgment, as umbrela writes it: mend or remove the line",
+            "FILE, line 1: no judgment, as umbrela writes it: fix or remove the line",
         ),
         (
             '{"qid": "q1", "docid": "d1", "judgment": 1.5}\n',
-            "FILE, line 1: judgment is '1.5', not a whole number, mend the line",
+            "FILE, line 1: judgment is '1.5', not a whole number, fix the line",
         ),
         (
             '{"qid": "q1", "judgment": 1}\n',
@@ -247,7 +247,7 @@ def test_wrong_files_are_named_with_their_line(bench: Bench, content: str, sente
 
 
 def test_a_name_with_a_blank_is_no_machine(bench: Bench) -> None:
-    with pytest.raises(WrongInput, match="'my gpt' cannot name a machine"):
+    with pytest.raises(WrongInput, match="'my gpt' cannot name an LLM"):
         take(bench, CSV, "my gpt")
 
 

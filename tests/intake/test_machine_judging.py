@@ -169,7 +169,7 @@ def test_a_server_too_slow_is_asked_again(tmp_path: Path, server: Machine) -> No
     ("fault", "said"),
     [
         (Answer(status=500, headers=SOON), r"failed 5 times in a row \(status 500\)"),
-        (Answer(status=401), "does not accept the key: mend judge_key"),
+        (Answer(status=401), "does not accept the key: fix judge_key"),
         (Answer(status=404), "has no such model or path"),
         (Answer(status=307, headers={"Location": "/v1/other"}), "to which no text goes"),
         (Answer(body=b"<html>hello</html>"), "not as OpenAI's chat interface does"),
@@ -356,7 +356,7 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
 @pytest.mark.parametrize(
     ("more", "error", "said"),
     [
-        ({"machine": "a b"}, WrongInput, "cannot name a machine"),
+        ({"machine": "a b"}, WrongInput, "cannot name an LLM"),
         ({"systems": ()}, WrongInput, "say which pairs"),
         ({"depth": 0}, WrongInput, "say which pairs"),
         ({"systems": ("al",)}, Missing, "no run of al on tiny is stored: did you mean all"),

@@ -94,7 +94,7 @@ def test_what_topics_hold_beside_the_texts_is_told_before_and_after(at_home: Ben
     topics = b"<topic number='q1'><title>growth of <i>E. coli</i></title><narr>n</narr></topic>"
     files = {"qrels.txt": b"q1 0 d1 1\n", "topics.xml": topics}
     seen = asked(at_home, "look", files, dataset="")[1]["report"]
-    told = "; beside the texts of the queries the topics hold, left out: '<i>' once, 'narr' once"
+    told = "; ignored fields of the topics: '<i>' once, 'narr' once"
     assert seen["counts"] == {"queries": 1}
     assert f"; {seen['findings'][0]['example']}" == told
     options = {"split": "", "language": "en", "drop_self": False}

@@ -35,7 +35,7 @@ def test_collections_are_counted_compared_and_shown(
     assert "word pieces" in said[0]
     assert main(["overlap", "compute", "tiny"]) == 0
     said = capsys.readouterr().out
-    assert "(counted already)" in said
+    assert "(already counted)" in said
     assert "similarities are up to date" in said
     assert main(["overlap", "compute", "tiny", "--again"]) == 0
     assert "similarities stored" in capsys.readouterr().out

@@ -217,7 +217,7 @@ def test_a_fusion_cannot_run_where_what_it_is_made_from_cannot(
     assert cells.loc[(name, "judged"), "state"] == "cannot run here"
     assert cells.loc[(name, "judged"), "remark"] == (
         f"it is made from {system(fused).name}: it is made from bm25:"
-        " judged has judgements alone, no documents to search"
+        " judged has only judgements, no documents to search"
     )
 
 

@@ -147,7 +147,7 @@ def test_with_a_dataset_go_its_consents_and_with_a_machine_what_it_was_asked(
     asked.begin(("q1", "d1"), 10, journal.Spent(9, 99))
     with (
         journal.alone(bench.store, "tiny", "gpt"),
-        pytest.raises(Conflict, match="gpt judges tiny now"),
+        pytest.raises(Conflict, match="gpt is judging tiny"),
     ):
         removing.remove(bench.store, "tiny")
     assert kinds(bench, "tiny") >= {"queries", "hits"}

@@ -107,7 +107,9 @@ def test_a_file_that_cannot_mark_its_sources_does_not_mix_them(home, store, tmp_
     store.add_judgements(rows(("q1", "d2", 2, "ada", PERSON), ("q1", "d3", 1, "robot", MODEL)))
     both = ["--source", PERSON, MODEL]
     assert said("export", tmp_path / "out.qrels", *both) == 2
-    assert "cannot mark what is from where (language models, people" in capsys.readouterr().err
+    assert (
+        "cannot mark the sources of judgements (language models, people" in capsys.readouterr().err
+    )
     assert said("export", tmp_path / "people.qrels") == 0
     assert (tmp_path / "people.qrels").read_text() == "q1 0 d2 2\n"
     assert said("export", tmp_path / "out.csv", *both) == 0
@@ -152,7 +154,7 @@ def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store
     file = tmp_path / "extra.qrels"
     file.write_text("q1 0 d1 2\nq1 0 d5 0\nq1 0 d3 1\nq2 0 d6 0\nq9 0 d1 1\n")
     assert said("import", file) == 2
-    assert "does not say who judged: add --person NAME" in capsys.readouterr().err
+    assert "does not name its assessor: add --person NAME" in capsys.readouterr().err
     assert said("import", file, "--person", "ada") == 0
     told = capsys.readouterr().out
     assert "3 judgements added to tiny; 2 pairs judged officially left as they are" in told
@@ -309,9 +311,9 @@ def test_typed_words_come_back_as_they_were_and_a_spreadsheet_computes_none(home
         ("q1,d2,3000000000,ada,person,,0", "relevance is '3000000000', too large a number"),
         (
             "q1,,1,ada,person,,0",
-            "query_id or doc_id is empty or holds a byte order mark, mend the line",
+            "query_id or doc_id is empty or holds a byte order mark, fix the line",
         ),
-        ("q1,d2,1,,person,,0", "nobody is named who judged it: add --person NAME"),
+        ("q1,d2,1,,person,,0", "no assessor is named: add --person NAME"),
         ("q1,d2,1,ada,oracle,,0", "no source 'oracle'; known: person, adjudication"),
         ("q1,d2,1,ada,person,,yes", "unsure is 'yes', neither 0 nor 1"),
         ("q1,d2,1", "not as many columns as the header names"),

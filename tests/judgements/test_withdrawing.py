@@ -49,12 +49,11 @@ def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_pat
     assert said("withdraw", *wrong) == 0
     told = "2 judgements of tiny by ada: 2 of imported files"
     assert (
-        capsys.readouterr().out
-        == f"would take back {told}; nothing is changed yet, --yes does it\n"
+        capsys.readouterr().out == f"would withdraw {told}; nothing is changed yet, --yes does it\n"
     )
     assert len(store.added_judgements()) == 6
     assert said("withdraw", *wrong, "--yes") == 0
-    assert f"took back {told}\n" in capsys.readouterr().out
+    assert f"withdrew {told}\n" in capsys.readouterr().out
     everything = Choice(sources=(PERSON, IMPORT))
     assert resolve(store.added_judgements()).equals(own)
     assert resolve(store.added_judgements(), everything)["relevance"].tolist() == [0, 3, 0]
@@ -82,7 +81,7 @@ def test_a_csv_is_taken_back_but_not_what_its_people_changed_since(store, tmp_pa
     store.add_judgements(rows(("q1", "d2", 1, "ada", PERSON)))
     capsys.readouterr()
     assert said("withdraw", tmp_path / "a.csv", "--yes") == 0
-    told = "by ada, cy: 1 of people who judged here, 1 of settled disagreements"
+    told = "by ada, cy: 1 of people here, 1 of settled disagreements"
     assert told in capsys.readouterr().out
     assert resolve(store.added_judgements())["relevance"].tolist() == [1]
 

@@ -123,7 +123,7 @@ def test_nothing_is_shown_at_another_address() -> None:
         app = visited()
     finally:
         option.set_value(before, origin)
-    assert "serves its own machine only" in app.error[0].value
+    assert "serves only its own machine" in app.error[0].value
     assert not app.title
 
 

@@ -296,7 +296,9 @@ def test_every_flipped_bit_is_found(home: Path, kind: str) -> None:
         # As the thread beside the first page does it, and `check --store` anew.
         beside = store.verify(found)
         anew = store.verify(found, anew=True)
-        assert beside.damage == anew.damage == "damaged: its content is not what was written", bit
+        assert (
+            beside.damage == anew.damage == "damaged: its content has changed since it was written"
+        ), bit
         flipped(found.path, bit)
         touched(found.path, number + 1)
         assert not store.verify(anew).damage

@@ -24,7 +24,7 @@ def efficiency(
     published: options.Published = False,
     json: options.Json = False,
 ) -> int:
-    """Print costs of runs: index, throughput, latency, memory, hardware.
+    """Print the costs of runs: index, throughput, latency, memory, hardware.
 
     Args:
         measure: only this cost, such as index_bytes

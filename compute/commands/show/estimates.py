@@ -31,15 +31,15 @@ def estimates(
     counted: groups.Counted = groups.Counted(),
     json: options.Json = False,
 ) -> int:
-    """Print scores estimated from a sampled task: of each system, or of each pair.
+    """Print the scores of systems, or differences of pairs, estimated from a sampled task.
 
     Added judgements always count.
 
     Args:
-        task: the sampled task, by its id
-        measure: default: the one that the task is for
-        pairs: of every two systems
-        machine: by its grades, and corrected, too
+        task: id of the sampled task
+        measure: default: the task's measure
+        pairs: differences of every two systems
+        machine: also by this LLM's grades, and corrected by them
         half_width: number of judgements needed for this half-width
     """
     if not task:

@@ -32,7 +32,7 @@ def holes(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print holes of each run, and the possible range of its score; the papers' Hole@10."""
+    """Print the unjudged share of each run, and the possible range of its score."""
     if published and judged.judgements != options.OFFICIAL:
         raise WrongInput("--judgements is for computed holes: leave it out, or --published")
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}

@@ -29,13 +29,13 @@ def power(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print the smallest difference of two systems that their test would find.
+    """Print the minimum detectable difference of each pair of systems (80% power).
 
     All pairs of a dataset's systems are corrected together.
 
     Args:
-        against: only pairs with this system, too
-        difference: queries needed to find it, such as .02
+        against: only pairs that also include this system
+        difference: also the number of queries that detect it, such as .02
     """
     bench, named = open_whole(), {system, against} - {""}
     chosen = {"dataset": dataset, "system": "", "measure": measure}

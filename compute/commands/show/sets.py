@@ -33,13 +33,13 @@ def sets(
     counted: groups.Counted = groups.Counted(),
     json: options.Json = False,
 ) -> int:
-    """Print the judgement sets, or the agreement of two of them.
+    """Print the judgement sets, or a comparison of two.
 
     Args:
-        compare: two sets side by side
-        measure: of the boards that are compared
-        flips: of two sets: pairs of systems that flip
-        grades: of two sets: the grades of both for each pair
+        compare: two sets to compare
+        measure: of the compared leaderboards
+        flips: with --compare, the pairs of systems whose order flips
+        grades: with --compare, the grades of both sets for each pair
     """
     if compare and not dataset:
         raise WrongInput("two sets are compared on one dataset: add --dataset")

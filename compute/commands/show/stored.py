@@ -119,10 +119,10 @@ def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None
                 if part.version_of:
                     # Nothing makes it again: its run is not that of today.
                     remedy = f"python -m compute remove {part.dataset} --system"
-                    remedy += f" {shlex.quote(part.system)} takes it away"
+                    remedy += f" {shlex.quote(part.system)} removes it"
             printable.warn(
-                f"{part.system} on {part.dataset} is left out, it was made"
-                f" before what it is made from changed: {remedy}"
+                f"{part.system} on {part.dataset} is stale and left out, because its"
+                f" inputs have changed: {remedy}"
             )
 
 

@@ -30,7 +30,7 @@ def versions(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Print each version of each system, the oldest first, and what it changed."""
+    """Print each version of each system, the oldest first, and its change."""
     bench = open_whole()
     kept = run_versions.stored(bench.store, dataset or None, system or None)
     if not kept:

@@ -193,7 +193,7 @@ def between(
             for batch in terms.to_arrow_reader():
                 hashes, shares = (column.to_numpy() for column in batch.columns)
                 partitions.add(name, hashes, shares, asked=name in of)
-            bench.progress(number, len(names), f"collections read to compare by {unit.name}")
+            bench.progress(number, len(names), f"corpora read to compare by {unit.name}")
         return similarities(_watched(bench, unit, partitions), partitions.totals, of)
 
 

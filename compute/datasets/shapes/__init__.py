@@ -11,7 +11,7 @@ __all__ = ["ASK", "Held", "How", "Rows", "held", "is_parquet"]
 
 
 def held(path: Path, how: How | None = None, problem: trec.Problem | None = None) -> Held | None:
-    """What a file holds that is neither TREC's run nor TREC's or BEIR's qrels; None for these.
+    """Content of a file that is neither TREC's run nor TREC's or BEIR's qrels; None for these.
 
     Names decide whether it is a run or judgements, then ranks 1, 2, 3 … or scores that fall; where
     nothing does, `how` has to say it. A wrong line is told to `problem`, or raises WrongInput.

@@ -19,7 +19,8 @@ _WORDS = (
     "relevant|yes|true|good|fully relevant",
     "highly relevant|exact|excellent|perfect|perfectly relevant",
 )
-"""From the least on; those that a file has are numbered, and what is irrelevant is always 0."""
+"""Grade words in ascending order; those that a file has are numbered, and irrelevant is always
+0."""
 _ORDER = {word: place for place, words in enumerate(_WORDS) for word in words.split("|")}
 _MOST = 2**31
 
@@ -49,9 +50,9 @@ def graded(
 
     for text, value in values.items():
         if value is None and not (nulls and not _said(text)):
-            raise refuse(text, "not a whole number, mend the line")
+            raise refuse(text, "not a whole number, fix the line")
         if value is not None and not -_MOST <= value < _MOST:
-            raise refuse(text, "too large a number, mend the line")
+            raise refuse(text, "too large a number, fix the line")
     fractions = [t for t, value in values.items() if value is not None and value % 1]
     if fractions and not levels and not rounded:
         raise refuse(fractions[0], f"not a whole number ({FRACTIONS})")
@@ -70,7 +71,7 @@ def graded(
 
 
 def reached(value: float, levels: Sequence[float]) -> int:
-    """How many of the levels a number reaches. Raises WrongInput unless they ascend."""
+    """Number of levels that a value reaches. Raises WrongInput unless the levels ascend."""
     if not np.isfinite(levels).all() or (np.diff(levels) <= 0).any():
         raise WrongInput("--levels: give numbers that ascend, such as 0.5,1.5,2.5")
     return int(np.searchsorted(np.array(levels), value, side="right"))

@@ -1,4 +1,4 @@
-"""What a file holds: a run, judgements, both, or rows of which nothing says what they are."""
+"""Content of a file: a run, judgements, both, or rows whose role is unknown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,18 +32,18 @@ ASK = "say --as run or --as judgements"
 
 @dataclass(frozen=True)
 class How:
-    """What a person says of a file besides."""
+    """Options from the user for reading a file."""
 
     role: str = ""
     """`run` or `judgements`, where nothing in it says which it is, or says the other."""
     levels: Sequence[float] = ()
-    """From which number on a document has grade 1, then 2 and so on, where grades are fractions."""
+    """Thresholds of grade 1, then 2 and so on, for fractional grades."""
     rounded: bool = False
-    """Whether fractions are rounded, halves up."""
+    """True to round fractional grades, halves up."""
     part: str = ""
-    """Which of several runs in one file."""
+    """Name of one of several runs in the file."""
     fold: Path | bool = False
-    """Whether documents are made of chunks, each by its best rank: as their ids or a table say."""
+    """True or a table to merge chunks into documents, each by its best rank."""
 
     def words(self) -> list[str]:
         """The same as options of a command."""
@@ -64,17 +64,17 @@ class Rows:
     """The shape, in few words."""
     unit: str = "line"
     called: Called = field(default_factory=dict)
-    """What the file calls the columns."""
+    """Column names of the file."""
     ordered: bool = True
-    """Whether the order of the rows says anything."""
+    """True if the order of the rows is meaningful."""
     why: str = ""
-    """Why they are a run, where numbers told it."""
+    """Reason why they are a run, if their numbers show it."""
 
     def __post_init__(self) -> None:
         table, lines = self.table, self.table["line"]
         for name in _PAIR:
             if (at := _lacking(table[name])) is not None:
-                raise WrongInput(f"{self.where(lines[at].as_py())}: no {name}, mend the line")
+                raise WrongInput(f"{self.where(lines[at].as_py())}: no {name}, fix the line")
 
     @classmethod
     def of_columns(cls, file: str, table: pa.Table, form: str, unit: str, called: Called) -> "Rows":
@@ -90,7 +90,7 @@ class Rows:
 
     @property
     def by_text(self) -> bool:
-        """Whether queries may be named by their texts."""
+        """Whether queries may be identified by their texts."""
         return may_be_text(self.called.get("query_id", ""))
 
     def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
@@ -100,7 +100,7 @@ class Rows:
         return [["" if cell is None else cell for cell in row] for row in zip(*cells, strict=True)]
 
     def roles(self) -> tuple[set[str], str]:
-        """Whether they are a run, judgements or both; else why they may be a run."""
+        """Roles of the rows: run, judgements or both; else the reason why they may be a run."""
         there = {*self.table.column_names}
         found = {RUN} & ({RUN} if there & {"score", "rank"} else set())
         found |= {JUDGED} if "relevance" in there else set()
@@ -119,7 +119,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Held:
-    """What was found in a file."""
+    """Content found in a file."""
 
     file: str
     form: str
@@ -127,7 +127,7 @@ class Held:
     judged: Rows | None = None
     unclear: Rows | None = None
     why: str = ""
-    """Why the rows are a run, or may be one."""
+    """Reason why the rows are a run, or may be one."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by id, where the file has both."""
     passages: Mapping[str, str] = field(default_factory=dict)
@@ -136,7 +136,7 @@ class Held:
 
     @classmethod
     def of(cls, rows: Rows, how: How) -> "Held":
-        """What rows hold by their names and numbers, unless a person says it."""
+        """Content of rows by their names and numbers, unless the user gives their role."""
         found, why = rows.roles()
         found = {how.role} if how.role and found != {RUN, JUDGED} else found
         if not found:
@@ -162,11 +162,11 @@ class Held:
 
     @property
     def by_text(self) -> bool:
-        """Whether queries may be named by their texts."""
+        """Whether queries may be identified by their texts."""
         return any(rows.by_text for rows in (self.run, self.judged) if rows is not None)
 
     def question(self) -> str:
-        """Why nothing says what the rows are, after those that begin the file."""
+        """Question to the user with the first rows, if nothing shows their role."""
         assert self.unclear is not None
         rows = "; ".join(shown(" ".join(row)) for row in self.unclear.first(3))
         why = f" ({self.why})" if self.why else ""
@@ -188,7 +188,7 @@ class Held:
             pair = f"query {shown(table['query_id'][at].as_py())}, document"
             pair += f" {shown(table['doc_id'][at].as_py())}"
             where = self.run.where(table["line"][at].as_py())
-            raise WrongInput(f"{where}: {pair}: the score is no finite number, mend it")
+            raise WrongInput(f"{where}: {pair}: the score is no finite number, fix it")
         if not table.num_rows:
             raise WrongInput(f"{self.file}: no documents in it: give a file with some")
         return table
@@ -220,7 +220,7 @@ class Held:
             return f"{self.question()}: {ASK}"
         looks, command = _LOOKS[role]
         why = self.why or f"by the names in it, {self.form}"
-        return f"looks like {looks} ({why}): {command} takes it in, or say --as {role}"
+        return f"looks like {looks} ({why}): {command} imports it, or say --as {role}"
 
 
 def _lacking(ids: pa.ChunkedArray) -> int | None:
@@ -265,6 +265,6 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _counts(rows: Rows) -> bool:
-    """Whether numbers without a name count 1, 2, 3 … and so are ranks."""
+    """Whether unnamed numbers count 1, 2, 3 … and so are ranks."""
     found = rankings.seen(rows.first(), named=False) or rankings.suspected(rows.first())
     return "count" in found and "column 3" in found

@@ -23,7 +23,7 @@ from compute.datasets.shapes.held import Held, How, Rows
 
 _PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag"}
 """Fields that tell the runs in one file apart."""
-_ODD = "no query or no documents in it, as others have: mend it"
+_ODD = "no query or no documents in it, as others have: fix it"
 _ALL = (RUN, JUDGED, "")
 _Place = tuple[str, str, int]
 """Role, part and line of what is looked at."""
@@ -31,14 +31,14 @@ _Place = tuple[str, str, int]
 
 @dataclass
 class _Found:
-    """What was found, as it was met."""
+    """Rows in the order of the file."""
 
     file: str
     unit: str
     lists: dict[str, list[tuple[str, str, str, Any, int]]] = field(
         default_factory=lambda: {role: [] for role in _ALL}
     )
-    """By role: part, query, document, number, line."""
+    """Lists by role: part, query, document, number, line."""
     flat: list[dict[str, Any]] = field(default_factory=list)
     called: dict[str, str] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class _Found:
         query = self._query(value, found, place[2]) or (key if plain(key) not in ROLES else "")
         if not query:
             raise self.refuse(
-                place[2], f"no query id or text beside {shown(next(iter(lists)))}: add it"
+                place[2], f"no query id or text next to {shown(next(iter(lists)))}: add it"
             )
         label = "/".join(
             str(value[name]) for name in value if plain(name) in _PARTS and value[name]
@@ -234,7 +234,7 @@ class _Found:
 
 
 def held(path: Path, how: How) -> Held:
-    """What the JSON of a file holds. Raises WrongInput with its line, or the row of a list."""
+    """Content of a JSON file. Raises WrongInput with its line, or the row of a list."""
     text = compressed.utf8(path)
     records = _lines(path, text)
     found = _Found(str(path), "row" if records is None else "line")
@@ -244,11 +244,11 @@ def held(path: Path, how: How) -> Held:
             return _held(found, records, how)
     except UnicodeEncodeError:  # half a pair
         pass
-    raise WrongInput(f"{path}: an escape in it names no character of a text, mend it")
+    raise WrongInput(f"{path}: an escape in it names no character of a text, fix it")
 
 
 def of_parquet(path: Path, how: How) -> Held:
-    """What a Parquet file holds. Raises WrongInput with the row."""
+    """Content of a Parquet file. Raises WrongInput with the row."""
     with compressed.reading(path):
         try:
             schema = pq.read_schema(path)
@@ -275,7 +275,7 @@ def of_parquet(path: Path, how: How) -> Held:
 
 
 def of_csv(path: Path, between: str, how: How) -> Held:
-    """What a CSV holds whose cells are lists, as JSON or Python writes them."""
+    """Content of a CSV whose cells are lists, as JSON or Python writes them."""
     found = _Found(str(path), "line")
     reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), delimiter=between)
     records = []
@@ -287,7 +287,7 @@ def of_csv(path: Path, between: str, how: How) -> Held:
                     cells[name] = _cell(found, cells[name] or "", reader.line_num)
             records.append((reader.line_num, cells))
     except csv.Error as error:
-        raise found.refuse(reader.line_num, f"{error}, mend the line") from None
+        raise found.refuse(reader.line_num, f"{error}, fix the line") from None
     return _held(found, records, how)
 
 
@@ -295,7 +295,7 @@ def _cell(found: _Found, cell: str, line: int) -> Any:
     try:
         return ast.literal_eval(cell.strip()) if cell.strip()[:1] in ("[", "{") else cell or []
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise found.refuse(line, f"{shown(cell)} is no list of documents, mend the line") from None
+        raise found.refuse(line, f"{shown(cell)} is no list of documents, fix the line") from None
 
 
 def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
@@ -368,7 +368,7 @@ def _flat(found: _Found) -> Rows:
                 else pa.array(map(_word, values), pa.string())
             )
     if len(columns) == 2:
-        raise found.refuse(0, "no score, rank or relevance beside its documents: name one")
+        raise found.refuse(0, "no score, rank or relevance for its documents: add one")
     table = pa.table(columns | {"line": pa.array(lines, pa.int64())})
     return Rows.of_columns(found.file, table, "JSON", found.unit, found.called)
 
@@ -376,12 +376,12 @@ def _flat(found: _Found) -> Rows:
 def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.Array:
     for value, line in zip(values, lines, strict=True):
         if type(value) not in (int, float):
-            raise found.refuse(line, f"the score is {shown(repr(value))}, not a number: mend it")
+            raise found.refuse(line, f"the score is {shown(repr(value))}, not a number: fix it")
     return pa.array(map(float, values), pa.float64())
 
 
 def _word(value: Any) -> str | None:
-    """What a grade is as a word; JSON's true is one, too."""
+    """A grade as a word, including JSON's true."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -424,14 +424,14 @@ def _parsed(path: Path, text: str, line: int) -> Any:
             seen: set[str] = set()
             twice = next(key for key, _ in pairs if key in seen or seen.add(key))
             where = f"{path}, line {line}" if line else str(path)
-            raise WrongInput(f"{where}: the key {shown(twice)} stands twice, keep one of them")
+            raise WrongInput(f"{where}: the key {shown(twice)} occurs twice: keep one of them")
         return found
 
     try:
         return json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise WrongInput(
-            f"{path}, line {line or error.lineno}: not JSON ({error.msg}), mend the line"
+            f"{path}, line {line or error.lineno}: not JSON ({error.msg}), fix the line"
         ) from None
     except (ValueError, RecursionError):
         raise WrongInput(

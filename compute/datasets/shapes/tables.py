@@ -29,13 +29,13 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether it begins like a file of Parquet."""
+    """Whether it begins like a Parquet file."""
     with compressed.Bytes(path) as file:
         return file.read(4) == _MAGIC
 
 
 def header(line: str) -> tuple[str, dict[str, str]] | None:
-    """What separates the columns of a first line that names them, and what it calls which."""
+    """Separator and column names of a header line."""
     for between in "\t,;":
         if len(called := split(line, between)) > 1 and not any(map(reads_as_number, called)):
             found = names.columns(called)

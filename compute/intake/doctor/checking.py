@@ -26,7 +26,7 @@ def check(
     home: Path | None = None,
     how: shapes.How | None = None,
 ) -> Report:
-    """What lies at the path and what is wrong with it; reads everything and changes nothing.
+    """Report on the content of a path and its faults; reads everything and changes nothing.
 
     A folder or zip archive is read as the BEIR layout (every collection and split in it), another
     file as a run or qrels, in whichever of the shapes that are read; these are held against the ids
@@ -119,15 +119,15 @@ def _inside(path: Path) -> list[Path]:
 
 
 def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held | None]:
-    """What the path holds, and that itself where it is in another shape than TREC's or BEIR's; what
-    is wrong is told where it is nothing."""
+    """Kind of a path, and its content if it has another format than TREC's or BEIR's; faults are
+    reported for a path without a kind."""
     if path.is_dir():
         return "BEIR folder", None
     if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
         return "BEIR archive", None
 
     def problem(line: int, what: str, fault: str) -> None:
-        tally.refuse(what, fault, Where(str(path), line), "mend the line")
+        tally.refuse(what, fault, Where(str(path), line), "fix the line")
 
     if held := shapes.held(path, how, problem):
         if kind := next((one for one in _KINDS if one == held.kind), None):
@@ -153,7 +153,7 @@ def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held 
 
 
 def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
-    """What a file is that begins with this line, and what to do instead."""
+    """Kind of a foreign file by its first line, and the next step."""
     if foreign == trec.XML:
         return (
             "XML",

@@ -19,7 +19,7 @@ _EMPTY = ("empty document", "kept, as empty")
 _APART = "ids are text: they stay apart"
 _UNREADABLE = "judgements not readable"
 _LATER = "imported without judgements, which can be added later"
-_ASIDE = "this split cannot be imported before it is mended, test can"
+_ASIDE = "this split cannot be imported until this is fixed; test can"
 
 
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
@@ -31,7 +31,7 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
     if not roots:
         raise WrongInput(f"{files.path} holds no {layout.CORPUS}: it is not in the BEIR layout")
     if len(roots) > 1 and "" not in roots:
-        where, treatment = Where(str(files.path)), "import each by itself, from its own folder"
+        where, treatment = Where(str(files.path)), "import each one from its own folder"
         tally.remark("several collections", ", ".join(roots), where, treatment)
     for root in roots:
         _Collection(files, root, f"{root}: " if len(roots) > 1 else "", counts, tally).examine()
@@ -60,7 +60,7 @@ class _Collection:
         """Whether what is read now belongs to a split that an import leaves out unless named."""
 
     def examine(self) -> None:
-        """All of it; what cannot be read stops nothing but itself."""
+        """Examine every file of a collection; an unreadable file does not stop the others."""
         splits = self._splits()
         sources = [BeirSource(self.files, self.root, split, self._told) for split in splits]
         source = sources[0] if sources else BeirSource(self.files, self.root, "test", self._told)
@@ -133,7 +133,7 @@ class _Collection:
         self.tally.remark("no judgement", "none in it", where, _LATER, int(judgements.empty))
         if again := source.repeated_judgements():
             place = Where(where.file, again[0])
-            what, treatment = "pair judged again, alike", "counted once"
+            what, treatment = "pair judged again with the same grade", "counted once"
             self.tally.remark(what, "a line before judges it too", place, treatment, len(again))
         hopeless = judgements.groupby("query_id")["relevance"].max().le(0)
         if hopeless.any():

@@ -100,7 +100,7 @@ def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: K
 def _hold_queries(
     database: DuckDBPyConnection, file: str, tally: Tally, against: Known
 ) -> int | None:
-    """How many queries of a run are unknown; None where all are."""
+    """Number of unknown queries of a run; None if all are unknown."""
     _views(database, "lists", against.query_ids)
     count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
     where = Where(file, line or 0)
@@ -148,7 +148,7 @@ def remark_documents(database: DuckDBPyConnection, file: str, tally: Tally, data
     Ids(database, "document", file).remark_written_otherwise(tally, dataset)
     count, hits, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"{counted(count, 'document')}, as {first!r}; {counted(hits, 'hit')} in all"
-    tally.remark(UNKNOWN, example, Where(file, line or 0), "kept, as a hole", count)
+    tally.remark(UNKNOWN, example, Where(file, line or 0), "kept, as unjudged", count)
 
 
 def _views(database: DuckDBPyConnection, table: str, known: pa.ChunkedArray | None) -> None:

@@ -54,7 +54,7 @@ select count(distinct id), min(line),
 from pairs
 """
 WRITTEN_OTHERWISE = "{} ids that are known ones written otherwise"
-APART = "ids are compared as they are, so these stay apart: write them alike"
+APART = "ids are compared as they are written, so these differ: write them the same way"
 
 
 _OF = {
@@ -89,8 +89,8 @@ class Ids:
         self._tell(tally, "{} ids that are one number", count, twins, line, treatment)
 
     def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
-        """How many unknown ids are one of the table `known(id)` but for how they are written, an
-        example of either side, and its line; None for none.
+        """Number of unknown ids that differ from one of the table `known(id)` only in spelling, an
+        example of either side, and its line; None if there are none.
 
         They are so by chance where they are less than a `share` of the unknown ids, unless only
         Unicode's normal form tells them apart.
@@ -122,8 +122,8 @@ class Ids:
 
 
 def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
-    """What a file without a known id is told: a pair of ids that only writing tells apart, else
-    the first of either side."""
+    """Hint for a file without a known id: a pair of ids that differ only in spelling, else the
+    first of either side."""
     with scratch() as database:
         database.register("ids", pa.table({"id": own, "line": range(len(own))}))
         database.register("known", pa.table({"id": known}))

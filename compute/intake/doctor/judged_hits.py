@@ -1,4 +1,4 @@
-"""Whether a run's first ranks are judged at all; if not, which ids are the same but for writing."""
+"""Check that a run's top documents are judged; if not, find ids that differ only in spelling."""
 
 from array import array
 from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ create view ids as select doc_id as id, 0 as line from top group by doc_id;
 create view known as select distinct doc_id as id from judged
 """
 _BY_CHANCE = 0.01
-"""Of unjudged documents so many may be called nearly as a judged one."""
+"""Unjudged documents that may resemble a judged one by chance."""
 
 
 def remark_judged(
@@ -77,8 +77,8 @@ def remark_judged(
 
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
-    """Which file is to be mended where hits are judged once query and document change places, else
-    empty: the run where more of what it calls queries than of its documents are different."""
+    """File to fix if hits are judged once query and document are exchanged, else empty: the run, if
+    it has more different queries than documents."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)

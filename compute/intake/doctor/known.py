@@ -1,4 +1,4 @@
-"""What is known of the dataset that a run or qrels file is meant for."""
+"""Known ids and facts of the dataset that a run or qrels file is for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +24,7 @@ class Known:
     doc_ids: pa.ChunkedArray | None = None
     """Large strings: the documents of the collection; None where they cannot be had."""
     drop_self: bool | None = False
-    """Whether a document whose id equals the query's is dropped from its ranking; None where
-    nothing says so."""
+    """True if documents whose id equals the query's are dropped; None if unknown."""
     depth: int = 1000
     """Hits kept per query."""
     texts: DataFrame | None = None

@@ -11,14 +11,14 @@ from compute.intake.doctor.report import Tally, Where
 
 ENOUGH = 10_000
 """Wrong lines after which a file is not read on: it is not what it was taken for."""
-_MEND = "mend the line"
+_MEND = "fix the line"
 _PIECE = 1 << 20
 _MARK = b"\xef\xbb\xbf"
 _NUMBER = re.compile(rb'"_id"\s*:\s*-?[0-9]')
 
 
 def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec.Survey:
-    """What can be read of a file; wrong lines, and what reading passes over, are told.
+    """Readable lines of a file; wrong and skipped lines are reported.
 
     Raises Missing or WrongInput, the latter also after ENOUGH wrong lines.
     """
@@ -29,9 +29,7 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
         wrong += 1
         tally.refuse(what, fault, Where(str(path), line), _MEND)
         if wrong == ENOUGH:
-            raise WrongInput(
-                f"{path}, line {line}: {ENOUGH:,} lines are wrong so far: give another file"
-            )
+            raise WrongInput(f"{path}, line {line}: {ENOUGH:,} lines are wrong: give another file")
 
     found = trec.survey(path, layout, problem, skip)
     where = Where(str(path))

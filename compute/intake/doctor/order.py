@@ -36,7 +36,7 @@ class _Lines:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """As the ranking compares it: 32 bits; beyond them larger than all others."""
+        """Scores as the ranking compares them: 32 bits; larger ones compare above all others."""
         with np.errstate(over="ignore"):
             return self.table["score"].to_numpy().astype(np.float32)
 
@@ -49,12 +49,12 @@ class _Lines:
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """Whether a line, from the second on, is of the same query as the one before."""
+        """Mask of the lines, from the second on, that have the query of the line before."""
         return self.query[1:] == self.query[:-1]
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where the pieces of lists begin."""
+        """First line of each piece of a list."""
         return np.append(0, np.flatnonzero(~self.follows) + 1)
 
     @cached_property

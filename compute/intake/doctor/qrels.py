@@ -137,7 +137,7 @@ def _judged_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None
     count, pair, line = database.sql(_AGAIN, params={"different": False}).fetchall()[0]
     if count:
         example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
-        tally.remark("pair judged again, alike", example, where, "counted once", count)
+        tally.remark("pair judged again with the same grade", example, where, "counted once", count)
 
 
 def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

@@ -1,4 +1,4 @@
-"""What the doctor finds in a run that changes its numbers, for an import to say as well."""
+"""Remarks on a run that affect its numbers, repeated by the import."""
 
 from pathlib import Path
 

@@ -22,7 +22,7 @@ class Where:
     file: str
     """Path of the file; of an archive's member, the archive and the member."""
     line: int = 0
-    """From 1; 0 for the file as a whole."""
+    """Line from 1; 0 for the file as a whole."""
 
     def __str__(self) -> str:
         return f"{self.file} line {self.line}" if self.line else self.file
@@ -37,9 +37,9 @@ class Finding:
     example: str
     where: Where
     treatment: str
-    """What happens to it on import; where it is refused, what to do."""
+    """Effect on import; for a refused file, the next step."""
     refused: bool
-    """Whether an import stops here; it goes on with the others, treated as said."""
+    """True if an import stops here; otherwise it continues as described."""
 
     def __str__(self) -> str:
         often = "once" if self.count == 1 else f"{self.count:,} times; first"
@@ -49,7 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """What lies at a path. `counts` are numbers in the order in which they are worth reading."""
+    """Report on a path. `counts` are numbers in reading order."""
 
     path: str
     kind: Kind
@@ -96,10 +96,10 @@ class Tally:
             yield
         except BeirscopeError as error:
             example = str(error).removeprefix(file).lstrip(" :,")
-            self.refuse(what, example, Where(file), "mend or replace the file")
+            self.refuse(what, example, Where(file), "fix or replace the file")
 
     def findings(self) -> tuple[Finding, ...]:
-        """What was counted, refusals first."""
+        """Findings, refusals first."""
         found = [
             Finding(what, count, *self._first[what, refused], refused)
             for (what, refused), count in self._counts.items()

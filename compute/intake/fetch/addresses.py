@@ -19,7 +19,7 @@ def checked(address: str, what: str) -> str:
     if not fits:
         raise WrongInput(
             f"{what} is {shown(address)!r}, not an address that begins with http:// or https://:"
-            " mend or unset it"
+            " fix or unset it"
         )
     return address
 

@@ -99,7 +99,7 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
 
 
 def _goes_on(response: Response, have: int, validator: object, total: int | None) -> bool:
-    """Whether a partial answer is the rest of what is here."""
+    """Whether a partial answer continues the local file."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != have:
         return False
@@ -119,7 +119,7 @@ def _past_the_end(part: Partial, response: Response) -> None:
 
 
 def _validator(response: Response) -> str | None:
-    """What names the version of the file: a strong ETag, else the time of its last change."""
+    """Version of the file: a strong ETag, else the time of its last change."""
     tag = response.headers.get("ETag", "")
     date = response.headers.get("Last-Modified", "")
     found = tag if tag.startswith('"') else date
@@ -161,7 +161,9 @@ def _add(
     """Write the body to the part. Raises Cut where it breaks off."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
-        raise Unavailable(f"{shown(address)} packs the file anew though asked not to: use a mirror")
+        raise Unavailable(
+            f"{shown(address)} compresses the file although asked not to: use a mirror"
+        )
     meter, total = Meter(patience), part.known().get("total") or part.expected.size or 0
     have, head = part.size if keep else 0, b""
     with part.growing(keep) as file:
@@ -193,15 +195,15 @@ def _begins_right(part: Partial, address: str, head: bytes) -> None:
     part.clear()
     if head.lstrip()[:1] == b"<":
         raise WrongInput(
-            f"{shown(address)} gives a web page in the place of the file: open it in a browser;"
-            " a proxy or a sign-in page may stand between"
+            f"{shown(address)} returned a web page instead of the file: open it in a browser;"
+            " a proxy or sign-in page may be in the way"
         )
     raise WrongInput(f"{shown(address)} gives another kind of file than {part.to.name}")
 
 
 def _is_right(part: Partial, address: str, progress: Progress) -> bool:
-    """Whether the checksum fits. If not, what came in pieces is forgotten, to begin again; where
-    the server did not say how long the file is, there may be more of it.
+    """Whether the checksum is right. If not, a file that came in pieces is discarded; without a
+    length from the server, it may be incomplete.
 
     Raises WrongInput for a file that came in one piece, as long as announced.
     """

@@ -18,12 +18,12 @@ from compute.intake.fetch.web import Patience
 from compute.store.loading import Bench, Progress
 
 ZIP = b"PK"
-"""What every zip archive begins with."""
+"""First bytes of every zip archive."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """What a fetch came to."""
+    """Outcome of a fetch."""
 
     offer: Offer
     path: Path
@@ -61,7 +61,7 @@ def bring(
 
 
 def by_hand(found: Offer, to: Path) -> str:
-    """What to do where this machine cannot fetch it."""
+    """Instruction for a dataset that this machine cannot fetch."""
     what = "its files, in the BEIR layout," if found.origin == HUB else "it"
     return f"or get {what} by hand from {found.address} and put {to.name} into {to.parent}"
 
@@ -140,6 +140,6 @@ def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
 
 
 def _about(files: Sequence[Any]) -> dict[str, Any]:
-    """Where the files of an archive come from."""
+    """Sources of the files of an archive."""
     commits = {file.repository.name: file.repository.revision for file in files}
     return {"hub": commits, "files": {f.member: f.expected.digest for f in files}}

@@ -1,4 +1,4 @@
-"""What a repository of data sets on the Hugging Face hub holds: files, sizes, checksums, commit."""
+"""Content of a data-set repository on the Hugging Face hub: files, sizes, checksums, commit."""
 
 import re
 import time
@@ -33,14 +33,14 @@ class File:
     """A file of a repository, and its name in the archive that is made of it."""
 
     repository: Repository
-    """With the commit that it is of."""
+    """Repository and commit."""
     name: str
     member: str
     expected: Expected
 
     @property
     def address(self) -> str:
-        """Where it is fetched from."""
+        """Download address."""
         name, revision = self.repository
         return hf_hub_url(
             name, self.name, repo_type="dataset", revision=revision, endpoint=endpoint()
@@ -129,6 +129,6 @@ def _ask(repository: Repository, patience: Patience) -> tuple[Repository, dict[s
         told = None
     if told is None or not _COMMIT.fullmatch(str(told.sha)):
         raise WrongInput(
-            f"{shown(endpoint())} does not answer as the hub does: mend or unset HF_ENDPOINT"
+            f"{shown(endpoint())} does not answer as the hub does: fix or unset HF_ENDPOINT"
         )
     return Repository(name, str(told.sha)), {s.rfilename: s for s in told.siblings or ()}

@@ -46,7 +46,7 @@ class Repository(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """Where the files of one collection lie; `part` is its folder in the archive, or empty."""
+    """Files of one collection; `part` is its folder in the archive, or empty."""
 
     part: str
     texts: Repository

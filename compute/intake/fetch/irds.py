@@ -18,11 +18,11 @@ from compute.intake.fetch.partial import alone, publish
 from compute.store.loading import BATCH, Bench, Loaded
 
 PREFIX = "irds:"
-"""What a name of that package begins with on the command line."""
+"""Prefix of that package's names on the command line."""
 
 
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
-    """Have ir_datasets bring a dataset, pack it in the BEIR layout and take it in as `called`.
+    """Load a dataset with ir_datasets, pack it in the BEIR layout, and import it as `called`.
 
     Raises Unavailable without the package or when it cannot bring it, Missing for a name that it
     does not know, WrongInput where documents, queries or judgements lack.

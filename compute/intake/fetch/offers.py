@@ -1,4 +1,4 @@
-"""What can be fetched, from where, and why the rest cannot: one offer per archive."""
+"""Offers of archives: source, or the reason why one cannot be fetched."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from compute.store.store import Store
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
 Target = tuple[str, str]
-"""What a job is given: no system, and the dataset that names an archive."""
+"""Target of a job: no system, and the dataset that names an archive."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ class Offer:
     """An archive: what is in it and where it comes from."""
 
     name: str
-    """Of the archive, without `.zip`: that of the collection, or of the whole it is part of."""
+    """Name of the archive without `.zip`: the collection, or the whole that it belongs to."""
     title: str
     rows: tuple[Dataset, ...]
     """The datasets of the catalogue that it brings: splits and parts."""
     origin: str
     """BEIR, HUB or NOWHERE."""
     address: str
-    """Where it lies, or where to ask for it."""
+    """Address of the archive, or of its owner."""
     size: int | None
     """Bytes to fetch; None where nobody says."""
     obstacle: str
-    """Why it cannot be fetched and what to do, in one sentence; empty where it can."""
+    """Obstacle and next step in one sentence; empty if it can be fetched."""
 
     @property
     def n_documents(self) -> int | None:
@@ -54,7 +54,7 @@ def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
     elif first.group == "BEIR-PL":
         origin, address = HUB, hub_names.address(rows)
     else:
-        why = known.get("terms") or "nobody publishes it in the BEIR layout"
+        why = known.get("terms") or "it is not published in the BEIR layout"
         obstacle = (
             f"{why}: get it from {first.homepage}, bring it into the BEIR layout and put it as"
             f" {name}.zip or {name}/ into the datasets folder"
@@ -119,7 +119,7 @@ def listed(settings: Settings) -> DataFrame:
 
 
 def folder(settings: Settings) -> Path:
-    """Where fetched archives are put."""
+    """Folder of fetched archives."""
     return settings.home / "datasets"
 
 
@@ -129,7 +129,7 @@ def here(found: Offer, settings: Settings) -> Path | None:
 
 
 def archive_address(found: Offer, settings: Settings) -> str:
-    """Where to fetch an archive of BEIR: as published, or from the mirror of the settings.
+    """Address of a BEIR archive: as published, or on the mirror in the settings.
 
     Raises WrongInput for a mirror that is no web address.
     """
@@ -142,7 +142,7 @@ def archive_address(found: Offer, settings: Settings) -> str:
 def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> list[Target]:
     """One for each archive, named by the first dataset in it. Raises for what cannot be had."""
     if systems:
-        raise WrongInput("this needs datasets alone, no systems: leave --systems out")
+        raise WrongInput("this needs only datasets, no systems: leave --systems out")
     if not datasets:
         raise WrongInput("name the datasets to fetch, such as scifact")
     own = own_datasets(store)
@@ -151,6 +151,6 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
 
 
 def current(store: Store, wanted: Sequence[Target]) -> Collection[Target]:
-    """Those whose archive or folder is here."""
+    """Targets whose archive or folder is here."""
     archives = {one.rows[0].name: one for one in OFFERS.values()}
     return [target for target in wanted if here(archives[target[1]], store.settings) is not None]

@@ -21,7 +21,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Expected:
-    """What a file must be."""
+    """Expected size and checksum of a file."""
 
     algorithm: str
     """md5, sha256, or git: SHA-1 as git names a file, over `blob`, its size and its content."""
@@ -62,7 +62,7 @@ class Partial:
             return 0
 
     def known(self) -> dict[str, Any]:
-        """What the server said of the file; empty unless it is of this address and checksum."""
+        """Facts from the server about the file; empty unless for this address and checksum."""
         try:
             note = json_files.parsed(self._note.read_text("utf-8"))
         except (OSError, ValueError):

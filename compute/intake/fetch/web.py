@@ -33,7 +33,7 @@ _HEADERS = {
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a server is waited for; times are seconds."""
+    """Timeouts for a server, in seconds."""
 
     attempts: int = 6
     """Failures in a row, with next to nothing gained, after which it is given up."""
@@ -57,7 +57,7 @@ class Patience:
 
 
 class Cut(Exception):
-    """The connection failed in a way that another attempt may mend; the message says how."""
+    """The connection failed in a way that another attempt may fix; the message says how."""
 
     def __init__(self, why: str, *, reached: bool = True, wait: float | None = None) -> None:
         super().__init__(why)
@@ -99,7 +99,7 @@ def _client(patience: Patience) -> httpx2.Client:
     except (ValueError, httpx2.InvalidURL) as error:
         raise WrongInput(
             f"the proxy of the environment cannot be used ({type(error).__name__}):"
-            " mend or unset HTTP_PROXY and HTTPS_PROXY"
+            " fix or unset HTTP_PROXY and HTTPS_PROXY"
         ) from None
 
 
@@ -107,7 +107,7 @@ def _answer(client: httpx2.Client, at: str, headers: Mapping[str, str]) -> Respo
     try:
         return client.send(client.build_request("GET", at, headers=headers), stream=True)
     except (httpx2.InvalidURL, UnicodeError):
-        raise WrongInput(f"{shown(at)} is no web address: mend it") from None
+        raise WrongInput(f"{shown(at)} is no web address: fix it") from None
     except httpx2.HTTPError as error:
         refused = isinstance(error, httpx2.ConnectError)
         if refused and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
@@ -129,7 +129,7 @@ def _trouble(error: httpx2.HTTPError) -> Cut:
         return Cut("its name is not known, so there may be no network here", reached=False)
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
         proxy = " or at the proxy of the environment" if set(getproxies()) - {"no"} else ""
-        return Cut(f"nobody answers there{proxy}", reached=False)
+        return Cut(f"no server answers there{proxy}", reached=False)
     if isinstance(error, httpx2.TimeoutException):
         return Cut("it does not answer in time")
     return Cut("the connection broke off")
@@ -141,7 +141,7 @@ def _moved_to(at: str, response: Response) -> str:
         target = checked(urljoin(at, location), "where it leads")
     except (ValueError, WrongInput):
         raise Unavailable(
-            f"{shown(at)} leads to what is no web address ({shown(location)}): it is not followed"
+            f"{shown(at)} redirects to no web address ({shown(location)}): it is not followed"
         ) from None
     if urlsplit(at).scheme == "https" and urlsplit(target).scheme == "http":
         raise Unavailable(

@@ -18,7 +18,7 @@ from compute.judgements.asking.prompt import LONGEST_ANSWER, Message
 LONGEST_WAIT = 60.0
 """Seconds that a server may ask us to wait before a request is sent again."""
 _NO_KEY = "none"
-"""What a server that wants no key is sent: the package insists on one."""
+"""Placeholder key for a server that needs none: the package insists on one."""
 _HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
 _MOST = 10**9
@@ -41,13 +41,13 @@ _CODES = (
 
 @dataclass(frozen=True)
 class Reply:
-    """What the machine answered."""
+    """Answer of the server."""
 
     text: str
     tokens: int | None
-    """What the server says that request and answer took; None where it does not."""
+    """Tokens of request and answer by the server's count; None if it gives none."""
     cut: bool
-    """Whether the answer was ended by its longest length."""
+    """True if the length limit cut the answer off."""
 
 
 class Busy(Exception):
@@ -74,7 +74,7 @@ class Strange(Unavailable):
 
 
 def address(settings: Settings) -> str:
-    """Where requests go, in one spelling for each place. Raises WrongInput."""
+    """Address of requests, in one spelling for each place. Raises WrongInput."""
     return normal(settings.judge_address)
 
 
@@ -90,7 +90,7 @@ def normal(given: str) -> str:
     if not named or "@" in parts.netloc or parts.query or parts.fragment:
         raise WrongInput(
             "the address of a machine is http or https with a host, without a password, blanks or"
-            " letters beyond ASCII, such as http://localhost:8000/v1: mend the setting"
+            " letters beyond ASCII, such as http://localhost:8000/v1: fix the setting"
             " judge_address, or what was given"
         )
     host = f"[{named}]" if ":" in str(named) else named
@@ -107,7 +107,7 @@ class Endpoint:
         self.address = address(settings)
         self._key = settings.judge_key or _NO_KEY
         if not re.fullmatch(r"[\x21-\x7e]+", self._key):
-            raise WrongInput("judge_key has a blank or a letter that no key has: mend the setting")
+            raise WrongInput("judge_key has a blank or a letter that no key has: fix the setting")
         if importlib.util.find_spec("openai") is None:
             raise Unavailable("the package openai is not installed: pip install openai")
         # Imported late: it takes half a second, and only who asks needs it.
@@ -170,17 +170,17 @@ class Endpoint:
             wait = _wait(error.response.headers)
             return Busy(f"status {status}{code}", wait=wait, unspent=status < 500)
         if status == 401:
-            return Unavailable(f"{self.address} does not accept the key{code}: mend judge_key")
+            return Unavailable(f"{self.address} does not accept the key{code}: fix judge_key")
         if status == 403:
             return Forbidden(
-                f"{self.address} does not accept the key, or forbids the request{code}: mend"
+                f"{self.address} does not accept the key, or forbids the request{code}: fix"
                 " judge_key"
             )
         if status == 402:
             return Unavailable(f"{self.address} wants to be paid first{code}: see to that there")
         if status == 404:
             return Unavailable(
-                f"{self.address} has no such model or path{code}: mend judge_model or"
+                f"{self.address} has no such model or path{code}: fix judge_model or"
                 " judge_address, which ends in /v1 at most servers"
             )
         if 300 <= status < 400:
@@ -213,7 +213,7 @@ class Endpoint:
 
     def _strange(self) -> Strange:
         return Strange(
-            f"{self.address} answers, but not as OpenAI's chat interface does: mend judge_address,"
+            f"{self.address} answers, but not as OpenAI's chat interface does: fix judge_address,"
             " which ends in /v1 at most servers"
         )
 

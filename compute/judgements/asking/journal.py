@@ -25,7 +25,7 @@ from compute.store.store import Store
 GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
 """Outcomes; what failed is asked again, all else says something of the pair."""
 ATTEMPTS = 2
-"""How often a pair is asked whose answers are no grade."""
+"""Attempts per pair when answers are not a grade."""
 INTERRUPTED = "its answer was under way when the process ended"
 
 consents = Table(
@@ -55,7 +55,7 @@ requests = Table(
 
 
 def allow(store: Store, dataset: str, address: str, person: str) -> None:
-    """Let the texts of a dataset go to an address, until `forbid`."""
+    """Allow the texts of a dataset to be sent to an address, until `forbid`."""
     row = {"dataset": dataset, "address": address, "person": person, "created": state.now()}
     with state.writing(store.engine) as connection:
         if not connection.execute(_consent(dataset, address)).first():
@@ -63,7 +63,8 @@ def allow(store: Store, dataset: str, address: str, person: str) -> None:
 
 
 def forbid(store: Store, *datasets: str, to: str = "") -> int:
-    """Let the texts of datasets go nowhere any more, or not to an address; how many consents."""
+    """Revoke the permission for texts of datasets, for one address or for all; the number
+    revoked."""
     own = consents.c.dataset.in_(datasets)
     if to:
         own &= consents.c.address == to
@@ -72,7 +73,7 @@ def forbid(store: Store, *datasets: str, to: str = "") -> int:
 
 
 def allowed(store: Store, dataset: str, address: str) -> bool:
-    """Whether the texts of a dataset may go to an address."""
+    """Whether the texts of a dataset may be sent to an address."""
     with store.engine.connect() as connection:
         return connection.execute(_consent(dataset, address)).first() is not None
 
@@ -97,7 +98,7 @@ def _consent(dataset: str, address: str):
 
 @dataclass(frozen=True)
 class Spent:
-    """What a job has asked for, requests under way counted as the most that they can take."""
+    """Requests and tokens of a job; an open request counts as its maximum."""
 
     requests: int
     tokens: int
@@ -160,7 +161,7 @@ def _spent(job: str):
 
 
 def spent(store: Store, job: str) -> Spent:
-    """What a job has asked for so far."""
+    """Requests and tokens of a job so far."""
     with store.engine.connect() as connection:
         return Spent(*map(int, connection.execute(_spent(job)).one()))
 
@@ -184,7 +185,7 @@ def grades(rows: DataFrame) -> DataFrame:
 
 
 def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
-    """How many of its attempts each pair has used; a pair with all is not asked.
+    """Attempts used by each pair; a pair without attempts left is not asked.
 
     A grade uses them up, and so do a refusal and a request that was under way when a process
     ended; with `again` the latter do in the job at hand alone.
@@ -200,7 +201,7 @@ def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str],
 
 
 def ungraded(rows: DataFrame) -> dict[str, int]:
-    """Why pairs that were asked have no grade: how many pairs by the last reason."""
+    """Number of asked pairs without a grade, by the last reason."""
     graded = set(_pairs(rows[rows["outcome"] == GRADE]))
     reasons = rows["reason"].mask(rows["outcome"].isna(), INTERRUPTED)
     last = dict(zip(_pairs(rows), reasons, strict=True))
@@ -212,7 +213,7 @@ def _pairs(rows: DataFrame) -> Iterable[tuple[str, str]]:
 
 
 def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
-    """How many requests there are, and how many ended: what changes with the journal."""
+    """Numbers of requests and of ended ones, which change with the journal."""
     counts = select(func.count(), func.count(requests.c.outcome))
     with store.engine.connect() as connection:
         own = (requests.c.dataset == dataset) & (requests.c.machine == machine)
@@ -238,7 +239,7 @@ def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterat
     file = store.home / "locks" / f"{name}.lock"
     with sole(file, wait) as held, state.alone(store.engine, name, wait if held else 0) as ours:
         if held is None or not ours:
-            raise Conflict(f"{machine} judges {dataset} now: wait for that to end")
+            raise Conflict(f"{machine} is judging {dataset}: wait until it ends")
         yield
 
 

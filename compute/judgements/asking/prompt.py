@@ -58,7 +58,7 @@ Message = dict[str, str]
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is the same for all documents of a judging."""
+    """Part of the prompt that is equal for all documents of a judging."""
 
     grades: Grades
     guideline: str = ""
@@ -126,7 +126,7 @@ class Prompt:
 
 
 def most_tokens(messages: Sequence[Message], answer: int = LONGEST_ANSWER) -> int:
-    """Tokens that a request takes at most with an answer of so many: none has less than a byte."""
+    """Most tokens of a request with an answer of this length: no token has less than a byte."""
     return sum(len(one["content"].encode()) for one in messages) + _FRAME + answer
 
 

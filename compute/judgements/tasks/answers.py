@@ -23,7 +23,7 @@ class Answer:
     pair: str
     act: str
     relevance: int | None
-    """Of a grade; None otherwise."""
+    """Relevance of a grade; None otherwise."""
     unsure: bool
     note: str
     seconds: float

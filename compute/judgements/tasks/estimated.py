@@ -1,4 +1,4 @@
-"""What a sampled task's judgements say of the scores: grades in, estimates out."""
+"""Estimates of scores from a sampled task's judgements."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,21 +31,22 @@ class Estimated:
     """Pairs of the sample: of each batch the first ones up to the first that still waited when the
     next was drawn, or waits now."""
     place: int
-    """Of the last pair of the sample in the task's order."""
+    """Place of the last pair of the sample in the task's order."""
     n_judged: int
-    """Of them; the others were skipped by all who answered so far, and widen the intervals."""
+    """Number of judged pairs; the others were skipped by every assessor so far, and widen the
+    intervals."""
     batches: tuple[Drawn, ...]
-    """Those that count, the newest last."""
+    """Batches that count, the newest last."""
     n_left_out: int
     """Batches that do not count, for the runs that they were drawn from have changed since."""
     n_pairs: int
-    """Of the frame."""
+    """Number of pairs in the frame."""
     n_behind: int
     """Judged pairs of the task that do not count yet: they stand behind one that waits."""
     n_waiting: int
     """Pairs of the task that the sample has not come to."""
     waits_for: tuple[str, ...]
-    """Who answered in the task, but not that one."""
+    """Assessors who answered in the task, but not for that pair."""
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
     growth: sampling.Growth
@@ -176,7 +177,7 @@ def by_machine(
 
 
 def is_sum(measure: str) -> bool:
-    """Whether `ends` has its range; of the others Holes has one."""
+    """Whether `ends` has its range; Holes has one for the other measures."""
     return not kind(measure).is_ratio
 
 
@@ -206,7 +207,7 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 
 
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
-    """How many of the first pairs of each batch make the sample, by what is judged and answered.
+    """Size of the usable sample in each batch, by the judged and answered pairs.
 
     Of an older batch as many as when the next was drawn: what is judged later was drawn anew.
     """
@@ -233,7 +234,7 @@ def _within(
 
 
 def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
-    """Who answered, but did not skip this pair; all who did where there is none."""
+    """Assessors who answered, but did not skip this pair; all assessors if there is no pair."""
     skipped = answers[answers["status"] == SKIPPED].merge(pair, on=PAIR)
     return tuple(sorted({*answers["person"]} - {*skipped["person"]}))
 

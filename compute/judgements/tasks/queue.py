@@ -46,7 +46,7 @@ HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
 
 @dataclass(frozen=True)
 class Annotator:
-    """Who judges, and whether a sign-in says so."""
+    """Assessor's name, and whether it comes from a sign-in."""
 
     name: str
     verified: bool = False
@@ -63,10 +63,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class Hand:
-    """What a person has before them: the pairs they hold, and how far they are."""
+    """Pairs that a person holds, and their progress."""
 
     held: tuple[Pair, ...]
-    """In the task's order."""
+    """Pairs in the task's order."""
     last: Pair | None
     """The pair of the newest answer, which can be taken back."""
     judged: int
@@ -97,19 +97,19 @@ def exchange(
 
 
 def before(store: Store, task: Task, person: Annotator) -> Hand:
-    """What a person has before them now; nothing is taken in, handed out or written."""
+    """Pairs that a person holds now; nothing is recorded, handed out or written."""
     with store.engine.connect() as connection:
         return _hand(connection, task, person.name)
 
 
 def give_back(store: Store, task: Task, person: str) -> None:
-    """Let go of the pairs that a person holds, for others."""
+    """Release the pairs that a person holds, for others."""
     with state.writing(store.engine) as connection:
         connection.execute(delete(turns).where(_mine(task, person), turns.c.status == HELD))
 
 
 def offer_skipped(store: Store, task: Task, person: str) -> None:
-    """Let a person see once more what they skipped, at their own wish."""
+    """Show skipped pairs again, at the person's own request."""
     with state.writing(store.engine) as connection:
         connection.execute(delete(turns).where(_mine(task, person), turns.c.status == SKIPPED))
 

@@ -29,16 +29,16 @@ from compute.store import state
 from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
-"""What can be asked: measures whose range Holes knows, too."""
+"""Measures of a sampled task; Holes has their range, too."""
 _READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
-"""What is read from a sample besides what it was drawn for."""
+"""Measures that can be read from a sample besides the one it was drawn for."""
 MOST_DRAWN = 300_000
 """Pairs that a batch keeps."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a sample is to tell."""
+    """Goal of a sample."""
 
     measure: str
     goal: str
@@ -63,7 +63,7 @@ class Drawn:
     seed: int
     predictor: str
     systems: tuple[str, ...]
-    """Whose lists the frame is made of."""
+    """Systems whose lists form the frame."""
     number: int = 1
     done: int = 0
     """Pairs of the batches before it: those that count, and no more once this one was drawn."""
@@ -73,7 +73,7 @@ class Drawn:
         return self.pairs.loc[self.pairs["size"] > 0, PAIR].head(n)
 
     def complete(self, answered: DataFrame) -> int:
-        """How many of the first are all among query_id, doc_id: judged or passed over."""
+        """Number of leading pairs that are all among query_id, doc_id: judged or skipped."""
         drawn = pd.MultiIndex.from_frame(self.first(len(self.pairs)))
         open_places = np.flatnonzero(~drawn.isin(pd.MultiIndex.from_frame(answered[PAIR])))
         return int(open_places[0]) if len(open_places) else len(drawn)
@@ -123,7 +123,7 @@ def check_read(measure: str, drawn_for: str) -> None:
     k = kind(drawn_for).k
     if kind(measure).k > k:
         raise WrongInput(
-            f"{measure} cuts deeper than what was drawn: this sample is for {drawn_for}, so choose"
+            f"{measure} is deeper than the sample, which is for {drawn_for}, so choose"
             f" one at rank {k} or above it"
         )
 
@@ -186,7 +186,7 @@ def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) 
 
 
 def _widest(errors: Values, goal: str, baseline: int | None) -> float:
-    """Of `sampling.expected_errors` the largest that the goal is about."""
+    """Largest of `sampling.expected_errors` for the goal."""
     if goal == sampling.SCORES:
         return float(np.diag(errors).max())
     apart = errors * (1 - np.eye(len(errors)))
@@ -194,7 +194,7 @@ def _widest(errors: Values, goal: str, baseline: int | None) -> float:
 
 
 def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
-    """As `Drawn.pairs`."""
+    """Frame of `Drawn.pairs`."""
     rest = np.setdiff1d(np.flatnonzero(~judged), order.rows)
     drawn = frame.pairs.iloc[np.concatenate([order.rows, rest])].reset_index(drop=True)
     nothing = np.zeros(len(rest))

@@ -28,7 +28,7 @@ LONGEST_GUIDELINE = 20_000
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a person asks for when making a task."""
+    """Request for a task."""
 
     title: str
     dataset: str
@@ -36,7 +36,7 @@ class Plan:
     depth: int
     """The pool is the unjudged part of the systems' top `depth`."""
     n_pairs: int
-    """How many of them; fewer where the pool is smaller."""
+    """Number of pairs; fewer if the pool is smaller."""
     order: str
     """A name of `orders.NAMES`."""
     seed: int
@@ -48,7 +48,7 @@ class Plan:
     guideline: str = ""
     """Markdown."""
     measure: str = ""
-    """Of a sampled task, as goal and baseline: what is estimated, of `samples.MEASURES`."""
+    """Measure to estimate in a sampled task, one of `samples.MEASURES`."""
     goal: str = ""
     """A name of `sampling.GOALS`."""
     baseline: str = ""
@@ -83,7 +83,7 @@ def check(plan: Plan) -> None:
         f"ask for 1 to {MOST_PAIRS:,} documents to judge": not 1 <= plan.n_pairs <= MOST_PAIRS,
         f"choose a seed from 0 to {LARGEST_SEED:,}": not 0 <= plan.seed <= LARGEST_SEED,
         "the share that two people judge is between 0 and 1": not 0 <= plan.double_share <= 1,
-        "two people must judge a part: name a second annotator, or nobody to let anybody judge": (
+        "two people must judge a part: name a second assessor, or none to let everybody judge": (
             plan.double_share > 0 and len(set(plan.annotators)) == 1
         ),
         f"keep the guideline under {LONGEST_GUIDELINE:,} letters": (
@@ -125,12 +125,12 @@ def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, per
 
 
 def asked(plan: Plan) -> samples.Asked:
-    """What a sampled plan is to tell."""
+    """Goal of a sampled plan."""
     return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
 
 
 def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
-    """What a sampled plan draws from. Raises WrongInput where a system has no lists."""
+    """Sampling frame of a sampled plan. Raises WrongInput for a system without lists."""
     frame = tops.frame(plan.systems, plan.depth)
     if missing := sorted({*plan.systems} - {*frame.systems}):
         raise WrongInput(
@@ -146,7 +146,7 @@ def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Draw
 
 
 def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
-    """What the plan's sample, one of twice and one of four times its pairs are expected to give:
+    """Expected precision of the plan's sample, and of samples with twice and four times its pairs:
     see `samples.expected`. Arguments are those of `make`."""
     frame = frame_of(plan, tops)
     numbers = [plan.n_pairs * times for times in (1, 2, 4)]

@@ -114,7 +114,7 @@ Label = tuple[str, str, int]
 
 @dataclass
 class Overlay:
-    """What one choice makes of the added judgements, at its newest version and some before."""
+    """Scores with one choice of added judgements, at its newest version and some before."""
 
     number: int
     choice: Choice
@@ -125,7 +125,7 @@ class Overlay:
 
 @dataclass(frozen=True)
 class Official:
-    """What is published of a dataset, the same in all versions with the same parts of it."""
+    """Published results of a dataset, the same in all versions with the same parts of it."""
 
     rests_on: frozenset[str]
     """The ids of its parts."""
@@ -232,7 +232,7 @@ class Tally:
         }
 
     def _known(self, documents: list[str]) -> set[str]:
-        """Those of the documents that are judged for any query."""
+        """Documents that are judged for any query."""
         found = self._cursor.execute(_KNOWN, {"documents": documents}).fetchall()
         return {document for (document,) in found}
 

@@ -60,7 +60,7 @@ order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
 _UNJUDGED = sorted(MEASURES)
-"""By what runs are scored once something is judged, where nothing was."""
+"""Measures of runs without scores, once something is judged."""
 _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
@@ -87,10 +87,10 @@ class Scored:
     hits: list[str]
     """The files of the hits, or of their first ranks where the measures ask for no more."""
     depth: int
-    """Of the deepest hits."""
+    """Rank of the deepest hits."""
 
     def copy(self) -> "Scored":
-        """With values and known documents of its own."""
+        """Copy with its own values and known documents."""
         return replace(self, values=self.values.copy(), known=self.known.copy())
 
     def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
@@ -188,7 +188,7 @@ def official(
 
 
 def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
-    """Whether the runs with hits are those with their first ranks apart."""
+    """Whether the runs with hits are those whose first ranks are stored separately."""
     topped, listed = ({s for k, s in parts if k == kind} for kind in ("top", "hits"))
     return topped == listed
 
@@ -331,13 +331,13 @@ def _followed(
 
 
 def _follows(hits: Part | None, name: str) -> bool:
-    """Whether the stored hits are deep enough to score them again by a measure."""
+    """Whether the stored hits are deep enough to rescore them by a measure."""
     measure = _known(name)
     return hits is not None and measure is not None and reaches(measure, hits)
 
 
 def _depth(hits: Part | None) -> int:
-    """How deep the stored hits are."""
+    """Depth of the stored hits."""
     return kept(hits) if hits else 0
 
 

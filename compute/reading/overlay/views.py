@@ -8,7 +8,7 @@ search path, and the variables `seen`, the id of the last judgement there is for
 from compute.reading.means import FORUMS, OF_PARTS
 
 NEVER = 2**62
-"""When a row ends that holds still."""
+"""End of a row that is still valid."""
 
 # A row holds for the versions from `born` to before `died`: readers of several see their own.
 SCHEMAS = f"""

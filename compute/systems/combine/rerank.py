@@ -211,7 +211,7 @@ def read_texts(documents: Path | None, ids: Series) -> list[str]:
     """
     if documents is None:
         raise Unavailable(
-            "a reranker reads texts, and the documents of this collection are not here: "
+            "a reranker needs texts, and the documents of this corpus are not here: "
             "import them with python -m compute import-dataset"
         )
     wanted = pa.array(ids.tolist(), pa.string())
@@ -225,7 +225,7 @@ def read_texts(documents: Path | None, ids: Series) -> list[str]:
     if places.null_count:
         lost = wanted.filter(places.is_null())[0].as_py()
         raise WrongInput(
-            f"the first stage found {lost!r}, which is not in the collection: import its run again"
+            f"the first stage found {lost!r}, which is not in the corpus: import its run again"
         )
     found = table.take(places)
     return [

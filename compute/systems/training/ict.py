@@ -86,7 +86,7 @@ class Ict(Unjudged):
         found = [row for row in split if len(row[1]) > 1 or (row[0].strip() and row[1])]
         if len(found) < 2:
             raise WrongInput(
-                f"{len(found)} of these documents have a sentence and something beside it, and "
+                f"{len(found)} of these documents have a sentence and other text, and "
                 "in-batch negatives need 2: take longer documents"
             )
         return found

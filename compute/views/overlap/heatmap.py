@@ -263,7 +263,7 @@ class Lacking(NamedTuple):
     said: str
     """Which they are and why; empty for none."""
     datasets: list[str]
-    """A dataset of each collection whose documents, counted whole, would mend it."""
+    """A dataset of each collection whose documents, counted whole, would fix it."""
 
 
 def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:

@@ -76,7 +76,7 @@ def test_judgements_of_unknown_documents_are_counted_as_an_import_counts_them(
     assert found(doctor.check(folder)) == {f"{of} (test)": 3, f"{of} (dev)": 1}
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
-    assert "8 judgements, 3 of them of documents not in the corpus" in capsys.readouterr().out
+    assert "8 judgements, 3 for documents outside the corpus" in capsys.readouterr().out
 
 
 def test_a_broken_split_that_no_import_takes_unasked_stops_nothing(tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_documents_that_the_corpus_lacks_are_told_by_the_import_too(
     otherwise, unknown = (one for one in told if one.startswith(("document", "unknown")))
     assert "its document 'D1' is 'd1' in tiny, in other letters" in otherwise
     assert "in all 1 of 2 unknown ids" in otherwise
-    assert unknown == "unknown document: 2 documents, as 'D1'; 2 hits in all → kept, as a hole"
+    assert unknown == "unknown document: 2 documents, as 'D1'; 2 hits in all → kept, as unjudged"
     (tmp_path / "none").write_text("q1 Q0 x 1 3 n\n", "utf-8")
     with pytest.raises(WrongInput, match="its first is 'x', and that of tiny 'd1'"):
         imports.import_run(bench, tmp_path / "none", tiny)

@@ -151,7 +151,7 @@ def test_a_run_on_another_dataset_is_refused(tmp_path: Path, text: str) -> None:
 QRELS = {
     "query without relevant document": ("q 0 a 0\np 0 a 1\n", (1, 1)),
     "relevance below 0": ("q 0 a 1\nq 0 b -1\n", (1, 2)),
-    "pair judged again, alike": ("q 0 a 1\nq 0 a 1\n", (1, 2)),
+    "pair judged again with the same grade": ("q 0 a 1\nq 0 a 1\n", (1, 2)),
     "document named like its query": ("q 0 q 1\n", (1, 1)),
     "query ids that are one number": ("1 0 a 1\n01 0 a 1\n", (1, 2)),
 }
@@ -175,7 +175,7 @@ def test_qrels_are_held_against_a_dataset(tmp_path: Path) -> None:
     text = "q1 0 a 1\nx 0 y 1\nx 0 z 0\nx 0 z 0\nq1 0 y 0\n"
     report = doctor.check(written(tmp_path, text), against=KNOWN)
     assert told(report) == {
-        "pair judged again, alike": (1, 4),
+        "pair judged again with the same grade": (1, 4),
         "judgement of an unknown query": (2, 2),
         "judgement of a document not in the corpus": (3, 2),
     }

@@ -172,8 +172,8 @@ def test_a_cut_between_chunks_is_taken_up(fetch: Try) -> None:
         (Answer(CONTENT, announced=None, endless=True), "sends more and more"),
         (Answer(b"PK but not it"), "is not the published file"),
         (Answer(b""), "is not the published file"),
-        (Answer(b"<!DOCTYPE html><title>Sign in"), "a web page in the place of the file"),
-        (Answer(b"\n <html>"), "a web page in the place of the file"),
+        (Answer(b"<!DOCTYPE html><title>Sign in"), "a web page instead of the file"),
+        (Answer(b"\n <html>"), "a web page instead of the file"),
         (Answer(b"%PDF-1.4"), "another kind of file than f.zip"),
     ],
 )
@@ -248,7 +248,7 @@ def test_a_server_that_drips_is_left_and_asked_again(fetch: Try) -> None:
 @pytest.mark.parametrize("to", ["file:///etc/passwd", "ftp://127.0.0.1/f", "//", "http://[::1", ""])
 def test_a_redirect_to_anything_but_the_web_is_not_followed(fetch: Try, to: str) -> None:
     answer = Answer(status=302, headers={"Location": to})
-    words = "leads on and on" if to in ("", "//") else "leads to what is no web address"
+    words = "leads on and on" if to in ("", "//") else "redirects to no web address"
     assert words in fetch.refused(answer, kind=Unavailable)
 
 
@@ -263,7 +263,7 @@ def test_a_redirect_is_followed_and_a_loop_has_an_end(fetch: Try) -> None:
 @pytest.mark.parametrize(
     ("address", "kind", "words"),
     [
-        ("http://127.0.0.1:1/f", Unavailable, "nobody answers there"),
+        ("http://127.0.0.1:1/f", Unavailable, "no server answers there"),
         ("ftp://example.org/f", WrongInput, "not an address that begins with http"),
         ("http://[::1/f", WrongInput, "not an address that begins with http"),
         ("http://a b/f", WrongInput, "not an address that begins with http"),

@@ -169,8 +169,8 @@ def test_without_a_network_the_address_and_the_folder_are_named(bench: Bench) ->
     with pytest.raises(Unavailable) as refused:
         bring(bench, nowhere, patience=PATIENCE)
     assert str(refused.value) == (
-        "http://127.0.0.1:1/scifact.zip cannot be fetched now (nobody answers there); or get it by"
-        " hand from http://127.0.0.1:1/scifact.zip and put scifact.zip into"
+        "http://127.0.0.1:1/scifact.zip cannot be fetched now (no server answers there); or get it"
+        " by hand from http://127.0.0.1:1/scifact.zip and put scifact.zip into"
         f" {_folder(bench)}"
     )
 

@@ -5,6 +5,10 @@ import re
 import pytest
 
 from compute.base.settings import PROJECT
+from compute.datasets import DATASETS
+from compute.evaluate.tolerance import TOLERANCE
+from compute.views.about import contract
+from tests.support import reference
 
 PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 PAPERS += [f"docs/{file.name}" for file in sorted((PROJECT / "docs").glob("*.md"))]
@@ -39,3 +43,20 @@ def test_architecture_names_functions() -> None:
     """The expression above finds what it is meant to find."""
     text = (PROJECT / "ARCHITECTURE.md").read_text("utf-8").replace("\n", " ").replace("   ", " ")
     assert len([name for _, name in FILE.findall(text) if name]) > 25
+
+
+def test_the_reference_and_the_definitions_are_those_of_the_program() -> None:
+    """`python -m tests.support.reference` writes both again."""
+    assert reference.REFERENCE.read_text("utf-8") == reference.reference()
+    assert reference.METHODS.read_text("utf-8") == reference.methods()
+
+
+def test_methods_name_the_datasets_and_the_tolerance() -> None:
+    dropping = {(row.group, row.collection) for row in DATASETS.values() if row.drop_self}
+    polish = {("BEIR-PL", "arguana-pl"), ("BEIR-PL", "quora-pl")}
+    assert {pair for pair in dropping if pair[0] != "PyDocs"} == {
+        ("BEIR", "arguana"),
+        ("BEIR", "quora"),
+        *polish,
+    }
+    assert f"differ by at most {TOLERANCE}:" in " ".join(contract.RULES.split())

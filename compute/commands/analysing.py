@@ -136,7 +136,7 @@ def show_lengths(
 
 
 def _nothing(counted_lengths: DataFrame, chosen: Mapping[str, str]) -> str:
-    """Which of the choices has no counted lengths, and what brings them."""
+    """Reason why one of the choices has no counted lengths, and the next step."""
     for column, name in chosen.items():
         there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
         if name and name not in there:

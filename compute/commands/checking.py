@@ -103,7 +103,7 @@ def _check_scores(json: bool) -> int:
 
 
 def _of_all(reports: Sequence[doctor.Report]) -> list[str]:
-    """What the reports on several files come to, which tags name no run among it."""
+    """Summary of the reports on several files, with remarks on their tags."""
     if len(reports) < 2:
         return []
     paths = [Path(report.path) for report in reports if report.kind == "run"]

@@ -1,4 +1,4 @@
-"""What the commands that compute share: scores that are lacking, and what they tell."""
+"""Helpers of commands that compute: missing scores, and their reports."""
 
 import shlex
 from collections.abc import Iterable

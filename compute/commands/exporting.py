@@ -42,7 +42,7 @@ Counts = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True)
 class View:
-    """What pickers of a page show."""
+    """Values of the pickers of a page."""
 
     address: str = ""
     """Copied from a browser: the same view."""
@@ -65,7 +65,7 @@ class View:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class OnPaper:
-    """What a figure is drawn for."""
+    """Width, font and title of a figure."""
 
     width: Annotated[str, Parameter(choices=tuple(WIDTHS), show_default=True)] = TWO
     """Mm of one column or two, or as on the page."""
@@ -233,7 +233,7 @@ def _put(out: Path, content: Callable[[Store], bytes], given: dict[str, list[str
 
 
 def _counted(judgements: str) -> dict[str, list[str]]:
-    """What the switch above pages shows; it is there where judgements were added, on official."""
+    """Value of the judgement switch above pages, which exists where judgements were added."""
     return {"judgements": [options.ADDED]} if judgements == options.ADDED else {}
 
 

@@ -32,7 +32,7 @@ Compared = Annotated[str, Parameter(help="a stored system, a run file, or a fold
 
 @dataclass(frozen=True)
 class _Asked:
-    """What is compared, and when it is worse."""
+    """Runs to compare, and the tolerated loss."""
 
     runs: tuple[str, str]
     datasets: Sequence[str]

@@ -220,7 +220,7 @@ def import_labels(file: options.File, /, *, dataset: options.Dataset, replace: b
 
 
 def _names(files: Sequence[Path], system: str) -> list[str]:
-    """What each file's run is called; empty for its tag. Says which tags name no run."""
+    """Name of each file's run; empty for its tag. Warns about tags that name no run."""
     if len(files) == 1:
         return [system]
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]

@@ -117,7 +117,7 @@ def export(
 
 
 def _left_out(rows: DataFrame, choice: Choice) -> str:
-    """How many judgements that stand are of other sources, and what counts them in."""
+    """Number of judgements from other sources, and the option that includes them."""
     others = {
         source: len(labels(rows, [source])) for source in SOURCES if source not in choice.sources
     }
@@ -215,7 +215,7 @@ def withdraw(
 
 
 def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]:
-    """What an import did; `unknown` rows are of queries that the dataset has not."""
+    """Report of an import; `unknown` rows are of queries outside the dataset."""
     told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
     # A CSV says itself what its rows are, and these two count unless others are chosen.
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:

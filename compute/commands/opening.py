@@ -1,4 +1,4 @@
-"""What all commands share: the bench they work at, the datasets they name, what is damaged."""
+"""Helpers of all commands: the bench, the named datasets, reports on damage."""
 
 import sys
 from collections.abc import Iterable

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter, Token
 
 OFFICIAL, ADDED = "official", "added"
-"""What `--judgements` takes besides other sets, in the words that addresses of pages have."""
+"""Values of `--judgements` besides other sets, as in the addresses of pages."""
 EXAMPLES = "scifact, nfcorpus/train, or your own; `datasets` lists all"
 
 
@@ -43,7 +43,7 @@ def numbers(_: object, tokens: Sequence[Token]) -> tuple[float, ...]:
 
 
 SEVERAL = Parameter(consume_multiple=(1, None))
-"""Of an option: all words up to the next option."""
+"""Let an option take all words up to the next option."""
 OF_FILE = Parameter(converter=path, metavar="FILE")
 File = Annotated[Path, OF_FILE]
 Folder = Annotated[Path, Parameter(converter=path, metavar="DIR")]

@@ -1,1 +1,1 @@
-"""From texts to counts: lengths, words, and how alike collections are."""
+"""Counts of texts: lengths, words, and the similarity of corpora."""

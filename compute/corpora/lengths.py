@@ -29,7 +29,7 @@ and once for every query that it is retrieved for."""
 DEPTH = 10
 """Ranks of a run that are counted: those of the kind `top`."""
 MAX_WORDS = 512
-"""Where the first BEIR paper cuts its figure: longer documents count as this long there."""
+"""Cut-off of the first BEIR paper's figure: longer documents count as this long there."""
 
 _OF_DATASET = """
 select 'corpus' as "of", 0 as level, n_words, count(*) as count
@@ -80,7 +80,7 @@ def _view(database: DuckDBPyConnection, name: str, path: Path) -> None:
 
 
 def empty_texts(documents: Path) -> int:
-    """How many documents have a title at most: nothing but white space in their text."""
+    """Number of documents without text except a title."""
     batches = parquet_files.batches(documents, ["text"])
     return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
 
@@ -194,7 +194,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
 
 
 def is_counted(store: Store, loaded: Loaded) -> bool:
-    """Whether `count` would find nothing to do."""
+    """Whether `count` has nothing to do."""
     lengths = loaded.lengths
     if lengths is None or not _has_dataset(store, loaded):
         return False

@@ -25,7 +25,7 @@ LENGTH = 5
 THRESHOLD = 0.7
 """Texts at least so alike are near-equal, unless another is said."""
 LOWEST = 0.1
-"""Of thresholds: below, candidates would be nearly all texts."""
+"""Lowest threshold: below it, nearly all texts would be candidates."""
 _HASHES = 128
 _MISSED = 1e-3
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)

@@ -20,7 +20,7 @@ SAMPLE = 2_000
 """Queries that a silhouette is told by: it compares all pairs."""
 SEED = 0
 WORDS = 3
-"""In a cluster's name."""
+"""Words in a cluster's name."""
 LONGEST = 17
 """Letters of a word there: three fit into a label."""
 _WORD = re.compile(r"\w+")
@@ -30,13 +30,13 @@ class Clusters(NamedTuple):
     """A cluster for each query."""
 
     names: list[str]
-    """What each query's is called."""
+    """Name of each query's cluster."""
     silhouettes: dict[int, float]
-    """By number of clusters, -1 to 1."""
+    """Silhouettes from -1 to 1, by number of clusters."""
 
     @property
     def k(self) -> int:
-        """How many there are."""
+        """Number of clusters."""
         return max(self.silhouettes, key=lambda k: (self.silhouettes[k], -k))
 
 

@@ -1,1 +1,1 @@
-"""From runs and judgements to numbers: measures, holes, tests, intervals of ranks."""
+"""Numbers from runs and judgements: measures, unjudged documents, tests, rank intervals."""

@@ -32,9 +32,9 @@ class Way(NamedTuple):
     """(B, S) numbers, more is better, from (D, S) values of which more is better and (B, D)
     weights of datasets, those of each row summing to 1."""
     on_others: bool = False
-    """Whether a system's number hangs on which others take part."""
+    """True if a system's value depends on the other systems."""
     of_size: bool = False
-    """Whether it needs values that begin at 0, of which more is better."""
+    """True if it needs values that begin at 0 and where more is better."""
 
 
 def _mean(values: Values, weights: Values) -> Values:

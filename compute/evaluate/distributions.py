@@ -14,12 +14,12 @@ Values = NDArray[np.float64]
 
 
 def t_chance(t: ArrayLike, freedom: ArrayLike) -> Any:
-    """How likely a t of so many degrees of freedom lies at least this far from 0, on both sides."""
+    """Two-sided probability that t with these degrees of freedom is at least this far from 0."""
     return 2 * special.stdtr(freedom, -np.abs(t))
 
 
 def t_reach(level: float, freedom: ArrayLike) -> Any:
-    """How far from 0 a t of so many degrees of freedom lies with the chance `level`, on both sides.
+    """Two-sided critical value of t with these degrees of freedom at `level`.
 
     Absent where there are no degrees of freedom.
     """
@@ -28,10 +28,10 @@ def t_reach(level: float, freedom: ArrayLike) -> Any:
 
 
 def normal_chance(z: ArrayLike) -> Any:
-    """How likely a standard normal value lies at least this far from 0, on both sides."""
+    """Two-sided probability that a standard normal value is at least this far from 0."""
     return 2 * special.ndtr(-np.abs(z))
 
 
 def normal_reach(level: float) -> float:
-    """How far from 0 a standard normal value lies with the chance `level`, on both sides."""
+    """Two-sided critical value of the standard normal distribution at `level`."""
     return -float(special.ndtri(level / 2))

@@ -47,7 +47,7 @@ class Gain(ABC):
 
     graded: bool = False
     exact_pairs = True
-    """Whether `lead` is what can be had, or only contains it."""
+    """True if `lead` can be attained, False if it only contains the attainable values."""
 
     @abstractmethod
     def found(self, gains: Codes) -> Values:
@@ -55,15 +55,16 @@ class Gain(ABC):
 
     @abstractmethod
     def ends(self, gains: Codes) -> Ends:
-        """What relevant holes add to the sums of lists (N, k)."""
+        """Gain of relevant unjudged documents for the sums of lists (N, k)."""
 
     @abstractmethod
     def lead(self, sides: Sides) -> Ends:
-        """What relevant holes add to the sum of the one less that of the other."""
+        """Gain of relevant unjudged documents for the difference of two sums."""
 
     @abstractmethod
     def reach(self, k: int, counts: Numbers) -> Values:
-        """What so many documents at a level reach at best in the top k; concave in their number.
+        """Best possible gain of this many documents at a level in the top k; concave in their
+        number.
 
         A grade counts once for each level that it reaches.
         """
@@ -127,8 +128,8 @@ class Share(Sum):
 
 @dataclass(frozen=True)
 class First(Gain):
-    """What the first relevant document is worth at its rank. One relevant hole tells all: of two
-    systems the one can gain by a hole, and more of them add only to the other."""
+    """Value of the first relevant document at its rank. One relevant unjudged document is decisive:
+    one of two systems can gain by it, and more of them add only to the other."""
 
     worth: Discount
 

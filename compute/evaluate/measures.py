@@ -42,7 +42,7 @@ MEASURES = (
     "Hole@10",
     "Hole_beir@10",
 )
-"""What is scored when nothing else is asked."""
+"""Measures that are scored by default."""
 
 _RUN = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("rank", pa.int64())]
@@ -76,9 +76,9 @@ class Formula:
 
     name: str
     values: Callable[..., Values]
-    """Of a run held against judgements and the cut; p besides, where it has that."""
+    """Function of a run held against judgements and the cut; of p too, if the measure has it."""
     label: str
-    """What pages call it; `{k}` is the cut."""
+    """Name on pages; `{k}` is the cut."""
     cut: bool = True
     """Its measures are written with a rank to cut at, `nDCG@10`."""
     whole: bool = False
@@ -96,9 +96,9 @@ class Formula:
     better: int = 1
     """1 where a higher value is better, -1 where a lower one is."""
     terms: Terms | None = None
-    """What each rank adds, where the value is a sum over the ranks: how a score is taken apart."""
+    """Contribution of each rank, if the value is a sum over ranks: it breaks a score down."""
     gain: Gain | None = None
-    """What holes add where they are relevant, where that is known: how its ranges are found."""
+    """Gain of relevant unjudged documents, if known: it yields the possible ranges."""
 
     @property
     def graded(self) -> bool:
@@ -222,7 +222,7 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """What pages call it."""
+        """Name on pages."""
         words = self.formula.label
         if self.k is None:
             words = words.replace("@{k}", "")
@@ -236,8 +236,8 @@ class Measure:
         return np.where(absent, np.nan, given)
 
     def worth(self, relevance: NDArray[Any]) -> NDArray[Any]:
-        """What the measure takes relevance for: with rel 1 from there on, else 0, and with
-        exponential gain 2^relevance - 1; what is below 0, or absent, stays.
+        """Gain of a relevance: with rel 1 from there on, else 0; with exponential gain 2^relevance
+        - 1; negative and absent values stay.
 
         Raises WrongInput for exponential gain of a relevance above 30.
         """
@@ -285,7 +285,7 @@ def parse(measure: str) -> Measure:
 
 
 def is_measure(name: str) -> bool:
-    """Whether `parse` takes a name."""
+    """Whether `parse` accepts a name."""
     return _parsed(name) is not None
 
 
@@ -308,7 +308,7 @@ def _parsed(measure: str) -> Measure | None:
 
 
 def _meant(measure: str) -> str:
-    """How a measure is written that has another name, or is in other letters, elsewhere."""
+    """Hint with the name here of a measure that is called or spelled differently elsewhere."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
@@ -380,7 +380,8 @@ def evaluate(
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
-    """How deep relevance is asked for, and how deep mere hits are (by Judged and Hole)."""
+    """Largest depth at which relevance is needed, and at which only hits are (by Judged and
+    Hole)."""
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow

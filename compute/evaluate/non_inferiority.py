@@ -44,9 +44,9 @@ MEANS = ("baseline", "candidate")
 HOLES = ("holes_baseline", "holes_candidate")
 ENDS = ("least", "most")
 COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
-"""Of a group, a row for each query: the part of the dataset, both values (absent where a measure
-has none), the least and the largest difference that the joint range of both allows (absent where it
-is not known), and the share of holes of both lists (absent for an empty one)."""
+"""Columns of a group, a row for each query: the part of the dataset, both values (absent if a
+measure has none), the least and the largest difference in the joint possible range (absent if
+unknown), and the unjudged share of both lists (absent for an empty one)."""
 
 
 def decide(
@@ -118,14 +118,14 @@ def tested(found: DataFrame, margin: float) -> DataFrame:
 
 
 def verdicts(low: ArrayLike, high: ArrayLike, p: ArrayLike, margin: float) -> NDArray[np.object_]:
-    """By group; `p` is corrected for their number."""
+    """Verdicts by group; `p` is corrected for their number."""
     choices = [above(low, -margin), above(-margin, high) & (np.asarray(p) <= LEVEL / 2)]
     return np.select(choices, [NOT_WORSE, WORSE], UNDECIDED).astype(object)
 
 
 def needed(found: DataFrame, margin: float) -> Series:
-    """With how many queries like these a candidate that is as good in truth is called not worse
-    with a chance of 80%, by itself; absent where fewer than `power.FEWEST` queries differ."""
+    """Number of queries like these with which an equally good candidate is called not worse with
+    80% probability, for one dataset; absent where fewer than `power.FEWEST` queries differ."""
     few = found["differing"] < power.FEWEST
     deviation = found["error"] * np.sqrt(found["n"])
     queries = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)

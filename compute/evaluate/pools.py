@@ -54,7 +54,7 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
 
 
 def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
-    """What added judgements do to each system, who gains most first.
+    """Change of each system by added judgements, the largest gain first.
 
     Both lists hold the same systems; `added` sees official + added judgements. system; n_added
     and n_added_relevant (pairs of its top k that only these judge); n_added_alone (relevant ones
@@ -106,7 +106,7 @@ def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
 
 
 def place(means: Values, system: int) -> int:
-    """From 1; systems that score the same share the better place."""
+    """Rank from 1; equal systems share the better rank."""
     return int(ranks(means)[system])
 
 

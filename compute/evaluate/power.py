@@ -44,14 +44,14 @@ def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
 
 
 def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:
-    """How many standard errors a true mean difference over n queries must be from 0 to be found
-    with a chance of `power` by a two-sided test."""
+    """Distance from 0, in standard errors, of a true mean difference over n queries that a
+    two-sided test detects with probability `power`."""
     freedom = np.asarray(n, dtype=np.float64) - 1
     return special.nctdtrinc(freedom, 1 - power, -special.stdtrit(freedom, np.asarray(level) / 2))
 
 
 def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[np.bool_]:
-    """Whether a test could reject at all where only so many of n queries differ.
+    """Whether a test could reject at all if only this many of n queries differ.
 
     The sum of m differences over the root of their squares is at most sqrt(m), where all are equal;
     then t^2 = (n - 1) m / (n - m). With fewer, their spread says nothing of other queries' either.

@@ -24,19 +24,19 @@ from compute.evaluate.tolerance import TOLERANCE, above, equal
 FEWEST_DATASETS = 10
 """Below, datasets are not drawn again: see COVERAGE."""
 COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
-"""How often a plain 95% interval over so many drawn datasets held the true mean in simulations;
-the benchmark `coverage` repeats them."""
+"""Simulated coverage of a plain 95% interval over this many drawn datasets; the benchmark
+`coverage` repeats the simulation."""
 RESAMPLES = 2_000
 FEWEST_QUERIES, CLOSE, CLOSE_PAIRS = 100, 0.05, 0.25
-"""From so many queries on, and where it is off by so few standard errors at most, the normal
-distribution stands for the drawn means; the noise of 2,000 resamples is 0.06."""
+"""From this many queries on, and within this many standard errors, the normal distribution replaces
+the drawn means; the noise of 2,000 resamples is 0.06."""
 _BY_SKEW, _BY_TAILS = 0.474, 0.069
 """(z^2 - 1) / 6 and (z^3 - 3z) / 24 at z = 1.96."""
 _FLAT = 1e-12
 """A share of the largest variance: below, two systems differ by rounding alone."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
-"""What was drawn again."""
+"""Units that are resampled."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
 
 @dataclass(frozen=True)
 class _Spread:
-    """How the means of systems over drawn queries spread: their first four moments.
+    """First four moments of the means of systems over drawn queries.
 
     Of many queries the drawn means are normal but for less than the noise of the draws, whose
     number is in proportion to the queries: 108 million for 54,000 queries and 2,000 resamples.
@@ -170,8 +170,8 @@ class _Spread:
     covariance: Values
     """systems x systems, of the mean."""
     off: float
-    """By how many standard errors the 2.5 and 97.5 percentiles of a drawn mean are beside the
-    normal ones at most: the first terms of Cornish and Fisher's expansion (1938, Revue de
+    """Largest distance, in standard errors, between the 2.5 and 97.5 percentiles of a drawn mean
+    and the normal ones: the first terms of Cornish and Fisher's expansion (1938, Revue de
     l'Institut International de Statistique 5)."""
     off_pairs: float
     """The same of the differences of two systems."""
@@ -198,7 +198,7 @@ class _Spread:
         return cls(n, mean, second / n, off, float((far - np.diag(np.diag(far))).max()))
 
     def is_normal(self, close_pairs: float) -> bool:
-        """Whether the normal distribution stands for drawing queries one by one."""
+        """Whether the normal distribution can replace drawing queries one by one."""
         return self.n >= FEWEST_QUERIES and self.off <= CLOSE and self.off_pairs <= close_pairs
 
     def drawn(self, resamples: int, random: np.random.Generator) -> Values:
@@ -224,7 +224,7 @@ def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generat
 
 
 def _widening(units: int) -> float:
-    """By how much percentiles of few drawn units are too near: t over z, and n - 1 for n.
+    """Factor by which percentiles of few drawn units are too narrow: t over z, and n - 1 for n.
 
     Hesterberg (2015, The American Statistician 69), the expanded percentile interval.
     """
@@ -336,7 +336,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def letters(groups: Sequence[Sequence[int]], n: int) -> list[str]:
-    """By place, the letters of its groups, a blank between: compact letters (Piepho 2004)."""
+    """Letters of each system's groups, separated by blanks: compact letters (Piepho 2004)."""
     found: list[list[str]] = [[] for _ in range(n)]
     for number, members in enumerate(groups):
         for place in members:

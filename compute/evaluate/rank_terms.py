@@ -1,4 +1,4 @@
-"""What each rank of a list adds to a measure, for measures that are sums over the ranks.
+"""Contribution of each rank to a measure, for measures that are sums over the ranks.
 
 The relevance of a list is given by rank, nan for a hole. What a rank adds is a gain over a
 discount; a score is the sum of these terms over a divisor.
@@ -25,13 +25,13 @@ class Terms(NamedTuple):
     parts: Callable[[Values], Parts]
     divisor: Callable[["Lists"], float]
     divided_by: str
-    """What the divisor is, in words; empty where it is 1."""
+    """Name of the divisor; empty where it is 1."""
     has_best: bool = True
-    """Whether some order of the judged documents is best."""
+    """True if some order of the judged documents is ideal."""
 
 
 class Lists(NamedTuple):
-    """What divisors are made of, for one query and one list down to rank k."""
+    """Inputs of divisors, for one query and one list down to rank k."""
 
     best: DataFrame
     """The best order of what is judged relevant, with the column `term`."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 P = 0.9
-"""How likely a reader goes on to the next rank: the first 10 ranks weigh 86 %."""
+"""Probability that a reader continues to the next rank: the first 10 ranks weigh 86 %."""
 DEPTH = 100
 """Ranks that count; all further ones weigh less than one in 100,000."""
 

@@ -43,7 +43,7 @@ RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
-"""With all that `check` looks at."""
+"""Columns of a run line that `check` also reads."""
 _HITS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
 )
@@ -177,7 +177,7 @@ class Lists:
     order: NDArray[np.unsignedinteger]
     """The places of the hits, as they stand in the run."""
     starts: NDArray[np.int64]
-    """Where the list of each query begins in the run, and where the last one ends."""
+    """First hit of each query's list in the run, and the end of the last one."""
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
@@ -234,7 +234,7 @@ class Lists:
         return replace(self, order=order, starts=starts)
 
     def batch(self, rows: NDArray[np.int64]) -> pa.RecordBatch:
-        """Some rows of the run, of those that there are."""
+        """Next rows of the run."""
         rows = rows[: np.searchsorted(rows, len(self.order))]
         rank = rows - self.starts[np.searchsorted(self.starts, rows, side="right") - 1] + 1
         order = self.order[rows]
@@ -268,7 +268,7 @@ def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
 
 
 def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
-    """Where sorted keys are equal, put the hits into descending order of their doc_ids."""
+    """Sort hits with equal keys by descending doc_id."""
     places = np.flatnonzero(_equal_neighbours(key))
     if len(places):
         tied = pa.table({"key": key[places], "doc_id": doc_ids.take(pa.array(order[places]))})
@@ -284,7 +284,7 @@ def _places(key: Keys) -> NDArray[np.int64]:
 
 
 def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
-    """Which of the sorted keys equal the one before or after them."""
+    """Mask of the sorted keys that equal the one before or after them."""
     same = np.append(key[1:] == key[:-1], [False] * bool(len(key)))
     return same | np.roll(same, 1)
 
@@ -323,7 +323,7 @@ def read(
 
 
 def line_of(path: Path, *, ranks: bool) -> trec.Layout:
-    """How the lines of a run file are laid out: the first may have no tag."""
+    """Layout of the lines of a run file: the first may have no tag."""
     layout = RANKED_LINE if ranks else _LINE
     lines = [line.split() for line in trec.lines(path) if line.strip() and line[0] != "#"][:1]
     if lines and len(lines[0]) == 5 and trec.reads_as_number(lines[0][4]):
@@ -332,7 +332,7 @@ def line_of(path: Path, *, ranks: bool) -> trec.Layout:
 
 
 def _shared(table: pa.Table) -> bool:
-    """Whether several tags have one hit."""
+    """Whether several tags share a hit."""
     table, pair = table.unify_dictionaries(), ["query_id", "doc_id"]
     tagged = table.group_by([*pair, "tag"]).aggregate([])
     return tagged.num_rows > tagged.group_by(pair).aggregate([]).num_rows

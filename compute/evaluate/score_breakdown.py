@@ -1,4 +1,4 @@
-"""Why a query scores what it does: the gain at each rank, its discount, the best order beside it.
+"""Breakdown of a query's score: the gain at each rank, its discount, and the ideal order.
 
 The sums are those of `measures`, added in the same order, so that a total equals the stored score
 to the last bit.
@@ -27,9 +27,9 @@ class Explained:
     """rank, relevance, gain, discount, term of the best order of what is judged relevant, down to
     the same cut; empty for a measure that no order is best for."""
     divisor: float
-    """What the sum of the terms is divided by."""
+    """Divisor of the sum of the terms."""
     divided_by: str
-    """What the divisor is, in words."""
+    """Name of the divisor."""
 
     @property
     def total(self) -> float:
@@ -48,7 +48,7 @@ class Explained:
 
 
 def has_best(measure: str) -> bool:
-    """Whether some order of the judged documents is best for a measure that `explains` names."""
+    """Whether some order of the judged documents is ideal for a measure that `explains` names."""
     terms = parse(measure).formula.terms
     return terms is not None and terms.has_best
 

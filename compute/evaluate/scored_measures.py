@@ -1,4 +1,4 @@
-"""Which measures a run is scored by: those that every run is, and more that were asked for.
+"""Measures of a run: those of every run, and additional ones.
 
 Scores by more measures stand in the same part as the others and have their names in its
 fingerprint; a part without any keeps the fingerprint that it always had.
@@ -29,7 +29,7 @@ def more_of(scores: Part | None) -> list[str]:
 
 
 def recorded(more: Iterable[str]) -> dict[str, list[str]]:
-    """What the provenance of scores says of the measures besides MEASURES."""
+    """Entries in the provenance of scores about measures besides MEASURES."""
     names = list(more)
     return {"more_measures": names} if names else {}
 
@@ -54,19 +54,19 @@ def of_dataset(loaded: Loaded) -> list[str]:
 
 
 def at_level(names: Iterable[str], level: int) -> list[str]:
-    """Of measures those that ask for relevance, from a level above 1 on; none for level 1."""
+    """Measures of relevance, from a level above 1 on; none for level 1."""
     asking = [of for of in map(parse, names) if of.formula.takes == ("rel",) and level > 1]
     return [str(replace(of, rel=level)) for of in asking]
 
 
 def possible(names: Iterable[str], hits: Part, loaded: Loaded) -> list[str]:
-    """Those of the measures that stored hits are deep enough for, and that the judgements allow."""
+    """Measures that the depth of stored hits and the judgements allow."""
     measures = {name: parse(name) for name in names}
     return [name for name, of in measures.items() if reaches(of, hits) and allows(of, loaded)]
 
 
 def allows(measure: Measure, loaded: Loaded) -> bool:
-    """Whether the judgements carry what a measure counts."""
+    """Whether the judgements carry the input of a measure."""
     return loaded.subtopics is not None or not measure.formula.diverse
 
 
@@ -85,10 +85,10 @@ def offered(settings: Settings, parts: Iterable[Part]) -> list[str]:
 
 
 def kept(hits: Part) -> int:
-    """How deep the stored hits are; what ships was cut, and scored before that."""
+    """Depth of the stored hits; shipped runs were cut, and scored before."""
     return hits.provenance.get("cut", hits.provenance.get("depth", 0))
 
 
 def reaches(measure: Measure, hits: Part) -> bool:
-    """Whether stored hits are as deep as a measure asks; without a cut, as deep as they were."""
+    """Whether stored hits are deep enough for a measure; without a cut, as deep as they were."""
     return (measure.k or hits.provenance.get("depth", 1)) <= kept(hits)

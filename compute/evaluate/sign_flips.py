@@ -48,7 +48,7 @@ class Signs:
     asked: int
     seed: int
     drawn: bool = False
-    """Whether patterns are drawn however few there are."""
+    """True to draw patterns even if there are few."""
 
     @property
     def all(self) -> bool:
@@ -56,7 +56,7 @@ class Signs:
 
     @property
     def total(self) -> int:
-        """What p-values divide by: with the pattern that was observed."""
+        """Divisor of p-values: all patterns, with the observed one."""
         return 2**self.n if self.all else self.asked + 1
 
     @property

@@ -23,10 +23,11 @@ FEWEST = 5
 DEALS = 2_000
 """Times that labels are dealt anew; p is at least 1 in so many."""
 MANY, ENOUGH = 20_000, 500
-"""From so many queries on, what a slice is dealt is drawn from the normal distribution, where at
-least so many of its queries are expected to have another value than the commonest one."""
+"""From this many queries on, the mean of a slice under permutation is drawn from the normal
+distribution, if at least ENOUGH of its queries are expected to have another value than the
+commonest one."""
 _ROUNDING = 1e-12
-"""Of the sum of all squares."""
+"""Rounding tolerance, relative to the sum of all squares."""
 _AT_ONCE = 2_000_000
 """Values dealt at a time, so that memory stays small."""
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 ALPHA = 0.5
-"""What a subtopic loses of its worth each time that it is covered."""
+"""Discount of a subtopic each time that it is covered."""
 MEASURES = ("alpha_nDCG@10", "alpha_nDCG@20", "StRecall@10")
-"""What runs on a dataset with subtopics are scored by besides all others."""
+"""Additional measures of runs on a dataset with subtopics."""
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -24,18 +24,18 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Covered:
-    """Which subtopics stand where in ranked lists; the arrays have an element for each, by list."""
+    """Subtopics in ranked lists; the arrays have an element for each occurrence, by list."""
 
     query: Counts
     """Number of the query, from 0."""
     rank: Counts
-    """From 1."""
+    """Rank from 1."""
     subtopic: Counts
     """Number of the subtopic, from 0, over all queries."""
 
     def alpha_dcg(self, k: int, n: int) -> Values:
-        """By each of n queries: every cover in the top k adds (1 - alpha)^c / log2(1 + rank),
-        where the subtopic was covered c times at better ranks."""
+        """Alpha-DCG of each of n queries: every cover in the top k adds (1 - alpha)^c / log2(1 +
+        rank), where the subtopic was covered c times at better ranks."""
         top = np.nonzero(self.rank <= k)[0]
         top = top[np.lexsort((self.rank[top], self.subtopic[top], self.query[top]))]
         query, subtopic, place = self.query[top], self.subtopic[top], np.arange(len(top))
@@ -46,7 +46,7 @@ class Covered:
         return np.bincount(query, gain, n).astype(np.float64)
 
     def subtopics(self, k: int, n: int) -> Values:
-        """How many different subtopics the top k covers, by each of n queries."""
+        """Number of different subtopics in the top k, for each of n queries."""
         top = self.rank <= k
         pairs = np.unique(np.stack([self.query[top], self.subtopic[top]]), axis=1)
         return np.bincount(pairs[0], minlength=n).astype(np.float64)
@@ -54,7 +54,7 @@ class Covered:
 
 @dataclass(frozen=True)
 class Diversity:
-    """What the run covers, what the best lists do, and what all judged documents do."""
+    """Subtopics covered by the run, by the ideal lists, and by all judged documents."""
 
     run: Covered
     ideal: Covered

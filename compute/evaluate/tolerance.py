@@ -1,4 +1,4 @@
-"""When two values of a measure are the same."""
+"""Equality of two values of a measure."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ SHOWN = 1e-3
 
 
 def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Where values are equal. Elementwise, broadcast; false beside NaN.
+    """Mask of equal values. Elementwise, broadcast; false for NaN.
 
     Hits are not compared with this: they are ranked by exact 32-bit scores.
     """
@@ -19,7 +19,7 @@ def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
 
 
 def above(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Where a value of `a` is larger than that of `b`, and not equal to it."""
+    """Mask of the values of `a` that are larger than those of `b`, and not equal to them."""
     return np.subtract(a, b) > TOLERANCE
 
 
@@ -48,7 +48,7 @@ def _firsts(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
-    """By value its rank, 1 for the best: the largest, or the lowest. One dimension; NaN for NaN.
+    """Rank of each value, 1 for the best: the largest, or the lowest. One dimension; NaN for NaN.
 
     Equal ones share the better rank. A rank begins where a value differs from the first that has
     the rank before (see `levels`): all of rank 1 equal the best, whatever lies between.

@@ -83,21 +83,22 @@ class Lists:
         return replace(self, **top)
 
     def of(self, systems: Sequence[str]) -> "Lists":
-        """Some of the systems, in the order given. Raises KeyError for one that is not there."""
+        """Lists of some of the systems, in the order given. Raises KeyError for a missing one."""
         places = {name: place for place, name in enumerate(self.systems)}
         rows = [places[name] for name in systems]
         own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
         return replace(self, systems=tuple(systems), **own)
 
     def asked(self, queries: Numbers) -> "Lists":
-        """Some of the queries, by their places."""
+        """Lists of some of the queries, by their places."""
         names = tuple(self.queries[place] for place in queries)
         own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
         counts = {"judged": self.judged[queries], "n_judged": self.n_judged[queries]}
         return replace(self, queries=names, **counts, **own)
 
     def beside(self, others: "Lists") -> "Lists":
-        """What is judged here beside what `others` judge, of the same systems: that is a hole."""
+        """Lists of the same systems with only the documents that are judged here and not in
+        `others`."""
         places = {query: place for place, query in enumerate(others.queries)}
         held = np.array([places.get(query, -1) for query in self.queries], np.int64)
         judged = np.zeros(self.document.shape, bool)
@@ -173,7 +174,7 @@ def _encoded(ids: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _places(names: pa.Array | pa.ChunkedArray, among: pa.Array) -> Numbers:
-    """Where each name stands among others; -1 where it does not."""
+    """Position of each name among others; -1 if it is missing."""
     found = pc.call_function("index_in", [names], pc.SetLookupOptions(among))
     return found.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
 

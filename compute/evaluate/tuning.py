@@ -1,4 +1,4 @@
-"""What is a parameter worth that was chosen on the queries at hand?
+"""Value of a tuned parameter that was chosen on the queries at hand.
 
 A value for each query at each setting of a parameter, such as the weight of a fusion: the best mean
 over these queries is too good, for it was chosen to be. Here the setting is chosen on nine tenths
@@ -27,20 +27,20 @@ Values = NDArray[np.float64]
 FOLDS = 10
 REPEATS = 10
 DRAWS = 200
-"""Of queries, for the standard error."""
+"""Resamples of queries for the standard error."""
 FEWEST = 50
 """Queries: with fewer the interval was not seen to hold what it promises."""
 
 
 class Tuned(NamedTuple):
-    """What choosing on other queries gives."""
+    """Result of choosing the setting on other queries."""
 
     values: Values
-    """By query: the mean over the repetitions of the value at the setting chosen without it."""
+    """Value of each query at the setting chosen without it, averaged over the repetitions."""
     chosen: NDArray[np.int64]
-    """By setting: how often it was chosen, of FOLDS x REPEATS times."""
+    """Number of times that each setting was chosen, of FOLDS x REPEATS."""
     errors: Values
-    """By base: the standard error of the mean of `values` less the base's."""
+    """Standard error of the mean of `values` less the base's, by base."""
 
 
 def cross_validated(
@@ -88,7 +88,7 @@ def _chosen(
 
 
 def _again(part: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-    """How often each query is drawn, each part by itself."""
+    """Number of times that each query is drawn, each part separately."""
     counts = np.empty(len(part), dtype=np.int64)
     for one in range(part.max() + 1):
         own = np.flatnonzero(part == one)
@@ -97,7 +97,7 @@ def _again(part: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.i
 
 
 def carried(means: DataFrame, sign: int = 1) -> DataFrame:
-    """What is lost when the best setting of one dataset is taken on another.
+    """Loss when the best setting of one dataset is used on another.
 
     `means`: a row for each dataset, a column for each setting. A row for each dataset on which the
     setting is chosen, a column for each on which it is taken: its own best mean less the mean at

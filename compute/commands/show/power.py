@@ -66,7 +66,8 @@ def _of_one(
 
 
 def _with_queries(rows: DataFrame, difference: float) -> DataFrame:
-    """What finding a named difference takes: at the corrected level, and of the pair alone."""
+    """Number of queries that detects a named difference: at the corrected level, and for only this
+    pair."""
     asked = difference, rows["deviation"]
     known = rows["detectable"].notna()
     together = finding.queries_needed(*asked, rows["level"].where(known, LEVEL))

@@ -1,4 +1,4 @@
-"""What commands that print results share: stored scores, and what is left out of them."""
+"""Helpers of commands that print results: stored scores, and warnings about omissions."""
 
 import shlex
 from collections.abc import Collection, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How alike corpora are: words counted out of core, and weighted Jaccard similarity.
+"""Similarity of corpora: words counted out of core, and weighted Jaccard.
 
 `tokens` says what a word is, `counting` counts a corpus into parts, `jaccard` holds the
 definition, `comparing` applies it to what is counted.

@@ -22,7 +22,7 @@ from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
 MEMORY = "400MB"
-"""What DuckDB may hold; a partition and a batch come on top."""
+"""Memory limit of DuckDB; a partition and a batch come on top."""
 TOGETHER = 500_000
 """Terms, about, of a partition."""
 COLUMNS = SCHEMAS["overlap"].names
@@ -148,7 +148,7 @@ def _compared(
 def _to_compare(
     unit: Unit, whole: Mapping[str, Part], collections: Sequence[str], known: DataFrame
 ) -> list[str]:
-    """Those of the collections that lack the similarity to another counted one."""
+    """Corpora that lack the similarity to another counted one."""
     of_unit = known[known["unit"] == unit.name]
     pairs = set(zip(of_unit["dataset"], of_unit["other"], strict=True))
     return [

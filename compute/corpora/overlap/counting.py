@@ -43,7 +43,7 @@ from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
 MEMORY = "600MB"
-"""What DuckDB may hold; the rest goes to its files. The process needs about 200 MB besides."""
+"""Memory limit of DuckDB; the rest goes to its files. The process needs about 200 MB more."""
 SLICE_WORDS = 25_000_000
 """Words counted at a time: the pairs of twice as many did not fit into MEMORY, on one thread."""
 MERGED = 1_000_000
@@ -112,13 +112,13 @@ class Pieces:
 
     folder: Path
     number: int
-    """How many made them, one after another or beside each other."""
+    """Number of processes that made them, one after another or in parallel."""
     seconds: float
-    """What that took them together, for all kinds."""
+    """Total seconds, for all kinds."""
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the provenance says of them."""
+        """Entries in their provenance."""
         return {"shards": self.number, "shard_seconds": round(self.seconds, 3)}
 
 
@@ -129,11 +129,12 @@ class Counting:
     documents: Part
 
     def piece_documents(self, settings: Settings) -> int:
-        """As many as Lucene indexes at once."""
+        """Number of documents per slice, as for Lucene's index."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """What makes the terms, and whose hash sorts them: another one's cannot be merged."""
+        """Identity of the terms and of the hash that sorts them: counts with another one cannot be
+        merged."""
         tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 
@@ -160,7 +161,7 @@ class Counting:
 
 
 def names(documents: Part) -> dict[str, str]:
-    """What the counts of these documents are called, by kind; nothing is read."""
+    """Names of the counts of these documents, by kind; nothing is read."""
     return {
         kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
         for kind in KINDS
@@ -168,7 +169,7 @@ def names(documents: Part) -> dict[str, str]:
 
 
 def current(store: Store, collection: str) -> bool:
-    """Whether the words of what is stored of a collection are counted."""
+    """Whether the words of a stored corpus are counted."""
     documents = store.part("documents", collection)
     if documents is None:
         return False
@@ -176,7 +177,7 @@ def current(store: Store, collection: str) -> bool:
 
 
 def tokens_of(store: Store, collection: str) -> dict[str, int]:
-    """How many of each unit a counted corpus has."""
+    """Number of tokens of each unit in a counted corpus."""
     parts = (store.part(kind, collection) for kind in KINDS)
     units = [part.provenance["units"] for part in parts if part]
     return {name: about["tokens"] for found in units for name, about in found.items()}
@@ -379,7 +380,7 @@ def _watched(
 
 
 def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
-    """Of each unit of a kind: its different terms and all of them."""
+    """Totals of each unit of a kind: its distinct terms and all of them."""
     rows = connection.execute("select n, count(*), sum(count)::bigint from counted group by n")
     found = {n: (terms, tokens) for n, terms, tokens in rows.fetchall()}
     return {

@@ -16,12 +16,12 @@ class Vocabulary:
     """Words of one corpus."""
 
     places: NDArray[np.integer]
-    """Of each word, its place in an index that the vocabularies compared share."""
+    """Place of each word in an index that the compared vocabularies share."""
     shares: NDArray[np.float64]
     """Its count over that of all words of the corpus."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Vocabulary":
-        """Some of the words."""
+        """Vocabulary of some of the words."""
         return Vocabulary(self.places[kept], self.shares[kept])
 
     def above(self, floor: float) -> "Vocabulary":
@@ -30,7 +30,7 @@ class Vocabulary:
 
 
 def sums(shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What the words above each of FLOORS sum to."""
+    """Sums of the words above each of FLOORS."""
     return np.array([shares[shares > floor].sum() for floor in FLOORS])
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, sums
 
 BITS = 8
-"""Of a hash, at most, that say its partition: sorting by one byte takes a single pass."""
+"""Maximum of hash bits for the partition: sorting by one byte takes a single pass."""
 ASKED_BITS = 26
-"""Of a hash, by which it is known whether a corpus may have its term: a table of 64 MB."""
+"""Hash bits that decide whether a corpus may have its term: a table of 64 MB."""
 RECORD = np.dtype([("term", np.uint64), ("share", np.float64)])
 
 
@@ -36,7 +36,7 @@ class Partitions:
         return 1 << self._bits
 
     def add(self, name: str, terms: np.ndarray, shares: np.ndarray, *, asked: bool) -> None:
-        """Some terms of a corpus; those asked for come first. Of others, what these may have."""
+        """Add terms of a corpus, the requested ones first; from others, only possible matches."""
         self.totals[name] += sums(shares)
         beginnings = terms >> (64 - ASKED_BITS)
         if asked:
@@ -54,7 +54,7 @@ class Partitions:
         self._file.write(records.data)
 
     def __iter__(self) -> Iterator[dict[str, Vocabulary]]:
-        """Of each partition the terms that several corpora have."""
+        """Terms of each partition that several corpora have."""
         self._file.flush()
         for number in range(len(self)):
             records = [self._read(name, number) for name in self._bounds]

@@ -1,4 +1,4 @@
-"""What counts as a word: the tokenisers, by name and version, and the units of comparison."""
+"""Tokenisers, by name and version, and the units of comparison."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,19 +33,20 @@ KINDS = tuple(dict.fromkeys(unit.kind for unit in UNITS.values()))
 
 
 SHARE = 0.01
-"""Of the documents so many must hold words that are written otherwise."""
+"""Least share of documents with words in other spellings."""
 WORD, MARKED_WORD = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
 UNKNOWN = "[UNK]"
 """The word piece of all that the vocabulary lacks."""
 
 
 def of_every_script(documents: Part) -> bool:
-    """Whether so many documents hold marks, or scripts without blanks, that all words count so."""
+    """Whether enough documents hold combining marks, or scripts without blanks, to count words that
+    way."""
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 
 def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
-    """What makes the terms of a kind of counts: recorded, and part of its identity.
+    """Tokeniser of a kind of counts: recorded, and part of its identity.
 
     Words: title, a space and text; lower-cased character by character (Unicode's simple mapping:
     no rule for a final sigma); then the longest runs of letters, numbers and underscores.

@@ -1,4 +1,4 @@
-"""What a score is, estimated from judgements of pairs that were drawn with known chances.
+"""Estimates of scores from judgements of pairs with known inclusion probabilities.
 
 `frames` says which pairs can be drawn, `prediction` predicts their grades from the runs,
 `corrected` corrects that by the sample, `linearised` makes a measure a sum over pairs, and

@@ -32,7 +32,7 @@ class Batch:
     chances: Values
     """(N,) Of every row: 1 for what was judged before, 0 for what could not be drawn."""
     weight: float
-    """Of the batch among the others; it depends on sizes, not on grades."""
+    """Weight of the batch among the others; it depends on sizes, not on grades."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Corrected:
 
     @property
     def is_census(self) -> bool:
-        """Whether all that could be drawn was: what is not known then is `unknown` alone."""
+        """Whether the whole frame was drawn: only `unknown` is uncertain then."""
         return not self.spread.any()
 
     @property
@@ -86,7 +86,7 @@ def corrected(
     batches: Sequence[Batch],
     levels: Values | None = None,
 ) -> Corrected:
-    """What stands for the grades (N,) (NaN: not judged) after one batch or more.
+    """Estimated grades (N,) after one batch or more; NaN if not judged.
 
     `given` are the features of `prediction.features`; `levels` the grades above 0 that can be
     given, ascending (default: those that were).
@@ -145,7 +145,8 @@ def by_guess(
 
 
 def _together(reached: Values, guess: Values, query: Counts) -> float:
-    """How the judged pairs of a query err together, over the products of their predictions."""
+    """Correlation of the errors of a query's judged pairs, over the products of their
+    predictions."""
     missed = reached - guess
     errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
     products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()
@@ -184,7 +185,7 @@ def levels_of(grades: Values) -> Values:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one batch adds; see `Corrected`."""
+    """Contribution of one batch; see `Corrected`."""
 
     values: Values
     errors: Values

@@ -31,7 +31,7 @@ class Frame:
     rank: Counts
     """(N, S) From 1, as deep as the lists go; 0 where the system has not retrieved the pair."""
     depth: int
-    """What is deeper than this in every list is not in the frame."""
+    """Depth of the frame; documents that are deeper in every list are not in it."""
 
     @property
     def n(self) -> int:

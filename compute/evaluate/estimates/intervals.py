@@ -17,9 +17,9 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
 
 FEWEST = 30
-"""With fewer relevant, or fewer not relevant, pairs in the sample no interval is given: the rarer
-ones make the error, and a sample that missed them takes it for small. See the benchmark `sampled`.
-"""
+"""Least number of relevant, and of not relevant, pairs in the sample for an interval: the rarer
+ones make the error, and a sample that missed them underestimates it. See the benchmark
+`sampled`."""
 _BY_QUERY = {"nDCG": 1}
 """Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
@@ -32,15 +32,15 @@ that a variance by the sample alone is made of."""
 _FREEDOM = 8.0
 """Degrees of freedom for each of them, found in simulations (the benchmark `sampled`)."""
 _SKEWED = 0.5
-"""How much of the skewness that the predictions expect counts, by the same simulations: the model
-dampens how errors and their variance grow together."""
+"""Weight of the skewness that the predictions expect, from the same simulations: the model dampens
+how errors and their variance grow together."""
 _DRAWS, _SEED = 4_000, 20_211
 _FLAT, _STRAIGHT = 1e-12, 1e-6
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """What S systems score on Q queries, estimated from a sample of pairs."""
+    """Scores of S systems on Q queries, estimated from a sample of pairs."""
 
     systems: tuple[str, ...]
     by_query: Values
@@ -67,19 +67,19 @@ class Estimates:
     n_not_relevant: int
     """Pairs in it that are judged not relevant: an interval needs FEWEST of them."""
     n_needed: int = FEWEST
-    """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
-    is not small beside the interval, or the interval too narrow."""
+    """Number of relevant pairs that an interval needs. A ratio needs some for each query: with
+    fewer its bias is large beside the interval, or the interval too narrow."""
     range_only: bool = False
-    """Whether the measure is one of RANGE_ONLY, nDCG of more than two grades, or divides by what
-    could not be drawn."""
+    """True if the measure is one of RANGE_ONLY, nDCG of more than two grades, or has a denominator
+    that could not be drawn."""
     is_census: bool = False
-    """Whether all that could be drawn was, which is enough whatever the grades."""
+    """True if the whole frame was drawn, which is enough whatever the grades."""
     most: float = np.inf
     """The highest value of the measure."""
 
     @property
     def enough(self) -> bool:
-        """Whether the sample holds what an interval needs; else only the range is known."""
+        """Whether the sample suffices for an interval; otherwise only the range is known."""
         both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
         return self.is_census or (both and not self.range_only)
 
@@ -129,7 +129,7 @@ class Estimates:
 
     @cached_property
     def _chance(self) -> float:
-        """How likely one interval may fail by itself, that in 95% of draws none of all fails."""
+        """Error rate of one interval, so that all of them hold in 95% of samples."""
         random = np.random.default_rng(_SEED)
         lengths, axes = np.linalg.eigh(self.covariance)
         n = len(self.systems)
@@ -209,7 +209,8 @@ def of_differences(covariance: Values) -> Values:
 
 
 def _reaches(times: Values, skew: Values) -> tuple[Values, Values]:
-    """How many errors an interval reaches down and up, where a symmetric one reaches `times`.
+    """Lower and upper reach of an interval in standard errors, where a symmetric one reaches
+    `times`.
 
     Hall's transformation of a skewed Student's t (Hall 1992, Journal of the Royal Statistical
     Society B 54; Zhou and Dinh 2005, Biostatistics 6).

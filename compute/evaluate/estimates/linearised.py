@@ -17,7 +17,7 @@ _OWN = np.linspace(0, 1, 21)
 
 @dataclass(frozen=True)
 class Kind:
-    """What an estimate needs to know of a measure."""
+    """Properties of a measure that an estimate needs."""
 
     name: str
     k: int
@@ -155,11 +155,11 @@ class _Given:
 
     value: Values
     absent: Values
-    """How that changes with another pair that was not counted, and with one that was."""
+    """Change of the denominator with one more uncounted pair, and with one more counted pair."""
     present: Values
 
     def change(self, share: Values) -> Values:
-        """With another pair, of which such a share was counted."""
+        """Change with another pair, of which such a share was counted."""
         return share * self.present + (1 - share) * self.absent
 
 
@@ -232,7 +232,7 @@ class _Inverse:
         )
 
     def given(self, share: Values) -> _Given:
-        """Of pairs of which a share (S, Q, k, L) is counted."""
+        """Ideal values for pairs of which a share (S, Q, k, L) is counted."""
         tables = (self.value, self.absent, self.present)
         levels = range(share.shape[3])
         found = [
@@ -279,7 +279,7 @@ def _read(table: Values, share: Values) -> Values:
 
 
 def _best(of: Kind, counts: Values, gains: Values) -> Values:
-    """What the best order has of so many pairs at each level (…, L), between whole numbers linear.
+    """Ideal value of this many pairs at each level (…, L), linear between whole numbers.
 
     At least what one relevant document makes: a query without any scores 0 either way.
     """

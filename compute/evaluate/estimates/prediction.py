@@ -77,7 +77,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Sums:
-    """What the likelihood of all choices of shrinkage is made of."""
+    """Sums from which the likelihood of every shrinkage is computed."""
 
     given: Values
     """(n, F)"""

@@ -1,4 +1,4 @@
-"""How much of the ranked lists nobody judged, and what a score can be all the same.
+"""Unjudged documents of ranked lists, and the possible ranges of scores.
 
 `definitions` counts holes and scores lists
 with holes left out or expected; `bounds` gives

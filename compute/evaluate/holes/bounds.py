@@ -1,4 +1,4 @@
-"""What a score can be: three ranges, over every way of judging documents that nobody judged.
+"""Possible ranges of a score: three, over every way of judging the unjudged documents.
 
 **Own list**: the holes in the system's own top k. **Pool**: those, and whatever else of the pool,
 the stored lists of all systems, is not judged for the query. **Collection**: those, and every
@@ -43,11 +43,11 @@ from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
-"""By the name of a wider range: (Q,) the documents of each query that nobody judged and that may be
-relevant in it, those of the lists included."""
+"""By the name of a wider range: (Q,) the unjudged documents of each query that may be relevant in
+it, including those of the lists."""
 NOTHING: Outside = MappingProxyType({})
 GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
-"""What relevant holes add, for the measures that ranges and orders can be asked of."""
+"""Gain functions of the measures that have ranges and order flips."""
 POOL, COLLECTION = "pool", "collection"
 EACH = slice(None)
 
@@ -56,9 +56,9 @@ _MOST_KINDS = 2**62
 
 
 def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
-    """What every query of every system scores, and can score: system, query_id, n_holes, value
-    (holes not relevant, as everywhere else), low, high; pool_low, pool_high and the like for each
-    wider range of `outside`. Raises WrongInput as `measured`."""
+    """Score and possible ranges of every query of every system: system, query_id, n_holes, value
+    (unjudged documents not relevant, as everywhere else), low, high; pool_low, pool_high and the
+    like for each wider range of `outside`. Raises WrongInput as `measured`."""
     seen, gain = measured(lists, measure)
     some, kinds = _kinds(seen)
     gains, judged = seen.gain.reshape(-1, seen.depth)[some], some % max(len(seen.queries), 1)
@@ -78,8 +78,8 @@ def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFra
 
 
 def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
-    """What differs among the lists of all systems and queries, for most are alike: the place of
-    one list of each kind, as places of (S, Q) laid flat; and the kind of each, (S * Q,)."""
+    """Distinct lists of all systems and queries, since most are equal: the place of one list of
+    each kind, as places of (S, Q) laid flat; and the kind of each, (S * Q,)."""
     n_lists = len(lists.systems) * len(lists.queries)
     gains = lists.gain.reshape(n_lists, lists.depth)
     judged = np.tile(lists.judged, (len(lists.systems), 1))
@@ -98,7 +98,7 @@ def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True)
 class Best:
-    """What the best orders of Q queries reach with the documents judged, and with 0 to m more."""
+    """Ideal values of Q queries with the documents judged, and with 0 to m more."""
 
     judged: Numbers
     """(Q, L) See `Lists`."""
@@ -122,17 +122,17 @@ class Best:
         return self.gain.enough(self.depth)
 
     def of(self, queries: Numbers) -> "Best":
-        """Of some of the queries, by their places."""
+        """Ideal values of some of the queries, by their places."""
         own = {"judged": self.judged[queries], "levels": self.levels[queries]}
         return replace(self, whole=self.whole[:, queries], **own)
 
     def repeated(self, n: int) -> "Best":
-        """Of the same queries n times over."""
+        """Ideal values of the same queries, n times over."""
         return self if n == 1 else self.of(np.tile(np.arange(len(self.judged)), n))
 
 
 def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
-    """Of the queries of lists."""
+    """Ideal values of the queries of lists."""
     levels = gain.reach(lists.depth, lists.judged[:, :, None] + np.arange(m + 1))
     whole = np.einsum("qlc,l->cq", levels, lists.steps).copy()
     return Best(lists.judged, levels, lists.steps, whole, gain, lists.depth)

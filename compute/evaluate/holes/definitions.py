@@ -40,12 +40,12 @@ def _answered(top: Lists, shares: Values) -> Values:
 
 
 def _mean(lists: Lists, shares: Values) -> Series:
-    """By system the mean over the queries with hits; absent without any."""
+    """Mean over the queries with hits, by system; absent without any."""
     return DataFrame(shares, index=pd.Index(lists.systems, name="system")).mean(axis=1)
 
 
 def by_rank(lists: Lists) -> DataFrame:
-    """Who is unjudged where: system, rank, n_filled, n_holes (queries), n_relevant."""
+    """Unjudged documents by rank: system, rank, n_filled, n_holes (queries), n_relevant."""
     rows = pd.MultiIndex.from_product(
         [lists.systems, range(1, lists.depth + 1)], names=["system", "rank"]
     )
@@ -55,7 +55,7 @@ def by_rank(lists: Lists) -> DataFrame:
 
 
 def tells_more(n_not_relevant: int, n_added: int, n_added_not_relevant: int) -> bool:
-    """Whether condensed and expected scores mean anything.
+    """Whether condensed and expected scores are meaningful.
 
     Where only relevant documents are recorded, the judged documents of a list are its relevant
     ones: without holes every list looks perfect. So the official judgements must hold some that
@@ -77,7 +77,7 @@ def rates(lists: Lists) -> Values:
 
 
 def is_expected(measure: str) -> bool:
-    """Whether a measure adds up gains, so that holes can count with a mean gain."""
+    """Whether a measure adds up gains, so that unjudged documents can count with a mean gain."""
     return isinstance(formula(measure)[0], Sum)
 
 

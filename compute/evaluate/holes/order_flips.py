@@ -1,4 +1,4 @@
-"""Whether the order of two systems could turn, were documents judged that nobody judged.
+"""Order flips: could the order of two systems change once the unjudged documents are judged?
 
 Asked of the difference of their scores, with a document that both retrieved judged once for both,
 and one best order for both. Two separate ranges tell nothing of it, whether they overlap or not:
@@ -118,7 +118,7 @@ def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:
 
 
 class _Retrieved(NamedTuple):
-    """What systems retrieved, by rank first, so that the queries of pairs lie next to each other.
+    """Retrieved documents of systems, by rank first, so that the queries of pairs are adjacent.
 
     (k, S, Q), or (k, P * Q) for one side of P pairs.
     """

@@ -5,11 +5,11 @@
 - `store`: immutable parts, and the manifest that makes them visible
 - `evaluate`: runs and judgements into scores, tests and ranges
 - `judgements`: what people add to the official judgements, and the tasks in which they do
-- `corpora`: texts into counts: lengths, words, how alike two collections are
+- `corpora`: texts into counts: lengths, words, similarity of corpora
 - `systems`: what searches
 - `reading`: one published version, open for questions; added judgements counted in
 - `recompute`: a system on a dataset becomes a published run
-- `intake`: files from outside: looked at, taken in, fetched
+- `intake`: files from outside: checked, imported, fetched
 - `jobs`: recomputes in the background
 - `views`: a folder for each page: its SELECTs, its arithmetic, its figures
 - `exports`: figures, tables, runs and snapshots that leave

@@ -12,7 +12,7 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 PAUSE = 3600.0
-"""Seconds in which a bug of one kind is logged once: whoever repeats it fills no disk."""
+"""Seconds in which a bug of one kind is logged once, so that repeating it fills no disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
 """Time, bug number and place of each kind of bug: the type of the error and the lines it passed."""
 
@@ -47,7 +47,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
 
 
 def said(settings: Settings, where: str, error: Exception) -> str:
-    """One sentence for whoever met a bug, which is recorded first."""
+    """One sentence for the person who met a bug, which is recorded first."""
     bug, log = record(settings, where, error)
     kept = f"please report {log}" if log else "no log of it could be written"
     return f"bug {bug} in Beirscope, not in your input: {kept}"

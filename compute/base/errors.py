@@ -2,7 +2,7 @@
 
 
 class BeirscopeError(Exception):
-    """An error a person can act on; pages and the command line show its message as it stands."""
+    """An error a person can act on; pages and the command line show its message unchanged."""
 
 
 class WrongInput(BeirscopeError):

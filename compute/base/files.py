@@ -37,8 +37,8 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """A file to write, which has its name once it is whole and on the disk.
 
-    It is written under a name of its own, since two processes may make the same. Who makes it
-    `alone` writes over what an attempt that was killed has left.
+    It is written under a name of its own, since two processes may make the same. With `alone`
+    it overwrites what a killed attempt has left.
     """
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")

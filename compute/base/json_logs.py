@@ -56,7 +56,7 @@ def _wanted() -> bool:
     try:
         return settings.load().logs == "json"
     except BeirscopeError:
-        # Whoever needs the settings says what is wrong with them.
+        # Code that needs the settings reports what is wrong with them.
         return False
 
 

@@ -1,6 +1,6 @@
 """Permissions of new files: their owner, and the group that a home admits.
 
-What is made in a home is for its owner alone: folders 0700, files 0600. Where the home folder, or
+Files made in a home are only for its owner: folders 0700, files 0600. Where the home folder, or
 its folder of parts, which machines may share, was there with rights for its group, new files and
 folders give the group the same rights; others never get any. What stands in a home already keeps
 its permissions: they may be meant, so a start only says that others can read it.
@@ -28,7 +28,7 @@ def private() -> Iterator[None]:
     """Make files of this process and its children private to the home's owner and group, in the
     with-block.
 
-    For the main thread alone, at the start.
+    Only for the main thread, at the start.
     """
     before = os.umask(_mask())
     try:

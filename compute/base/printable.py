@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-# For types alone: what only prints words needs no pandas.
+# Only for types: printing words needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 

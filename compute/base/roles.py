@@ -85,7 +85,7 @@ def role(settings: Settings, who: Person) -> Role | None:
 def _fits(rule: str, who: Person) -> bool:
     """Whether a rule, `ada@example.org` or `@example.org`, matches a person.
 
-    A domain is that domain alone, none below it; nothing else stands for many people.
+    A domain excludes its subdomains; nothing else stands for many people.
     """
     everybody_of = rule.strip().startswith("@")
     known = address(f"x{rule.strip()}" if everybody_of else rule)
@@ -98,7 +98,7 @@ def _fits(rule: str, who: Person) -> bool:
 
 
 def _usual(settings: Settings) -> Role | None:
-    """The role of whoever signs in. Raises WrongInput for a word that is no role."""
+    """The role of a person who signs in. Raises WrongInput for a word that is no role."""
     if not settings.default_role:
         return None
     for one, name in NAMES.items():

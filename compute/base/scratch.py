@@ -1,4 +1,5 @@
-"""Scratch folders inside the home: each locked by whoever made it, swept once that is gone.
+"""Scratch folders inside the home: each locked by the process that made it, and swept once that is
+gone.
 
 They may hold texts of documents and queries, so none lies where the system keeps temporary files.
 """

@@ -91,7 +91,7 @@ def tell_version(
 
 
 def done(bench: Bench) -> int:
-    """Write the database for notebooks anew, and tidy away what is old.
+    """Rewrite the database for notebooks, and remove old files.
 
     Raises Unavailable where a disk refuses it, and says that the work itself is saved.
     """

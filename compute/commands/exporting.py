@@ -239,7 +239,7 @@ def _counted(judgements: str) -> dict[str, list[str]]:
 
 def _counting(view: named.Address, judgements: str) -> named.Address:
     page, given = view
-    # How alike collections are rests on no judgement, and has no switch.
+    # The similarity of corpora rests on no judgement, and has no switch.
     rests = page != "overlap" or given.get("view") == ["Domain shift"]
     return page, given | (_counted(judgements) if rests else {})
 

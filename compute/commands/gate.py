@@ -122,10 +122,10 @@ def _decided(bench: Bench, asked: _Asked) -> Report:
 def kinds(
     bench: Bench, row: Dataset, found: DataFrame, keys: Sequence[str]
 ) -> dict[str, DataFrame]:
-    """The rows of each kind of query, by what it is called. Raises Missing for an unknown key.
+    """The rows of each query group, by its name. Raises Missing for an unknown key.
 
-    In a kind every query counts the same, of whichever part, as on the pages: one query, alone in
-    its part, would be half of what two parts say.
+    In a group every query counts the same, whatever its part, as on the pages: otherwise the only
+    query of a part would count half among two parts.
     """
     opened, parts = database.open_version(bench.store), row.parts or (row.name,)
     try:

@@ -1,4 +1,4 @@
-"""The commands that take in and take away: those of datasets, texts, runs and grades."""
+"""The commands that import and remove datasets, texts, runs and grades."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -257,7 +257,7 @@ def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Fou
 
 
 def _format(given: _Given) -> str:
-    """A CSV such as is exported; other shapes are told apart elsewhere."""
+    """ "csv" for a CSV in the exported form; other formats are detected elsewhere."""
     if given.form or given.how.levels or given.how.rounded:
         return given.form or "qrels"
     path = given.file

@@ -138,7 +138,7 @@ def train(
 
 
 def _with_values(name: names.Name, texts: Iterable[str]) -> names.Name:
-    """The name with what `--set name=value` says put in the place of what it says itself."""
+    """The name with the values of `--set name=value` instead of its own."""
     values = dict(name.parameters)
     for text in texts:
         read = names.parse(f"x({text})")

@@ -4,7 +4,7 @@ A text counts as its words in lower case with one blank between them, so that ca
 white space do not matter, nor whether Chinese, Thai and the like have blanks. Two texts are as
 alike as the sets of their character 5-grams: the Jaccard similarity, shared 5-grams over all that
 occur in either (Broder 1997, On the resemblance and containment of documents). A text of up to five
-characters has one 5-gram, itself: it is like its equal alone. In passages with one word in ten
+characters has one 5-gram, itself: it is only like its equal. In passages with one word in ten
 replaced by another it is about .77, in those with half of the words replaced about .3, and .05 in
 two that have nothing to do with each other; in a query of six words a single word takes it to about
 .6.
@@ -72,7 +72,7 @@ class Index:
                 self._lsh.insert(place, self._signature(text).copy())
 
     def matches(self, text: str) -> list[tuple[int, float]]:
-        """The places of the texts that are near-equal to this one, and how alike they are."""
+        """The places of the texts that are near-equal to this one, and their similarities."""
         passing = plain(text)
         places: Any = self._lsh.query(self._signature(passing)) if passing else []
         if not places:

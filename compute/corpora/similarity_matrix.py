@@ -1,6 +1,6 @@
 """Similarities of collections as a matrix: its order, and places on a plane that reflect it.
 
-Everything here depends on the similarities alone, not on the order of rows or on chance, so a
+Everything here depends only on the similarities, not on the order of rows or on chance, so a
 figure does not jump when it is drawn again.
 """
 

@@ -194,7 +194,7 @@ class _Unpacked(io.RawIOBase):
         self._where = where
 
     def readable(self) -> bool:
-        """It is read alone."""
+        """It is only read."""
         return True
 
     def readinto(self, buffer: Any) -> int:

@@ -149,7 +149,7 @@ def public_names(package: str) -> Names:
     """Every documented public function and class of the package, its own submodules included."""
     found: dict[int, tuple[object, list[str]]] = {}
     with warnings.catch_warnings():
-        # Old names warn when they are touched; whoever builds a collection cannot fix them.
+        # Old names warn when they are touched, and cannot be fixed here.
         warnings.simplefilter("ignore")
         for dotted, value in _candidates(package):
             if _is_documented(value, package):
@@ -193,7 +193,7 @@ def _listed(module: ModuleType) -> Iterable[str]:
     listed = getattr(module, "__all__", [])
     if listed and not hasattr(module, "__path__"):
         return listed
-    # A package may import a star from within and list the rest alone.
+    # A package may import a star from within and list only the rest.
     public = (name for name in vars(module) if not name.startswith("_"))
     return dict.fromkeys([*listed, *public])
 
@@ -241,8 +241,8 @@ def listed_names(see_also: Iterable[str]) -> list[str]:
 def resolve(name: str, doc_id: str, names: Names) -> str | None:
     """The id that a name means where doc_id's authors wrote it, or None.
 
-    Tried in turn: the name as it stands, within the module of doc_id and those around it, as the
-    defining module's own code would read it, and as the ending of one id alone.
+    Tried in turn: the name as written, within the module of doc_id and those around it, as the
+    defining module's own code would read it, and as the ending of only one id.
     """
     head, dot, rest = name.partition(".")
     name = ABBREVIATIONS.get(head, head) + dot + rest

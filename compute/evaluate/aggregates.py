@@ -134,7 +134,7 @@ def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
     np.fill_diagonal(reached, True)
     for middle in range(len(reached)):
         reached |= np.outer(reached[:, middle], reached[middle])
-    # Whoever beats one of the group, over others, is beaten by it in turn.
+    # A system that beats one of the group, over others, is beaten by it in turn.
     return np.all(reached | ~reached.T, axis=1) & ~np.all(reached.T, axis=1)
 
 

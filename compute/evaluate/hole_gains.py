@@ -268,7 +268,7 @@ def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
 
 
 def _of_both(sides: Sides, discount: Values) -> Values:
-    """(2k, N) What each hole adds to the one, or takes from it by the other alone."""
+    """(2k, N) What each hole adds to the one, or takes from it only by the other."""
     one = np.where(sides.one == HOLE, discount[:, None], np.nan)
     held = (sides.other == HOLE) & ~sides.shared
     return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])

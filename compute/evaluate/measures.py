@@ -334,7 +334,8 @@ def known() -> str:
 def better(measure: str) -> int:
     """1 where a higher value of the measure is better, -1 where a lower one is.
 
-    What is best, won, or on a front is told by this alone. Raises WrongInput for an unknown one.
+    This alone decides about best values, wins and the Pareto front. Raises WrongInput for an
+    unknown one.
     """
     return parse(measure).formula.better
 

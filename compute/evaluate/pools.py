@@ -1,4 +1,4 @@
-"""Pool analysis: what each system alone brought to the pool, and who gains by added judgements.
+"""Pool analysis: unique contributions of systems to the pool, and gains by added judgements.
 
 A pool is the union of the loaded systems' top k. Judgements need not come from such a pool: the
 question is how a system would stand if they did and it had not been there (Zobel 1998; Buckley
@@ -32,7 +32,7 @@ def alone(lists: Lists, among: Flags | None = None) -> Flags:
 
 
 def leave_one_out(lists: Lists, measure: str) -> DataFrame:
-    """Each system scored again without the judgements that it alone brought, the best first.
+    """Each system rescored without the judgements of its unique documents, the best first.
 
     system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
     no other system has in its top k); value and value_without; place and place_without among all

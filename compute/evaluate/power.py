@@ -29,7 +29,7 @@ POWER = 0.8
 FEWEST = 6
 """Queries that differ from which on a randomisation test can reject: p of five is 2 / 2^5."""
 MOST = 10**12
-"""Queries; whoever needs more needs another difference."""
+"""Maximum of queries: beyond it, choose another difference."""
 
 
 def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:

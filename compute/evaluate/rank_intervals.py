@@ -1,4 +1,4 @@
-"""Rank intervals: how sure is the order of systems on a leaderboard?
+"""Rank intervals: the uncertainty of the order of systems on a leaderboard.
 
 Queries are drawn again within each dataset, and datasets among themselves where there are enough
 of them. Groups and rank intervals both come from one set of simultaneous intervals of all pairs'
@@ -33,7 +33,7 @@ the drawn means; the noise of 2,000 resamples is 0.06."""
 _BY_SKEW, _BY_TAILS = 0.474, 0.069
 """(z^2 - 1) / 6 and (z^3 - 3z) / 24 at z = 1.96."""
 _FLAT = 1e-12
-"""A share of the largest variance: below, two systems differ by rounding alone."""
+"""A share of the largest variance: below, two systems differ only by rounding."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
 """Units that are resampled."""
@@ -46,13 +46,14 @@ class Ranking:
     systems: DataFrame
     """row (of the systems that were given), mean, low, high (its 95% interval), rank, rank_low,
     rank_high, first (share of resamples in which it is first), group: letters with blanks between,
-    of which two systems share one if and only if they cannot be told apart. Intervals are absent
-    (nan, and ranks 0) where nothing was drawn again."""
+    of which two systems share one if and only if they are not significantly different. Intervals
+    are absent (nan, and ranks 0) where nothing was drawn again."""
     better: NDArray[np.bool_]
     """[i, j]: whether the i-th of `systems` is significantly better than the j-th, with 5% for all
     pairs together."""
     groups: tuple[tuple[int, ...], ...]
-    """Places in `systems`, by letter: those of a group cannot be told apart from each other."""
+    """Places in `systems`, by letter: those of a group are not significantly different from each
+    other."""
     drawn: str
     """QUERIES, DATASETS, BOTH or NOTHING."""
     n_datasets: int
@@ -107,7 +108,7 @@ def of_means(
 ) -> Ranking:
     """Rank systems by a table of systems x datasets, without scores by query.
 
-    Datasets alone are drawn again, and only from FEWEST_DATASETS on.
+    Only datasets are resampled, and only from FEWEST_DATASETS on.
     """
     given = np.asarray(values, dtype=np.float64)
     n, means = given.shape[1], given.mean(axis=1)
@@ -214,7 +215,8 @@ def _within(datasets: Sequence[Aligned], resamples: int, random: np.random.Gener
 
 
 def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: datasets drawn again, and queries anew for each time one is drawn."""
+    """resamples x systems: datasets resampled, and queries resampled each time a dataset is
+    drawn."""
     chosen = random.integers(len(datasets), size=(resamples, len(datasets)))
     total = np.zeros((resamples, len(datasets[0].values)))
     for place, dataset in enumerate(datasets):
@@ -235,8 +237,8 @@ def _widening(units: int) -> float:
 def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.bool_]:
     """[i, j]: whether maxT's interval of i minus j lies above 0.
 
-    Over few datasets the bootstrap would be too bold: with 10 equal systems on 18 of them it told
-    some pair apart on 13% of simulated boards, on 10 of them on 18%.
+    Over few datasets the bootstrap would be too bold: with 10 equal systems on 18 of them it
+    called some pair different on 13% of simulated boards, on 10 of them on 18%.
     """
     n = len(values)
     better = np.zeros((n, n), bool)
@@ -311,7 +313,7 @@ def _first(worth: Values) -> Values:
 
 
 def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
-    """Groups so that two share one if and only if they are not told apart.
+    """Groups such that two systems share one if and only if they are not significantly different.
 
     Each is as large as can be, grown from the first pair that none holds yet, in order.
     """

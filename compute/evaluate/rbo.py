@@ -1,4 +1,4 @@
-"""Rank-biased overlap: how alike two rankings of one query are, where the top counts most.
+"""Rank-biased overlap: the similarity of two rankings of one query, in which the top counts most.
 
 W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings (TOIS 28, 2010),
 equation 32: extrapolated, for lists of different length. The rankings are canonical runs, in

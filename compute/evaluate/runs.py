@@ -245,7 +245,7 @@ class Lists:
 
 
 def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
-    """The places of the hits, of those with the same query and document the best alone."""
+    """The places of the hits, only the best of those with the same query and document."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
     every = np.sort(pair)

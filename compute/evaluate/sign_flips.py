@@ -23,7 +23,7 @@ BY_COUNT = ("holm", "bh")
 BLOCK = 64
 """Patterns at a time: those of 10,000 queries are 5 MB, which a processor's cache holds."""
 MANY = 20_000
-"""Queries from which on signs are drawn one by one for those alone that carry a difference."""
+"""Queries from which on signs are drawn one by one only for those that carry a difference."""
 FEW = 5_000
 """Equal differences whose sum with random signs is normal but for less than the noise of 10,000
 patterns: at p = .05 half a step of that sum is worth .0017."""

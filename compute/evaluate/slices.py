@@ -1,8 +1,8 @@
-"""Slices of queries: is one kind of queries easier, and do two systems differ there in another way?
+"""Slices of queries: is one query group easier, and do two systems differ there in another way?
 
 A slice's effect is its contrast to all other queries: the mean in it minus the mean outside, over
 its standard error (Welch 1947, two samples of unequal variances). How large that gets by chance is
-seen when labels are dealt to the queries anew: exact where labels say nothing of the values, and
+seen when labels are permuted over the queries: exact where labels say nothing of the values, and
 nearly so where only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9).
 The largest over all slices of a key at each deal corrects for their number (maxT, Westfall and
 Young 1993). That a slice's own interval leaves out 0 where that of all queries does not is no
@@ -21,7 +21,7 @@ Values = NDArray[np.float64]
 FEWEST = 5
 """Queries inside and outside from which on a contrast is tested: few say little of their spread."""
 DEALS = 2_000
-"""Times that labels are dealt anew; p is at least 1 in so many."""
+"""Permutations of the labels; p is at least 1 in so many."""
 MANY, ENOUGH = 20_000, 500
 """From this many queries on, the mean of a slice under permutation is drawn from the normal
 distribution, if at least ENOUGH of its queries are expected to have another value than the
@@ -68,7 +68,7 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
 
 def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
     """value, value_without, change, low, high: for each row of the (K, n) values, some of them
-    absent, the mean over all queries, that over the `kept` ones alone, and the second minus the
+    absent, the mean over all queries, that over only the `kept` ones, and the second minus the
     first.
 
     The interval is of 95% over queries like these, of which some would be left out as well: by
@@ -100,7 +100,7 @@ def _share(as_far: NDArray[np.bool_]) -> Values:
 
 
 def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
-    """(DEALS, K) Studentised contrasts when the values are dealt to the slices anew.
+    """(DEALS, K) Studentised contrasts when the values are permuted over the slices.
 
     The largest slice has what is left. Of MANY values those slices share it with which ENOUGH are
     unlike: given what is left, their sums and sums of squares are normal with the covariance of

@@ -34,7 +34,7 @@ TOP = pa.schema(
 JUDGED = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())])
 
 HOLE = -1
-"""Stands where the gain of a document that nobody judged would stand."""
+"""Placeholder for the gain of an unjudged document."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def arrange(
 def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
     """`arrange` of tables of the schemas TOP, a system by its place in `systems`, and JUDGED.
 
-    Ids of `top` may be dictionaries, which spares telling them apart: that of 1.5 million ranks
+    Ids of `top` may be dictionaries, which spares comparing them: for 1.5 million ranks that
     takes half a second, and seconds as objects of Python.
     """
     queries = judgements["query_id"].unique().sort()
@@ -146,7 +146,7 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
     shape = (len(systems), len(queries), k)
     query = np.append(_places(asking.dictionary, queries), -1)[asking.indices.to_numpy()]
     place = _ranks(query, top, shape)
-    # A judged document that no list has counts among those of its query alone.
+    # A judged document that no list has counts only among those of its query.
     judged, n = _places(judgements["doc_id"], retrieved.dictionary), len(retrieved.dictionary)
     known = np.zeros(n + 1, bool)
     known[judged] = True

@@ -7,7 +7,7 @@ times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 
 settings may be of several parameters, or of several methods: every choice is made inside the nine
 tenths, and what it is taken on has had no part in it.
 
-Tenths share most of what they choose by, so the spread of the values alone makes an interval too
+Tenths share most of what they choose by, so the spread of the values makes an interval too
 narrow: of 95% ones 88 to 96% held the truth. The standard error is therefore that of the whole
 procedure when queries are drawn again (Efron 1979), all copies of a query in one tenth; of those
 intervals 94 to 98% held it, from 50 queries on (`tests.benchmarks.simulations.tuning`).

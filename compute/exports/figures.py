@@ -198,7 +198,7 @@ def _sheet(drawn: Picture) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{html.escape(drawn.title)}</title>\n<style>"
-        # Chromium takes whole pixels alone; `_pdf` says the true size.
+        # Chromium takes only whole pixels; `_pdf` says the true size.
         f"@page{{size:{math.ceil(drawn.width * PER_MM)}px {math.ceil(drawn.height * PER_MM)}px;"
         "margin:0}"
         "body{margin:0}svg{display:block}</style>\n</head>\n"

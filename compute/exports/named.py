@@ -23,7 +23,7 @@ class Named(NamedTuple):
     """Values of controls for one dataset, whose name is at {}; None where all are shown."""
 
 
-# The papers print no scores by query, so one dataset alone has an order where it is computed.
+# The papers print no scores by query, so a single dataset only has an order if it is computed.
 _OVER: Mapping[str, str] = {"numbers": "Computed", "over": "{}"}
 FIGURES = {
     "leaderboard": Named("leaderboard", "cells", {"view": "Heatmap"}, of_one=None),

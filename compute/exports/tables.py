@@ -51,7 +51,7 @@ def csv(table: Table, *, escaped: bool = False) -> bytes:
         frame.columns = frame.columns.map(formulas.escaped_cell)
     written = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in written:
-        # Not between quotes by itself, and the end of a line to whoever reads it.
+        # Not between quotes by itself, and the end of a line to readers.
         written = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
     return written.encode()
 

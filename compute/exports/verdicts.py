@@ -101,7 +101,7 @@ def record(report: Report) -> str:
 
 def markdown(report: Report) -> str:
     """Comment on a pull request: verdict, table and notes."""
-    # Imported late: for this form alone.
+    # Imported late: only for this form.
     from compute.exports.tables import escape_markdown
     from compute.exports.tables import markdown as written
     from compute.views.page import Table

@@ -64,7 +64,7 @@ def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
 def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
-    """The hits with documents in the place of their chunks, of which the best ranks, and how many
+    """The hits with documents instead of their chunks, of which the best ranks, and how many
     there were; known documents stay. Raises WrongInput where no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
@@ -92,7 +92,7 @@ def _are_in(ids: pa.Array, known: pa.ChunkedArray) -> pa.Array:
 
 
 def _renamed(table: pa.Table, name: str, names: Mapping[str, str]) -> pa.Table:
-    """A table with other ids in a column in the place of those that are named."""
+    """A table with other ids in a column, where they are replaced."""
     column = table[name].combine_chunks()
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     new = pa.array([names.get(one, one) for one in coded.dictionary.to_pylist()], pa.string())

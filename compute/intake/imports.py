@@ -61,7 +61,7 @@ def import_dataset(
     new: bool = False,
     how: shapes.How | None = None,
 ) -> Loaded:
-    """Take in a BEIR folder or archive; or judgements alone, or what runs are of (queries, and the
+    """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
     documents whose texts they have), where the collection cannot be had.
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements or
@@ -223,11 +223,11 @@ def import_run(
     any_tag: bool = False,
     how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
-    """Take in a run file as a system of the dataset, named by its tag or else by its file, unless
+    """Import a run file as a system of the dataset, named by its tag or else by its file, unless
     told otherwise.
 
-    `called` is the name of the file where it is another than on the disk; `replace` puts the run
-    in the place of another of its name, unless that is `spared`, as what came a moment ago; with a
+    `called` is the name of the file where it is another than on the disk; `replace` replaces
+    another run of its name, unless that is `spared`, as what came a moment ago; with a
     `version` it takes that place, too, and the other is kept; with `any_tag` lines may have several
     tags or none; `how` says how the file is read.
 
@@ -267,7 +267,7 @@ def import_run(
 
 
 def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
-    """The run that `import_run` would take in, and what it would remark; nothing is stored.
+    """The run that `import_run` would import, and its remarks; nothing is stored.
 
     Raises WrongInput and Unavailable as `import_run`.
     """

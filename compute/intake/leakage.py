@@ -1,7 +1,7 @@
 """Leakage: which test queries and relevant documents a training set holds, as texts say it.
 
 What is stored names the pairs, never a text of the training set. The queries that are touched
-become labels of queries, so that whatever shows scores by kinds of queries leaves them out.
+become labels of queries, so that scores by query group can leave them out.
 """
 
 import heapq

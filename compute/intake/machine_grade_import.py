@@ -69,7 +69,7 @@ def import_file(
     replace: bool = False,
     how: shapes.How | None = None,
 ) -> Taken:
-    """Take in the grades of a file (`machine_grades.read`) as those of a machine, all or none.
+    """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none.
 
     Records without ids are found by their texts: the grade of a text holds for every document
     that has it. Raises WrongInput with file and line, or for grades on another collection;

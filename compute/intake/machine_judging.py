@@ -229,7 +229,7 @@ def prepared(store: Store, plan: Plan) -> Prepared:
             " remove those first (python -m compute"
             f" remove {row.name} --machine {plan.machine} --yes)"
         )
-    # What another prompt or model gave no grade for is asked anew.
+    # Pairs without a grade from another prompt or model are asked again.
     asked = asked[asked["prompt"] == identity]
     return Prepared(plan, prompt, identity, _texts(pairs, loaded), asked)
 
@@ -294,7 +294,7 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     """Ask for every pair that is open, and publish the machine's grades, whatever ends it.
 
-    Pairs that gave no grade are asked anew with `again` alone. Raises Unavailable where a limit
+    Pairs without a grade are only asked again with `again`. Raises Unavailable where a limit
     or the server ends it; Conflict without consent, or while another process asks the same.
     """
     check(bench.store, plan)

@@ -1,4 +1,4 @@
-"""Labels of queries: what kinds of queries a dataset has, as a file says."""
+"""Labels of queries from files: the query groups of a dataset."""
 
 import io
 import json
@@ -25,7 +25,7 @@ KIND = "query_labels"
 _OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 MOST_VALUES = 40
-"""Values of one key; more say nothing of kinds of queries."""
+"""Maximum of values of one key; more make no useful query groups."""
 LONGEST = 60
 """Characters of a key or a value: it stands at an axis."""
 
@@ -150,7 +150,7 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
 
     A TSV of these three columns, with or without their names above it; or BEIR's queries.jsonl, of
     which every field beside id and text counts that is a word or a number, those of `metadata`
-    too. There a field is left out that tells no kinds of queries, such as a narrative or an
+    too. Fields that make no query groups are left out, such as a narrative or an
     address. Raises Missing or WrongInput with file and line.
     """
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")

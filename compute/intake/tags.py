@@ -33,7 +33,7 @@ def tag(file: Path) -> str:
 def names(runs: Sequence[Tagged]) -> list[str]:
     """Name of each run: its tag, or its file's name where several files have the same tag.
 
-    By tag alone the first of them would take the name, and the others could not come in. Files
+    With only tags the first of them would take the name, and the others could not come in. Files
     whose names settle nothing, as run.gz in two folders, keep their tag.
     """
     shared = _repeated(run.tag for run in runs)

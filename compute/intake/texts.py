@@ -100,7 +100,7 @@ def _where(origin: Source, path: Path | None) -> str:
 
 
 def _fitting(found: Loaded, content: Content, where: str) -> Content:
-    """The content with the texts of the stored queries alone; refused where it does not fit."""
+    """The content with only the texts of the stored queries; refused if it does not fit."""
     name = found.dataset.name
     if not content.count.n_documents:
         raise WrongInput(f"{where}: no document is in it: give a BEIR folder or archive with texts")

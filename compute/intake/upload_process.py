@@ -1,6 +1,6 @@
-"""Intake: a process of its own looks at uploaded files and takes them in, file by file.
+"""Intake: a process of its own looks at uploaded files and imports them, file by file.
 
-Whoever asks sees how far it is, and the dashboard stays free for others. The process reads one
+The page shows the progress, and the dashboard stays free for others. The process reads one
 line of JSON, what is wanted, and answers with lines of JSON. It ends when whoever asked does, and
 what is killed has published nothing by halves.
 """
@@ -67,7 +67,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
 
 
 def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
-    """The answer with the names that the files came with in the place of those on the disk."""
+    """The answer with the original names of the files instead of those on the disk."""
     if isinstance(value, str):
         for path, called in files:
             value = value.replace(path, called)
@@ -121,9 +121,9 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Take in every file as a run of the dataset; a refused one stops no other."""
+    """Import every file as a run of the dataset; a refused one does not stop the others."""
     row = dataset(order["dataset"], own_datasets(bench.store))
-    # Whoever imports here has seen what is remarked on tags, and named the run.
+    # The person has seen the remarks on tags, and named the run.
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
@@ -147,7 +147,7 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Take in a collection (an archive; or judgements or runs, with texts of the queries or
+    """Import a dataset (an archive; or judgements or runs, with texts of the queries or
     without), or judgements of a stored one, and then the runs among the files."""
     files = [Upload(called, Path(path)) for path, called in order["files"]]
     given = list(zip(order["as"], files, _hows(order), strict=True))
@@ -244,7 +244,7 @@ WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
 
 
 def main() -> None:
-    """Do what is asked; end when whoever asked does."""
+    """Run a request; end with the process that sent it."""
     order = json.loads(sys.stdin.readline())
     threading.Thread(target=_watch, daemon=True).start()
     now = settings.load()

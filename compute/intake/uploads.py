@@ -43,7 +43,7 @@ class Upload(NamedTuple):
 
 
 def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
-    """Raises WrongInput for the first of (name, bytes) that may not be taken in."""
+    """Raises WrongInput for the first of (name, bytes) that is refused."""
     if len(sizes) > MOST:
         raise WrongInput(f"{len(sizes)} files are too many at once: at most {MOST} at a time")
     most = settings.upload_megabytes

@@ -1,7 +1,7 @@
 """Taking away what is stored of a dataset, or one run on it: one transaction, nothing else changed.
 
-Added judgements stay, and count again when the dataset is taken in again; so do trained models,
-which run on other datasets too. What ships shows again in the place of what is removed.
+Added judgements stay, and count again when the dataset is imported again; so do trained models,
+which run on other datasets too. Shipped results show again once others are removed.
 """
 
 from collections import Counter
@@ -102,7 +102,7 @@ def _machines(store: Store, dataset: str, machine: str) -> set[str]:
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base.
 
-    A run that goes alone is named.
+    A single removed run is named.
     """
     if not parts:
         return "the requests to the LLM; none of its grades is stored"

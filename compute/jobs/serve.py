@@ -107,7 +107,7 @@ def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) ->
                 _say(f"{where}   (stop with Ctrl-C)")
             return dashboard.wait()
         except KeyboardInterrupt:
-            # Ctrl-C reaches both; a signal to this process alone does not.
+            # Ctrl-C reaches both; a signal to only this process does not.
             dashboard.terminate()
             return dashboard.wait()
 
@@ -166,7 +166,7 @@ def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> b
 
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """A dashboard alone, with these options of Streamlit's."""
+    """Only a dashboard, with these options of Streamlit's."""
     # Each page runs in a thread of its own, and each thread would keep what it let go of.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
     words = [sys.executable, "-m", "pages._frame.server", *told]

@@ -159,7 +159,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "train": _train,
     "fetch": _fetch,
     "judge": _judge,
-    # The end of every job: the database for notebooks anew, old parts away.
+    # The end of every job: rewrite the database for notebooks, remove old parts.
     "tidy": _tidy,
 }
 """Each finds what is done already, and tells whether it had to do anything."""
@@ -220,7 +220,7 @@ class _Reports:
 
 
 def end_with_worker() -> None:
-    """Die when the process that started this one does (Linux; elsewhere the pipe alone tells)."""
+    """Die when the process that started this one does (Linux; elsewhere only the pipe tells)."""
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)

@@ -108,7 +108,7 @@ def engine(settings: Settings) -> Engine:
     make_folder(settings.home)
     opened = state.engine_of(settings, "jobs.sqlite")
     if opened.dialect.name == "sqlite":
-        # DBOS has a schema of its own in PostgreSQL alone.
+        # DBOS has its own schema only in PostgreSQL.
         opened = opened.execution_options(schema_translate_map={"dbos": None})
     # One process at a time makes a new file: SQLite refuses the second at once, without waiting.
     lock = locked(settings.home / "locks" / "jobs.lock")

@@ -56,7 +56,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
     """Work until SIGTERM or SIGINT, until declared dead by another worker, until a newer Beirscope
     has moved the state on, or until nothing was to do for `idle` seconds.
 
-    `weights` are loaded here alone where the settings keep what needs them apart.
+    `weights`: only systems with a model's weights, if the settings keep them apart.
     Raises Unavailable, before anything is begun, when a database cannot be reached.
     """
     store = Store(settings)

@@ -100,7 +100,8 @@ def leave(settings: Settings, worker: str) -> None:
 def declare_dead(settings: Settings) -> list[str]:
     """Declare the silent dead; returns the ids of workers whose jobs are to be taken over.
 
-    These are all that have jobs and do not live: whoever declared one dead may have died too.
+    These are all that have jobs and do not live: the process that declared one dead may have died
+    too.
     """
     rows = _rows(settings)
     dead = [row.id for row in rows if _is_dead(settings, row)]

@@ -83,7 +83,7 @@ def exported(
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
         for column in _TYPED:
             chosen[column] = [formulas.escaped(words) for words in chosen[column]]
-        # All words quoted: a carriage return would else end a line for whoever reads them.
+        # All words quoted: otherwise a carriage return would end a line for readers.
         quoting = csv.QUOTE_NONNUMERIC
         return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     if form not in FORMATS:
@@ -187,8 +187,8 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
 
 
 def as_import(rows: DataFrame) -> DataFrame:
-    """The rows all marked as imported, whatever they say; one that took something back takes back
-    what its person said in imported files alone."""
+    """The rows all marked as imported, whatever they say; one that withdrew a judgement withdraws
+    only what its person said in imported files."""
     kept = rows["relevance"].where(rows["source"] != WITHDRAWN)
     return rows.assign(source=IMPORT, relevance=kept)
 
@@ -263,7 +263,7 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 
     A row that says when it was judged is the same where all of it is. One that does not is new
     where the newest of its person and source on the pair says something else, so that a file
-    adds nothing the second time, whoever else imports it meanwhile.
+    adds nothing the second time, even if others import it meanwhile.
     """
     at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
@@ -286,7 +286,7 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 
 
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
-    """Rows that take back what of a file stands as the file says it, to be added after those saved.
+    """Rows that withdraw the unchanged judgements of a file, to be added after those saved.
 
     What its person said otherwise or took back since stays. Where a row of the file had taken the
     place of what another file said by the same person, that counts again. Rows of the file that
@@ -316,7 +316,7 @@ def _is_of(old: _Row, row: _Row) -> bool:
 
 def _back(old: _Row, said: list[_Row]) -> _Row:
     # By its entry it is saved once, however many take the same file back at once; a file may have
-    # brought such a row already, which takes back nothing that was judged here.
+    # brought such a row already, which withdraws nothing that was judged here.
     before = sum(row["takes_back"] == old["entry"] for row in said)
     entry = f"withdrawn-{old['entry'] or old['id']}" + (f"-{before}" if before else "")
     here = {"time": None, "imported": None, "entry": entry, "takes_back": old["entry"]}
@@ -348,7 +348,7 @@ def _whose(row: _Row) -> tuple[str, str, str]:
 def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
     """The newest row of what a person said of a pair, by source and whether it was not blind.
 
-    What was withdrawn stands no more. Rows that take back another, which is in no order, stand
+    Withdrawn judgements do not count. Rows that withdraw another one, which is in no order, stand
     under a name of their own. `said` is in the order of saving.
     """
     gone = taken_back(

@@ -92,7 +92,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     """The rows that stand, of all added: a person's newest of a pair, adjudications apart.
 
     `rows` are added judgements in the order of their ids; newest is the last by `place_in_order`,
-    of equals the one with the highest id. A row without relevance takes back its person's label;
+    of equals the one with the highest id. A row without relevance withdraws its person's label;
     one whose source is `withdrawn` takes back all that the person said of the pair before, whatever
     counts; rows of `taken_back` do not count at all. What a person was unsure of counts like the
     rest.
@@ -119,7 +119,7 @@ imported."""
 
 
 def taken_back(said: Sequence[_Said]) -> set[int]:
-    """The places of the rows that another row takes back by their entry, and of those others.
+    """The places of the rows that another row withdraws by their entry, and of those others.
 
     Only rows of one person and pair do so, and what a file brought takes back nothing that was
     judged here. Neither of the two counts then: it is as if both had never been saved.

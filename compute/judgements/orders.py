@@ -294,7 +294,7 @@ def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
     For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
     relevant, the ideal ranking's growth included, times the relevance to be expected
     (`expected_gain`). That is summed over all pairs of systems, each by how open its order is
-    (`openness`). What lies below rank 10 moves them by the ideal ranking alone. Where pairs move
+    (`openness`). Documents below rank 10 move them only through the ideal ranking. Where pairs move
     them alike, the one with the best rank comes first.
     """
     moving = _Movement.of(blocks)

@@ -115,7 +115,7 @@ def together(
 
     The sizes are those of `sizes` before any judgement, over what a batch and those before it could
     draw: neither a grade nor chance moves a weight. Once all of the last order is judged nothing is
-    left to estimate, and it stands alone. Batches of none are left out, unless there is no other.
+    left to estimate, and only it counts. Batches of none are left out, unless there is no other.
     """
     last, n = drawn[-1]
     if n == len(last.rows) or len(drawn) == 1:

@@ -1,8 +1,8 @@
 """Judgement sets: which judgements a number is by, each under a name of its own.
 
-`official`; `added`, the official ones and what was added by a rule; and each source alone, such as
-`person:ada`, `file:more.qrels` or `machine:gpt`. A source alone judges what it judged, and nothing
-else counts.
+`official`; `added`, the official ones and what was added by a rule; and each source on its own,
+such as `person:ada`, `file:more.qrels` or `machine:gpt`. A source alone judges what it judged, and
+nothing else counts.
 """
 
 from collections import Counter

@@ -18,14 +18,14 @@ log = logging.getLogger(__name__)
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
 FIRST, LAST = 3.0, 20.0
-"""Seconds for the first page of a process, which is drawn alone, and for the opening of a version
-when the process ends."""
+"""Seconds for the first page of a process, which is drawn by itself, and for the opening of a
+version when the process ends."""
 BREATH, PART_PACE = 1.0, 0.25
 """Seconds between two times that every page is told to look whether it is out of date, for each
 page that is open but one; and between two drawings of the parts that follow judgements, for each of
 them. So both take a part of one processor only."""
 CALM, LONGEST = 5.0, 120.0
-"""A page with a part that follows judgements is drawn anew when none has come for so many seconds,
+"""A page with a part that follows judgements is redrawn when none has come for so many seconds,
 or when it has not been drawn for so many."""
 PART, PAGE = "part", "page"
 OUTGROWN = (
@@ -134,7 +134,7 @@ class Ahead:
                 return
 
     def _note(self, error: Exception) -> None:
-        """Log a failure once; whoever asks for a page hears what is wrong, too."""
+        """Log a failure once; pages report it, too."""
         if self._failed != (failed := f"{type(error).__name__}: {error}"):
             log.warning("the newest version was not opened ahead: %s", failed, exc_info=error)
         self._failed = failed

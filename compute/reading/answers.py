@@ -134,7 +134,7 @@ class Answers:
                 frame = query(cursor, **params)
             return frame, inputs.of(frame, declared(query), params)
 
-        # Whoever asks again asks for the newest: each judgement would leave a copy of all.
+        # A repeated request is for the newest: each judgement would leave a copy of all.
         frame, found = _KEPT.of(asked, make, rests)
         return frame.copy(), found
 

@@ -276,7 +276,7 @@ def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str
 
 
 def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:
-    # A registered frame would be seen by this cursor alone: it becomes a table.
+    # Only this cursor would see a registered frame: it becomes a table.
     connection.from_arrow(content).create(name)
 
 

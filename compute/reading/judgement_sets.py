@@ -138,7 +138,7 @@ def scored(
     judged: DataFrame,
     measures: Sequence[str] = (),
 ) -> Scored | None:
-    """Every stored run of a dataset by these judgements alone; None where no run is stored.
+    """Every stored run of a dataset by only these judgements; None if no run is stored.
 
     Queries without one of them are not evaluated. The measures are, unless some are named, those
     that the runs are scored by, as deep as their hits are kept.
@@ -146,7 +146,7 @@ def scored(
     cursor.register("judged", _table(judged))
     found = rescoring.official(parts, cursor, dataset, measures)
     if found is not None:
-        # All queries are scored anew; what is judged for any query is read with the lists.
+        # All queries are rescored; documents judged for any query are read with the lists.
         rescoring.rescore(found, cursor, found.queries, ())
     return found
 
@@ -158,7 +158,7 @@ def values(
     measure: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """system, query_id, value: every stored run of a dataset by a set alone.
+    """system, query_id, value: every stored run of a dataset by only this set.
 
     A run whose hits are not kept as deep as the measure asks has none, but by the official set
     where all runs were scored by it. The cursor counts official judgements. Raises Missing as
@@ -205,8 +205,8 @@ def grades(
 def cursor_of(
     reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection whose `judgements`, `scores` and `means` are by a set alone, as its variable
-    `judgement_set` says to who would read official ones past them.
+    """A connection whose `judgements`, `scores` and `means` are by only this set, as its
+    variable `judgement_set` tells code that would read official ones past them.
 
     Datasets that lack the set have none there. Raises Missing where all do.
     """

@@ -53,7 +53,7 @@ def runs(cursor: DuckDBPyConnection) -> dict[str, Runs]:
 def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts:
     """The counts of these datasets together, of `systems` (the empty one: of no system).
 
-    Of top, the first k hits alone. Raises ValueError for a k that is not from 1 to 10.
+    Of top, only the first k hits. Raises ValueError for a k that is not from 1 to 10.
     """
     if str(k) not in _DEPTHS:
         raise ValueError(f"k is {k}: it has to be from 1 to {DEPTH}")

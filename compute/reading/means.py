@@ -146,7 +146,7 @@ def _counted(
     runs = {(part.dataset, part.system): key for key, part in scores.items()}
     given = {"scores": list(scores.values()), "top": [tops[run] for run in runs if run in tops]}
     with connection.cursor() as cursor:
-        # There the names in the statement mean these parts alone.
+        # There the names in the statement mean only these parts.
         cursor.execute("create schema unseen; use unseen")
         for kind, of in given.items():
             if of:

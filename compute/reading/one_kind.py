@@ -1,4 +1,4 @@
-"""One kind of queries alone: a cursor whose scores, means, judgements and lists are of these.
+"""One query group: a cursor whose scores, means, judgements and lists are restricted to it.
 
 The schema `one_kind` stands before all others in the cursor's search path, as `added` does before
 `main`; so SELECTs stay as they are. Who reads files past it asks `narrowed`.
@@ -121,7 +121,7 @@ def _prepare(cursor: DuckDBPyConnection) -> None:
 
 
 def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:
-    """The ids of the queries of a dataset that the cursor reads alone; None where it reads all."""
+    """The ids of the only queries of a dataset that the cursor reads; None if it reads all."""
     ((number,),) = cursor.execute("select getvariable('of_kind')").fetchall()
     if number is None:
         return None

@@ -14,7 +14,7 @@ from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
     """A view of all rows of the files, which have a column `dataset`; by dataset, in their order.
 
-    As one statement: of relations that are joined up, each opens all files below it anew.
+    As one statement: of relations that are joined up, each opens all files below it again.
     """
     branches = [_branch(name, list(of)) for name, of in files.items()]
     connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")

@@ -40,7 +40,7 @@ class Question:
     collections of both; and no added judgements but what counts of them. One that names none rests
     on everything."""
     whole: bool = False
-    """It is of all queries, though a page shows one kind of them alone."""
+    """It is of all queries, although a page shows only one group."""
 
     @property
     def by_kind(self) -> bool:
@@ -61,7 +61,7 @@ def question(
     confined: bool = True,
     whole: bool = False,
 ) -> Callable[[Query], Query]:
-    """Declare a query, as `Question` says. Pages read declared ones alone."""
+    """Declare a query, as `Question` says. Pages only read declared queries."""
 
     def declare(query: Query) -> Query:
         _DECLARED[query] = Question(datasets, collections, systems, shows, confined, whole)

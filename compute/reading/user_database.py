@@ -81,7 +81,7 @@ def describe(connection: DuckDBPyConnection) -> None:
         group by all
         """
     ).fetchall()
-    # In one transaction: each of some 300 comments alone would be written to the disk.
+    # In one transaction: otherwise each of some 300 comments would be written to the disk.
     connection.begin()
     for name, kind, columns in found:
         meaning = TABLES[name]

@@ -1,6 +1,6 @@
 """The demo: eight systems on the five PyDocs collections, which need no network.
 
-Its results ship. Computed anew, they show that this machine gets the same numbers.
+Its results ship. Recomputed, they show that this machine gets the same numbers.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ class Proof:
 def proof(store: Store) -> Proof:
     """The mean scores of the demo's runs that were computed here, against those that ship."""
     demo = set(pairs())
-    # Shipped hits may have been scored anew here, by another measure.
+    # Shipped hits may have been rescored here, by another measure.
     runs = {(part.system, part.dataset) for part in store.parts("hits") if not part.shipped}
     scores = [part for part in store.parts("scores") if (part.system, part.dataset) in demo & runs]
     local = [(part, f"{part.system} on {part.dataset}") for part in scores if not part.damage]

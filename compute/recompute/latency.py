@@ -1,4 +1,4 @@
-"""Latency: how long one query takes, asked alone of a system that has everything loaded.
+"""Latency: the duration of one query on a system that has everything loaded.
 
 A seeded sample of the split's queries, the same for every system, is asked one by one for 100
 hits, after other queries have warmed the system up: Java, above all, compiles what is called often.
@@ -137,14 +137,14 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     if row is None or row.search is None or imported:
         raise Unavailable(f"{name} was imported: its latency is unknown")
     ready = pair(bench, row, of.loaded.dataset)
-    # Stored runs are combined without searching: their index is not built for this alone.
+    # Stored runs are combined without searching: no index is built only for this.
     if ready.names.index and not caches.holds(bench.settings, ready.names.index):
         raise Unavailable(f"the index of {name} is not kept here any more: run {name} --again")
     return ready
 
 
 def _by_query(hits: Part, depth: int) -> Callable[[str], DataFrame]:
-    """The first hits of a query, as many as are ranked anew: query_id, doc_id, rank, score."""
+    """The first hits of a query, as many as are reranked: query_id, doc_id, rank, score."""
     columns = ["query_id", "doc_id", "rank", "score"]
     first = [("rank", "<=", depth)]
     run = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()

@@ -271,7 +271,7 @@ def publish_run(
     `more`, by kind, is what else there is to tell of it. With a `version` the run that it takes
     the place of is kept. Raises what `run_versions.keep` raises.
     """
-    # An imported run rests on the queries alone: what it searched is not known.
+    # An imported run rests only on the queries: its corpus is not known.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
     about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
     dataset = loaded.dataset.name

@@ -1,8 +1,8 @@
 """Shards: pieces of an index or of counts of words that any worker makes, kept where all see them.
 
 A shard is a tar file among the parts, named by what it depends on: corpus, model, documents. It is
-there whole or not at all, and one that is there is not made again. Whoever makes the whole takes
-those that are there, and makes what is missing: that there are shards changes no result.
+there whole or not at all, and one that is there is not made again. The process that makes the
+whole takes the existing ones, and makes those missing: that there are shards changes no result.
 """
 
 import contextlib

@@ -182,7 +182,7 @@ def restore(
 
     All parts are compared with their SHA-256 before the state is made, by one transaction; until
     then nothing opens the home. Raises Missing where there is no backup, Conflict for a home that
-    holds something, Unavailable for a damaged backup unless `leave_out` (of parts alone).
+    holds something, Unavailable for a damaged backup unless `leave_out` (of parts only).
     """
     home, folder = settings.home, folder.resolve()
     make_folder(home)

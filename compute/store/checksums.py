@@ -17,7 +17,7 @@ from compute.base.files import opened_plain
 from compute.base.locks import locked
 
 UNREADABLE = "unreadable"
-"""Stands in the place of a SHA-256 where none was known before, and the file cannot be read."""
+"""Placeholder for a SHA-256 that is unknown because the file cannot be read."""
 _ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
 """A link there is not followed: nothing is written to what is not ours."""
 _SPARE = 1_000
@@ -116,7 +116,7 @@ def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
 
 
 def _is_readable(path: Path) -> bool:
-    # Imported late: PyArrow loads for a file of an old home alone, whose SHA-256 nobody knows.
+    # Imported late: PyArrow only loads for a file of an old home without a SHA-256.
     import pyarrow as pa
 
     from compute.base import parquet_files

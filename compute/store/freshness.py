@@ -1,6 +1,6 @@
 """Freshness: a stored result shows only while what it was made from is what is stored.
 
-A part records the fingerprints of its inputs. When a dataset is read anew and differs, runs and
+A part records the fingerprints of its inputs. When a dataset is read again and differs, runs and
 scores that were made before are left out, never mixed with the new; scoring or running again
 brings them back. Shipped results count by the same rule beside a local copy of their dataset.
 

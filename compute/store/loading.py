@@ -68,13 +68,13 @@ def load(
 ) -> Loaded:
     """The dataset as parts; read from its source only if that changed since.
 
-    What was taken in once stays usable when its source is gone. Raises Missing where it cannot
+    An imported dataset stays usable when its source is gone. Raises Missing where it cannot
     be found at all, WrongInput with file and line where it is broken; Conflict where it is to be
     `new` and its name is taken, by the moment that it is published.
     """
     _before(bench.store, dataset, new=new)
     loaded = stored(bench.store, dataset)
-    # What was taken in before words of every script were counted is read anew when it is given.
+    # A dataset from before words of every script were counted is read again when it is given.
     whole = (
         loaded is not None
         and not loaded.queries.shipped

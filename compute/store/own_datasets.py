@@ -1,4 +1,4 @@
-"""The collections that somebody took in here, beside those of the catalogue."""
+"""Imported datasets, in addition to those of the catalogue."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from compute.store.store import Part, Store
 
 
 def own_datasets(store: Store) -> dict[str, Dataset]:
-    """The collections that were taken in, by name."""
+    """Imported datasets, by name."""
     return of_parts(store.parts("queries"))
 
 
 def of_parts(parts: Iterable[Part]) -> dict[str, Dataset]:
-    """The collections that were taken in and are among these parts, by name."""
+    """Imported datasets among these parts, by name."""
     queries = (part for part in parts if part.kind == "queries" and part.dataset not in DATASETS)
     return {part.dataset: Dataset.from_record(part.provenance["dataset"]) for part in queries}

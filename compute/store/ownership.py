@@ -80,8 +80,8 @@ def check(
 def write(home: Path, marks: Marks) -> None:
     """Mark the parts and the home, where they are not marked so already.
 
-    The home comes last, and the state itself before both: whoever is killed in between can go on.
-    Raises Unavailable for a link to a folder of parts that is not there.
+    The home comes last, and the state itself before both: a process killed in between can be
+    repeated. Raises Unavailable for a link to a folder of parts that is not there.
     """
     now = read(home)
     _mark_parts(home, now.parts, marks.parts)
@@ -92,7 +92,7 @@ def write(home: Path, marks: Marks) -> None:
 def begin(home: Path, format_: int, identity: str, command: str) -> None:
     """Mark a home as that of a state that `command` is about to make; nothing else opens it.
 
-    The home comes first: whoever is killed in between can run the command again.
+    The home comes first: a command killed in between can be run again.
     """
     _write(home_file(home), {"format": format_, "state": identity, "unfinished": command})
     _mark_parts(home, "", identity)
@@ -108,7 +108,7 @@ def _mark_parts(home: Path, now: str, identity: str) -> None:
 
 
 def part_files(home: Path) -> list[Path]:
-    """The files that lie where parts do, whoever lists them."""
+    """The files in the folders of parts, listed or not."""
     folders = (home / "parts" / kind for kind in COLUMNS)
     return [file for folder in folders for file in sorted(folder.glob("*.parquet"))]
 

@@ -36,7 +36,7 @@ TREATED = {
 }
 """Counts that ranking or importing a run records in its provenance."""
 COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
-"""Kinds of parts that are made from a dataset alone."""
+"""Kinds of parts that are made only from a dataset."""
 Identity = tuple[str, str, str]
 """Kind, dataset and system of a part."""
 _SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")
@@ -156,7 +156,7 @@ def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
 
 
 def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) -> dict[str, Any]:
-    """`counted` has what was made from the dataset alone: lengths, words, similarities."""
+    """`counted` has the parts made only from the dataset: lengths, words, similarities."""
     queries = live.get(("queries", dataset, ""))
     about = queries.provenance if queries else {}
     record = about.get("dataset", {})

@@ -55,7 +55,7 @@ TABLES: Mapping[str, Table] = {
             **_PAIR,
             "measure": "as ir_measures writes it",
             "value": "mean over all evaluated queries, an unanswered one as 0",
-            "value_returned": "mean over the answered queries alone, as BEIR's code has it",
+            "value_returned": "mean over only the answered queries, as BEIR's code has it",
             "n_queries": "evaluated queries",
             "n_unanswered": "of these, queries without a hit",
         },
@@ -80,7 +80,7 @@ TABLES: Mapping[str, Table] = {
         },
     ),
     "query_labels": Table(
-        "What kinds of queries there are, as a file said: one value of each key for a query.",
+        "Query groups by labels from files: one value of each key for a query.",
         {
             "dataset": DATASET,
             "query_id": QUERY,
@@ -112,7 +112,7 @@ TABLES: Mapping[str, Table] = {
         "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
         {
             "dataset": DATASET,
-            "system": "the machine: the name that its grades were taken in by",
+            "system": "the LLM: the name under which its grades were imported",
             "query_id": QUERY,
             "doc_id": DOCUMENT,
             "relevance": "grade; 0 and below: not relevant",
@@ -142,14 +142,14 @@ TABLES: Mapping[str, Table] = {
             "person": "who judged",
             "task": "of which annotation task",
             "guideline_version": "of the guideline that was shown",
-            "source": "person, adjudication, import or model; withdrawn takes one back",
+            "source": "person, adjudication, import or model; withdrawn withdraws one",
             "time": "UTC, ISO 8601",
             "entry": "the form's own name of the row, so that none is saved twice; else null",
             "note": "what the person wrote beside it",
             "unsure": "1 where the person said so",
             "verified": "1 where the person had signed in",
             "imported": "when a file brought it, UTC; null: judged here",
-            "takes_back": "the entry of the one row that this row takes back; else null",
+            "takes_back": "the entry of the row that this row withdraws; else null",
         },
     ),
     "lengths": Table(
@@ -160,7 +160,7 @@ TABLES: Mapping[str, Table] = {
         "Histograms of lengths: how many documents or queries of a group have so many words.",
         {
             "dataset": DATASET,
-            "system": "whose top 10; empty for what belongs to the dataset alone",
+            "system": "system of the top 10; empty for values of the dataset",
             "of": "corpus, queries, judged or top",
             "level": "of judged: the relevance; of top: the rank; else 0",
             "n_words": WORDS,
@@ -181,7 +181,7 @@ TABLES: Mapping[str, Table] = {
         {**_TERMS, "n": "1", "term": "the word piece"},
     ),
     "overlap": Table(
-        "How alike two corpora are, each pair and floor once.",
+        "Similarities of corpora, each pair and floor once.",
         {
             "dataset": COLLECTION,
             "other": "the other collection",

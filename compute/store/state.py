@@ -46,7 +46,7 @@ from compute.store import ownership
 from compute.store.migrations import CHAINED, STEPS, Steps
 from compute.store.ownership import Marks
 
-# For types alone: a command that only lists what is stored needs no pandas.
+# Only for types: a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -126,7 +126,7 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
     """The state of a home, made or migrated first; call it under the lock of the home.
 
     SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
-    `adopting` the home and its parts belong to this state from now on, whoever had them before.
+    `adopting` the home and its parts belong to this state from now on, whichever had them before.
 
     Raises Outgrown for a home or state of a newer Beirscope, and Conflict for a state that the
     home or its parts do not belong to; nothing is written then. Raises Unavailable when the
@@ -220,7 +220,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def copy_rows(source: Connection, target: Connection) -> None:
-    """Put the rows of a state in the place of those of another of the same format."""
+    """Replace the rows of a state by those of another of the same format."""
     names = set(inspect(source).get_table_names()) & set(inspect(target).get_table_names())
     for name in sorted(names - {steps.name}):
         table = Table(name, MetaData(), autoload_with=source)

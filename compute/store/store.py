@@ -28,7 +28,7 @@ from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
 from compute.store.kinds import COLUMNS, is_own
 
-# For types alone: a command that only lists what is stored needs no pandas.
+# Only for types: a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -285,7 +285,7 @@ class Store:
         self._away.pop(part.id, None)
         self.fetch([part])
         looked_at = self._read(part, anew)
-        # What is damaged here alone comes anew.
+        # Files damaged only here are fetched again.
         comes = bool(looked_at.damage) and self.fetch([looked_at])
         return self._read(part, False) if comes else looked_at
 

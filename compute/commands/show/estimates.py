@@ -70,7 +70,7 @@ def estimates(
 def _three_ways(
     bench: Bench, sample: Sample, found: Estimated, name: str, *, pairs: bool
 ) -> DataFrame:
-    """Estimates by people, by a machine and by both; or pairs that it alone calls significant."""
+    """Estimates by people, by an LLM and by both; or pairs significant only by the LLM."""
     cursor = database.open_version(bench.store).cursor()
     grades = judgement_sets.labels(cursor, sample.task.dataset, sets.of_machine(name))
     both = sample.estimated(grades)

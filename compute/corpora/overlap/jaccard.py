@@ -45,7 +45,7 @@ def similarities(
     (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words and
     does not make the rest sum to 1 again. A pair of which no word is left is absent.
 
-    Each partition has some of the words, of all corpora; a word that one corpus has alone may be
+    Each partition has some of the words, of all corpora; a word that only one corpus has may be
     left out. `totals` are the `sums` of all words of a corpus.
     """
     names = list(dict.fromkeys([*of, *totals]))

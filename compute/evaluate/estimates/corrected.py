@@ -59,7 +59,7 @@ class Corrected:
     together: float
     """Beside a relevant pair others of its query are so with 1 + this times their chances."""
     undrawn: int
-    """Pairs that no batch could draw and nobody judged. A sum of a batch's own measure hangs on
+    """Unjudged pairs that no batch could draw. A sum of a batch's own measure hangs on
     none of them, but what a ratio divides by does."""
     n_reached: Counts
     """(L,) Pairs of the batches that reach each level."""
@@ -202,7 +202,7 @@ def _part(batch: Batch, share: Values, reached: Values, guess: Values, judged: F
     values[open_rows] += missed / chances[open_rows, None]
     factors = share[open_rows] * np.sqrt(1 - chances[open_rows]) / chances[open_rows]
     spread = np.divide(1 - chances, chances, out=np.zeros(len(chances)), where=chances > 0)
-    # What was known is missing when its judgement was taken back.
+    # A known grade is missing if its judgement was withdrawn.
     unknown = ((chances == 1) & ~judged).astype(np.float64)
     skipped = rows[~judged[rows]]
     unknown[skipped] = 1 / chances[skipped]

@@ -52,7 +52,7 @@ class Frame:
         return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
 
     def part(self, systems: Sequence[str], *, answered: bool = False) -> "Frame":
-        """The frame of some of the systems; with `answered` of the queries alone that they have."""
+        """The frame of some of the systems; with `answered` only of the queries that they have."""
         columns = [place for place, name in enumerate(self.systems) if name in systems]
         rank = self.rank[:, columns]
         rows = np.flatnonzero(((rank > 0) & (rank <= self.depth)).any(axis=1))

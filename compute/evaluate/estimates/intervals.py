@@ -46,10 +46,10 @@ class Estimates:
     by_query: Values
     """(S, Q) Each without bias, or nearly (ratios), and each noisy: from below 0 to above 1. Their
     spread holds the noise of the sample already, so that an interval over queries like these is
-    made of them alone, as of scores (`significance.student`, `rank_intervals.of_scores`)."""
+    made only of them, as of scores (`significance.student`, `rank_intervals.of_scores`)."""
     covariance: Values
     """(S, S) Of the means over the queries, over all samples that could have been drawn, by the
-    sample alone: for these queries."""
+    sample only: for these queries."""
     square: Values
     """(S, S) The same variances of differences, on the diagonal of means, with what the predictions
     say of all pairs; an interval is as wide as the wider of both says."""
@@ -147,7 +147,7 @@ class Estimates:
         """system, mean, rank, rank_low, rank_high, group: the best first.
 
         The intervals and the groups follow from those of all pairs together: two systems share a
-        letter if and only if they cannot be told apart.
+        letter if and only if they are not significantly different.
         """
         rank = tolerance.ranks(self.means).astype(np.int64)
         order, better = np.argsort(rank, kind="stable"), self.better()

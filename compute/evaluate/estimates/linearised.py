@@ -22,7 +22,7 @@ class Kind:
     name: str
     k: int
     discount: Values
-    """(k,) What a gain of 1 adds at each rank; of AP alone it depends on the ranks above."""
+    """(k,) Value of a gain of 1 at each rank; only for AP it depends on the ranks above."""
     graded: bool
     least: float
 
@@ -63,7 +63,7 @@ def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values
     """(S,) The least and the most that means of a sum (P, DCG, RBP) can be, by grades (N,) (NaN:
     not judged), of `levels`, the ascending grades that can be given.
 
-    The least is today's score, which counts what nobody judged as not relevant.
+    The least is today's score, which counts unjudged documents as not relevant.
     """
     if of.is_ratio:
         raise WrongInput(f"{of.name} is no sum: its range is found by `evaluate.holes`")

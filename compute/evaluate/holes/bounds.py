@@ -23,7 +23,7 @@ for t >= 0. A largest ratio below 0 lies at c_1 = c_2 = ..., for N - t D is conv
 tried first. The least score is minus the largest of the negated sum. Only levels that judgements
 give need a c_j: between two of them the best order does not change, and the ratio has no turn.
 
-What is relevant outside the list adds to D alone. So it moves an end only towards 0: where all
+Relevant documents outside the list only add to D. So it moves an end only towards 0: where all
 ratios have one sign, the one nearest 0 lies at c_1 = c_2 = ..., with all outside at the highest
 grade; no choice across 0 or away from it needs them.
 """
@@ -52,7 +52,7 @@ POOL, COLLECTION = "pool", "collection"
 EACH = slice(None)
 
 _MOST_KINDS = 2**62
-"""Kinds are told apart by numbers, which are counted anew before they overflow."""
+"""Kinds are identified by numbers, which are renumbered before they overflow."""
 
 
 def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
@@ -103,7 +103,7 @@ class Best:
     judged: Numbers
     """(Q, L) See `Lists`."""
     levels: Values
-    """(Q, L, m + 1) At each level alone."""
+    """(Q, L, m + 1) At each level separately."""
     steps: Numbers
     """(L,) See `Lists`."""
     whole: Values
@@ -221,7 +221,7 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
     for c in range(1, len(gained)):
         # nan, where there are fewer holes, is not to be had.
         np.fmax(found, (fixed + best.height * gained[c]) / best.whole[c], out=found)
-    # With one level alone that was every choice.
+    # With only one level that was every choice.
     if len(best.steps) == 1:
         return found
     left = np.flatnonzero(found >= 0)

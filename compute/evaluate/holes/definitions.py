@@ -12,11 +12,11 @@ from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
-"""Judgements to be added before a collection of relevant documents alone tells rates."""
+"""Judgements to be added before a corpus with only relevant documents shows rates."""
 
 
 def hole(lists: Lists, k: int) -> Series:
-    """Hole@k by system: the share of a query's top k that nobody judged for that query, over the
+    """Hole@k by system: the unjudged share of a query's top k, over the
     ranks that the list fills; mean over the queries with hits, absent without any."""
     return _mean(lists, hole_by_query(lists, k))
 

@@ -172,7 +172,7 @@ class _Collection:
         self._missing(corpus.missing)
 
     def _alike(self, source: BeirSource, zeros: set[str], twins: Twins) -> None:
-        """Tell of documents' ids that only zeros, case or normal form tell apart."""
+        """Report document ids that differ only in zeros, case or normal form."""
         again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
 
         def ids() -> Iterator[str]:
@@ -197,7 +197,7 @@ class _Collection:
                 self.tally.remark(what, example, place, treatment, len(strange))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
-        """Tell of ids that only zeros tell apart; `zeros` are those that may begin with one."""
+        """Report ids that differ only in zeros; `zeros` are those that may begin with one."""
         bare = {id.lstrip("0"): id for id in zeros if id.startswith("0") and id.isdecimal()}
         if not bare:
             return

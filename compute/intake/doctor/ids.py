@@ -92,8 +92,8 @@ class Ids:
         """Number of unknown ids that differ from one of the table `known(id)` only in spelling, an
         example of either side, and its line; None if there are none.
 
-        They are so by chance where they are less than a `share` of the unknown ids, unless only
-        Unicode's normal form tells them apart.
+        They are so by chance where they are less than a `share` of the unknown ids, unless they
+        differ only in Unicode's normal form.
         """
         self.database.execute(_FORMS)
         ((n,),) = self.database.sql("select count(*) from own").fetchall()

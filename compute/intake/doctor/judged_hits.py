@@ -91,14 +91,14 @@ def _exchanged(database: DuckDBPyConnection, hits: pa.Table) -> str:
 
 
 def folded(name: str) -> str:
-    """The same for ids that only case or Unicode's normal form tells apart."""
+    """The same for ids that differ only in case or Unicode's normal form."""
     return normal(normal(name).casefold())
 
 
 class Twins:
-    """Finds ids that only case or Unicode's normal form tells apart, in little memory."""
+    """Finder, in little memory, of ids that differ only in case or Unicode's normal form."""
 
-    WHAT = "document ids that only case or Unicode's normal form tells apart"
+    WHAT = "document ids that differ only in case or Unicode's normal form"
 
     def __init__(self) -> None:
         self._seen = array("q")

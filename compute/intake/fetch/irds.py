@@ -1,4 +1,4 @@
-"""Datasets of the package ir_datasets, where it is installed, taken in as own collections."""
+"""Datasets of the package ir_datasets, imported as own datasets where it is installed."""
 
 import gzip
 import importlib

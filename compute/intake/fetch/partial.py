@@ -29,7 +29,7 @@ class Expected:
     size: int | None = None
     """Bytes, where they are known."""
     starts: bytes = b""
-    """Its first bytes; a web page in the place of an archive is known by them at once."""
+    """Its first bytes, which reveal a web page instead of an archive at once."""
     largest: int = 64 * 1024**3
     """Bytes that are taken at most where the size is not known."""
 
@@ -131,7 +131,7 @@ def publish(aside: Path, to: Path) -> None:
 
 @contextmanager
 def alone(to: Path) -> Iterator[None]:
-    """Hold off whoever would make the same file meanwhile: raises Conflict for them."""
+    """Keep other processes from making the same file meanwhile: raises Conflict for them."""
     with sole(to.with_name(f".{to.name}.lock")) as held:
         if held is None:
             raise Conflict(f"{to.stem} is being fetched already: wait for that to end")

@@ -209,10 +209,10 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
     """Size of the usable sample in each batch, by the judged and answered pairs.
 
-    Of an older batch as many as when the next was drawn: what is judged later was drawn anew.
+    Of an older batch as many as when the next was drawn: later judgements were drawn again.
     """
     skipped = answers.loc[answers["status"] == SKIPPED]
-    # A pair is passed over once all who answered so far skipped it; whoever comes later may judge.
+    # A pair is passed over once all who answered so far skipped it; later assessors may judge it.
     skips = skipped.groupby(PAIR).size()
     passed = skips[skips == answers["person"].nunique()].reset_index()
     closed = [after.done - one.done for one, after in pairwise(batches)]

@@ -68,7 +68,7 @@ class Hand:
     held: tuple[Pair, ...]
     """Pairs in the task's order."""
     last: Pair | None
-    """The pair of the newest answer, which can be taken back."""
+    """The pair of the newest answer, which can be undone."""
     judged: int
     skipped: int
     left: int

@@ -159,7 +159,7 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
     size = sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
     size = np.where(np.isnan(known), size, 0.0)
     if not size.any():
-        does = "counts for" if asked.goal == sampling.SCORES else "tells these systems apart by"
+        does = "counts for" if asked.goal == sampling.SCORES else "distinguishes these systems by"
         raise WrongInput(f"No unjudged document {does} {asked.measure}: choose other systems.")
     return size
 

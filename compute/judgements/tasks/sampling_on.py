@@ -1,4 +1,4 @@
-"""Sampling on: a further batch of a sampled task, from all that nobody judged by now."""
+"""Sampling on: a further batch of a sampled task, from the pairs still unjudged."""
 
 import json
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ def sample_on(
 ) -> Task:
     """Draw so many pairs more, of the lists that these systems have now; the task as it is then.
 
-    `tops` and `judgements` as for `tasks.make`. What was offered and not judged is drawn anew. The
-    batch before ends where it stands. A system of the task without lists is left out, unless all
+    `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
+    batch before ends. A system of the task without lists is left out, unless all
     are compared with it. Raises Missing for a task that is not sampled, WrongInput
     where nothing is left to judge, Conflict where somebody else sampled on meanwhile.
     """
@@ -62,7 +62,7 @@ def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
 
 
 def _place(connection: Connection, plan: Plan, task_id: str, placed: DataFrame) -> None:
-    """Put the pairs behind all others; what nobody judged and is not among them wants nobody now.
+    """Put the pairs behind all others; other unjudged pairs are no longer needed.
 
     No pair goes away: who holds one may still answer, as anybody who judges a pair elsewhere.
     """

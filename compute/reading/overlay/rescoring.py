@@ -152,8 +152,8 @@ def official(
 ) -> Scored | None:
     """The published scores of a dataset, of these parts; None where there are none.
 
-    The cursor's relation `judged` has its official judgements. Measures of `anew` stand in the
-    place of those that were scored: their values are for `rescore` to fill, of all queries.
+    The cursor's relation `judged` has its official judgements. Measures of `anew` replace
+    those that were scored: their values are for `rescore` to fill, of all queries.
     """
     kinds = ("hits", "top", "scores", "queries")
     of_dataset = (part for part in live if part.dataset == dataset)
@@ -318,10 +318,10 @@ def _followed(
 ) -> NDArray[np.bool_]:
     """[system, measure]: whether its values can be followed through new judgements.
 
-    Without `scores` all queries are scored anew, of whatever measure.
+    Without `scores` all queries are rescored, by whatever measure.
     """
     own = [set(more_of(part)) for part in scores] or [set() for _ in hits]
-    # Of a measure that others alone were scored by there would be the mean of a few queries.
+    # A measure that only other runs were scored by would be the mean of a few queries.
     absent = [set().union(*own) - scored for scored in own]
     found = [
         [_follows(run, measure) and measure not in lacking for measure in measures]

@@ -61,7 +61,7 @@ class Overlays:
 
         `seen` is the id of the last added judgement that there is for it. With a choice, scores,
         means and judgements are official + added by that choice; without one, the official ones.
-        With `queries` (dataset, query_id) they are of these alone, as `one_kind.alone` says.
+        With `queries` (dataset, query_id) they are only of these, as `one_kind.alone` says.
         """
         with self._cursor(seen, choice) as cursor:
             if queries is None:
@@ -79,7 +79,7 @@ class Overlays:
                 cursor.execute("set search_path = 'seen,main'")
                 yield cursor
                 return
-            # Sources of nothing make no other choice, which would be counted anew.
+            # Sources of nothing make no other choice, which would be counted again.
             there = tuple(source for source in choice.sources if source in self._sources)
             with self._using(replace(choice, sources=there), seen) as number:
                 cursor.execute("set variable overlay = ?", [number])

@@ -191,7 +191,7 @@ def test_what_a_run_leaves_out_is_said(
     words = ["import-run", *_runs(tmp_path, some=lines), "--dataset", "tiny"]
     said = (
         "answers 1 of 3 queries; 2 hits of queries outside the split left out;"
-        " 1 hit of documents that stand higher in the same list left out)\n"
+        " 1 hit of documents that occur higher in the same list left out)\n"
     )
     assert main(words) == 0
     assert capsys.readouterr().out.endswith(f" ({said}")
@@ -296,7 +296,7 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
     capsys.readouterr()
     main(["scores", "--dataset", "tiny", "--json"])
-    assert "bm25 on tiny is left out" in capsys.readouterr().err
+    assert "bm25 on tiny is stale and left out" in capsys.readouterr().err
     assert main(["rescore", "tiny"]) == 0
     assert main(["scores", "--dataset", "tiny", "--json"]) == 0
     said = capsys.readouterr()

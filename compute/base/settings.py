@@ -76,8 +76,8 @@ class Settings:
     judge_at_once: int = 4
     """Concurrent requests to the LLM server, at most 64."""
     judge_tokens: int = 16
-    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a model that reasons first needs
-    some thousands."""
+    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a model that reasons first
+    needs some thousands."""
     judge_seconds: int = 120
     """Seconds to wait for an answer of the LLM server, at most 3,600."""
     sign_in: bool = False

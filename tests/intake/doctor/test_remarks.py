@@ -194,7 +194,7 @@ def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
         for name in ("D1", "caf\u00e9", "cafe\u0301", "12"):
             corpus.write(json.dumps({"_id": name, "title": "", "text": "Some text."}) + "\n")
     (finding,) = doctor.check(folder).findings
-    assert finding.what == "document ids that only case or Unicode's normal form tells apart"
+    assert finding.what == "document ids that differ only in case or Unicode's normal form"
     assert (finding.count, finding.refused) == (2, False)
     assert finding.example == "'d1' and 'D1'"
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0

@@ -136,7 +136,7 @@ def _named(error: BaseException) -> Path | None:
 
 def _sentence(number: int, named: Path | None, home: Path) -> str:
     place = named or next(filter(_is_short, (home, Path(tempfile.gettempdir()))), home)
-    if number == errno.ENOTDIR:  # What is in the way may stand above what was asked for.
+    if number == errno.ENOTDIR:  # The obstacle may be above the requested path.
         above = (one for one in (*reversed(place.parents), place) if os.path.lexists(one))
         place = next((one for one in above if not one.is_dir()), place)
     if number == _UNKNOWN:  # SQLite does not name its file.

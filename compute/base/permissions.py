@@ -60,7 +60,7 @@ def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
 def _mask() -> int:
     try:
         home = settings.load().home
-    except BeirscopeError:  # Whoever needs them says so.
+    except BeirscopeError:  # Code that needs them reports it.
         return 0o077
     folders = [folder for folder in (home, home / "parts") if folder.is_dir()]
     group = 0

@@ -92,7 +92,7 @@ def _fits(rule: str, who: Person) -> bool:
     if not known or "*" in known or "?" in known:
         raise WrongInput(
             f"the settings give a role to {rule!r}, which is neither an e-mail address nor a"
-            " domain such as @example.org: fix it (default_role is for whoever signs in)"
+            " domain such as @example.org: fix it (default_role is for everybody who signs in)"
         )
     return known[1:] == who.email[who.email.index("@") :] if everybody_of else known == who.email
 

@@ -167,7 +167,7 @@ def import_file(
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
     rows = exchange.as_import(found.rows) if as_import else found.rows
-    with bench.store.alone("judgements"):  # of one file that is taken in twice at once, too
+    with bench.store.alone("judgements"):  # of one file that is imported twice at once, too
         new = exchange.lacking(rows, _rows(bench, row))
         if len(new):
             bench.store.add_judgements(new)

@@ -55,7 +55,7 @@ def by_likeness(square: DataFrame) -> list[str]:
 
 
 def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """Names by domain, those of `known` first and in its order; by likeness within one."""
+    """Names by domain, those of `known` first and in its order; by similarity within one."""
     rank = {domain: place for place, domain in enumerate(known)}
 
     def place(name: str) -> tuple[int, str]:

@@ -1,4 +1,5 @@
-"""The records of the BEIR layout, line by line: what a line must hold, and what is said if not."""
+"""The records of the BEIR layout, line by line: the requirements of a line, and the messages about
+it."""
 
 import json
 import re

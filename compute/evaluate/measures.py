@@ -92,7 +92,7 @@ class Formula:
     diverse: bool = False
     """It counts subtopics: only datasets whose judgements carry them have it."""
     across: bool = False
-    """It counts what is judged for any query, so that judgements of other queries move it."""
+    """It counts documents judged for any query, so judgements of other queries move it."""
     better: int = 1
     """1 where a higher value is better, -1 where a lower one is."""
     terms: Terms | None = None

@@ -123,7 +123,7 @@ def _values(lists: Lists, gain: Gain) -> Values:
 
 
 def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
-    """(S, Q) The values had nobody judged what this system alone has: most stay as they are."""
+    """(S, Q) The values if this system's unique documents were unjudged: most are unchanged."""
     lost = own[system] & (lists.gain[system] > 0)
     moved = np.flatnonzero(lost.any(axis=1))
     after = values.copy()

@@ -34,7 +34,7 @@ class Lists(NamedTuple):
     """Inputs of divisors, for one query and one list down to rank k."""
 
     best: DataFrame
-    """The best order of what is judged relevant, with the column `term`."""
+    """The ideal order of the documents judged relevant, with the column `term`."""
     n_relevant: int
     n_listed: int
     k: int

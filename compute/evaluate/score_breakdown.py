@@ -24,8 +24,8 @@ class Explained:
     """rank, doc_id, relevance (absent for a hole), gain, discount, term = gain / discount; a row
     per rank that the list fills, down to the measure's cut."""
     best: DataFrame
-    """rank, relevance, gain, discount, term of the best order of what is judged relevant, down to
-    the same cut; empty for a measure that no order is best for."""
+    """rank, relevance, gain, discount, term of the ideal order of the documents judged relevant,
+    down to the same cut; empty for a measure that no order is best for."""
     divisor: float
     """Divisor of the sum of the terms."""
     divided_by: str

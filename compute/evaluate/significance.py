@@ -1,4 +1,4 @@
-"""Tests of paired differences: are two systems told apart by these queries, or is it chance?
+"""Tests of paired differences: do these queries show a difference of two systems, or is it chance?
 
 Values come as a matrix of systems x queries, nothing absent; `aligned` makes it. Weights let the
 parts of a dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their

@@ -1,4 +1,4 @@
-"""The letters of exported pictures: families by what is asked for, and which of them is here."""
+"""The letters of exported pictures: families by option, and the installed ones."""
 
 import shutil
 import subprocess

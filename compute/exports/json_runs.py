@@ -16,7 +16,7 @@ def written(
     """A run (query_id, doc_id, score, by rank) as JSON.
 
     `beir`: {query: {document: score}}; `mteb`: its predictions, under the split; `golden`: a row
-    for each query with its text, what was retrieved, and what is judged relevant, with grades.
+    for each query with its text, the retrieved documents, and those judged relevant, with grades.
     """
     if form == "golden":
         return json.dumps(_golden(run, queries, judged), ensure_ascii=False, indent=1)

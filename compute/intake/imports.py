@@ -232,7 +232,7 @@ def import_run(
     tags or none; `how` says how the file is read.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
-    not taken in again. Raises WrongInput with file and line, or for a run on another collection;
+    not imported again. Raises WrongInput with file and line, or for a run on another collection;
     Conflict where the name is the catalogue's, or another run has it and `replace` is not said;
     Unavailable where there is no room for what it unpacks to.
     """

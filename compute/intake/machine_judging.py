@@ -495,7 +495,7 @@ def _require_own(store: Store, plan: Plan, identity: str) -> None:
     if (about.get("form"), about.get("prompt")) != (FORM, identity):
         raise Conflict(
             f"{plan.machine} has got other grades of {plan.dataset} during the judging, and they"
-            " are not replaced: remove them, which drops what was asked too (python -m compute"
+            " are not replaced: remove them, which also drops the requests (python -m compute"
             f" remove {plan.dataset} --machine {plan.machine} --yes), and start again"
         )
 

@@ -1,8 +1,8 @@
 """Intake: a process of its own looks at uploaded files and imports them, file by file.
 
-The page shows the progress, and the dashboard stays free for others. The process reads one
-line of JSON, what is wanted, and answers with lines of JSON. It ends when whoever asked does, and
-what is killed has published nothing by halves.
+The page shows the progress, and the dashboard stays free for others. The process reads its request
+as one line of JSON, and answers with lines of JSON. It ends with the process that sent the request,
+and a killed one has published nothing incomplete.
 """
 
 import json

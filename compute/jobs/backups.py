@@ -15,7 +15,7 @@ from compute.store.loading import Progress, quiet
 from compute.store.store import Store
 
 _NAMES = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
-"""DBOS's tables that say what is asked for, how far it is and what it came to."""
+"""DBOS's tables of requests, their progress and what it came to."""
 _AT_ONCE = 1_000
 
 

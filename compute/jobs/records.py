@@ -1,4 +1,4 @@
-"""Jobs as they are read from the database: what is asked for, how far it is, what it came to."""
+"""Jobs as they are read from the database: requests, progress, what it came to."""
 
 import json
 from collections import Counter

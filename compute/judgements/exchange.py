@@ -38,7 +38,7 @@ COLUMNS = (
     "dataset",
     "query_id",
     "doc_id",
-    "relevance",  # empty: taken back
+    "relevance",  # empty: withdrawn
     "person",
     "source",
     "task",
@@ -48,7 +48,7 @@ COLUMNS = (
     "verified",
     "note",
     "entry",
-    "takes_back",  # the entry of the one row that this row takes back
+    "takes_back",  # the entry of the row that this row withdraws
 )
 """Columns of a CSV."""
 _NEEDED = ("query_id", "doc_id", "relevance")
@@ -288,9 +288,9 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
     """Rows that withdraw the unchanged judgements of a file, to be added after those saved.
 
-    What its person said otherwise or took back since stays. Where a row of the file had taken the
-    place of what another file said by the same person, that counts again. Rows of the file that
-    take something back are left out.
+    Later judgements and withdrawals by its person stay. Where a row of the file had taken the
+    place of what another file said by the same person, that counts again. Withdrawals in the
+    file are left out.
     """
     said, of_file = _said(saved), _said(found)
     rows = [row for whose, given in of_file.items() for row in _backs(given, said[whose])]

@@ -93,12 +93,12 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
 
     `rows` are added judgements in the order of their ids; newest is the last by `place_in_order`,
     of equals the one with the highest id. A row without relevance withdraws its person's label;
-    one whose source is `withdrawn` takes back all that the person said of the pair before, whatever
+    one whose source is `withdrawn` withdraws all that the person said of the pair before, whatever
     counts; rows of `taken_back` do not count at all. What a person was unsure of counts like the
     rest.
 
     What a person said of a pair on the page Query (task IN_VIEW) was not blind: it counts where
-    that person's blind label does not stand, and a withdrawal there takes back nothing else.
+    that person's blind label does not stand, and a withdrawal there withdraws nothing else.
     """
     return _standing(rows, sources)[0]
 
@@ -106,7 +106,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
 def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
     """Sort key of added judgements that are in the order of their ids, oldest first.
 
-    What was judged here counts in the order of ids, whatever a clock said. What a file brought
+    Judgements made here count in the order of ids, whatever a clock said. What a file brought
     (`imported` says when) comes before it, in the order of its times: an old file undoes nothing.
     A time after that of the import counts as that of the import, so that no file wins for ever.
     """
@@ -121,8 +121,8 @@ imported."""
 def taken_back(said: Sequence[_Said]) -> set[int]:
     """The places of the rows that another row withdraws by their entry, and of those others.
 
-    Only rows of one person and pair do so, and what a file brought takes back nothing that was
-    judged here. Neither of the two counts then: it is as if both had never been saved.
+    Only rows of one person and pair do so, and rows of a file withdraw no judgement made here.
+    Neither of the two counts then: it is as if both had never been saved.
     """
     entries = {(whose, entry): place for place, (whose, entry, _, _) in enumerate(said) if entry}
     places: set[int] = set()

@@ -429,7 +429,7 @@ def _ideals(known: _Known) -> tuple[Values, Values]:
 
 
 def expected_gain(found: RankedPairs) -> Values:
-    """The relevance to be expected of every pair, from what is judged in the systems' top k.
+    """The relevance to be expected of every pair, from the judgements in the systems' top k.
 
     The mean relevance of the pairs that as many systems have, of those with the same best rank,
     of the pair's query, and of the systems that have it (their mean), as if these four were

@@ -36,7 +36,7 @@ def sizes(
     goal: str = SCORES,
     baseline: int | None = None,
 ) -> Values:
-    """(N,) What each pair is drawn by: how much it moves what is asked, times how unsure it is.
+    """(N,) What each pair is drawn by: its effect on the goal, times the uncertainty of its grade.
 
     `shares` (N,): how likely each pair is relevant (default: nothing is known). `baseline`: a
     system's place, for differences. Chances in proportion to these give the smallest sum of

@@ -47,11 +47,11 @@ class System:
     search: Method | None = None
     """None where nothing here runs it: `status` says why."""
     recipe: Recipe | None = None
-    """How it is trained. A row with a recipe runs as NAME[DATASET], once it is trained on that."""
+    """Training recipe. A row with a recipe runs as NAME[DATASET], once it is trained on that."""
     inputs: tuple[str, ...] = ()
     """The systems whose runs a combiner needs, by canonical names, in its order."""
     evidence: str = ""
-    """What its scores were verified against: DOCUMENTED, REFERENCE, or nothing yet."""
+    """Evidence for its scores: DOCUMENTED, REFERENCE, or nothing yet."""
     title: str = ""
     """Its name in the papers' tables."""
     family: str = ""
@@ -63,7 +63,7 @@ class System:
 
     @property
     def parameters(self) -> dict[str, names.Value]:
-        """What its name may set, with the values in force."""
+        """Parameters that its name may set, with the values in force."""
         found: dict[str, names.Value] = {}
         if self.recipe is not None:
             found = values(self.recipe)
@@ -82,12 +82,12 @@ class System:
 
     @property
     def has_weights(self) -> bool:
-        """Whether a model's weights are loaded for it, its inputs aside."""
+        """Whether it loads a model's weights, its inputs aside."""
         return self.recipe is not None or self.family not in ("lexical", "fusion", "imported")
 
     @property
     def verified(self) -> str:
-        """What stands behind its scores, in words."""
+        """Verification of its scores, in words."""
         runs = self.search or self.recipe
         return self.evidence or ("not verified" if runs else "published figures only")
 
@@ -100,7 +100,8 @@ class System:
 
     @property
     def tried(self) -> str:
-        """Whether the tests took it, as it is now, from `run` to an export, and their version."""
+        """Sentence about the tests that took it, as it is now, from `run` to an export, with their
+        version."""
         kept = _tried().get(self.name)
         with contextlib.suppress(Unavailable):
             if kept and kept["fingerprint"] == self.fingerprint():

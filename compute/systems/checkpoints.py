@@ -27,7 +27,7 @@ from compute.base.files import digest
 from compute.datasets import unpacked_size
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
-"""What of a model's folder is read, and so makes up its identity."""
+"""Files of a model's folder that are read, and so make up its identity."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NAMED = re.compile(
     # Two dots lead out of the hub's cache, and the hub itself takes no two dashes.
@@ -40,7 +40,7 @@ _PATIENCE = 3
 _PROBED = 60
 """Seconds that an answer, or none, is believed."""
 LATEST = "main"
-"""What is taken of a model that REVISIONS lacks; what that was is recorded with the run."""
+"""Revision of a model that REVISIONS lacks; its commit is recorded with the run."""
 REVISIONS: Mapping[str, str] = MappingProxyType(
     {
         "bert-base-uncased": "86b5e0934494bd15c9632b12f734a8a67f723594",
@@ -82,11 +82,11 @@ class Checkpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a folder here and not a model of the hub."""
+        """Whether it is a local folder and not a model of the hub."""
         return self.model.startswith(("/", ".", "~"))
 
     def identity(self) -> dict[str, Any]:
-        """What names the weights: their hash where it is known, else the revision."""
+        """Identity of the weights: their hash if it is known, else the revision."""
         if self.is_local:
             return {"weights": _content(self._local())}
         if self.sha256:
@@ -156,7 +156,7 @@ class Checkpoint:
         """Its folder in the hub's cache, with weights; None where it is not there whole."""
         from huggingface_hub import constants
 
-        # What looks closer loads the hub's whole client, for whoever lists systems, too.
+        # What looks closer loads the hub's whole client, even to list systems.
         if not Path(constants.HF_HUB_CACHE, f"models--{self.model.replace('/', '--')}").is_dir():
             return None
         from huggingface_hub import snapshot_download
@@ -204,7 +204,7 @@ MINILM = Checkpoint(
 
 
 class OfCheckpoint:
-    """What reads or begins with the weights of a checkpoint, its parameter `model`."""
+    """System that reads or begins with the weights of a checkpoint, its parameter `model`."""
 
     if TYPE_CHECKING:
 

@@ -24,7 +24,7 @@ from compute.systems.searcher import Method
 
 Builder = Callable[[names.Name], System]
 FUSIONS = {"rrf": "RRF", "interpolate": "Interpolation"}
-"""What people call the families that make one run of several."""
+"""Display names of the families that make one run of several."""
 
 
 def system(name: str) -> System:
@@ -74,7 +74,7 @@ def from_outside(name: str) -> System:
 
 
 def reads_a_folder(name: str) -> bool:
-    """Whether a system, or one that it is made from, names weights in a folder of this machine."""
+    """Whether a system, or one of its inputs, names weights in a folder of this machine."""
     try:
         found = system(name)
     except WrongInput:
@@ -108,7 +108,7 @@ def rows_behind(name: str) -> set[str]:
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
-    """The system of a family's name: its canonical `name`, whose arguments are told apart.
+    """The system of a family's name: its canonical `name`, whose arguments are classified.
 
     `inputs` are the canonical names of systems among them.
     """
@@ -127,7 +127,7 @@ def _title(name: names.Name, inputs: Sequence[str]) -> str:
 
 
 def input_name(name: names.Name) -> str:
-    """The canonical name of a system whose run is taken in; that of an imported run as it is.
+    """The canonical name of a system whose run is imported; that of an imported run as it is.
 
     Raises WrongInput where the name has brackets and no system of the catalogue has it.
     """
@@ -194,4 +194,4 @@ FAMILIES: Mapping[str, Builder] = MappingProxyType(
         "rerank-maxsim": _reranker(LateReranker),
     }
 )
-"""By the word before the bracket."""
+"""Families by the word before the bracket."""

@@ -108,7 +108,7 @@ class _Reader:
         return self.tokens[at].group() if 0 <= at < len(self.tokens) else ""
 
     def without_word(self) -> str:
-        """What is wrong where a word should stand."""
+        """Message about a missing word."""
         before, now = self._mark(-1), self._mark(0)
         if before == "=":
             return f"a value is missing after {self._mark(-2)}= at {self.place()}"

@@ -1,4 +1,4 @@
-"""What a family of systems offers: a searcher of documents, or a combiner of other runs."""
+"""Interface of a family of systems: a searcher of documents, or a combiner of other runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -28,12 +28,12 @@ AskWith = Callable[[str, Sequence["DataFrame"]], object]
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of a searcher or a combiner."""
+    """Request to a searcher or a combiner."""
 
     queries: DataFrame
     """query_id, text."""
     depth: int
-    """How many hits of a query count."""
+    """Number of hits of a query that count."""
     settings: Settings
     progress: Progress
 
@@ -60,7 +60,7 @@ class Parametrised(Protocol):
 
 
 class Searcher(Parametrised, Protocol):
-    """What indexes documents and ranks them for queries.
+    """Method that indexes documents and ranks them for queries.
 
     torch, faiss and Java start inside `index` and `search`.
     """
@@ -85,10 +85,10 @@ class Searcher(Parametrised, Protocol):
 
 @runtime_checkable
 class Combiner(Parametrised, Protocol):
-    """What makes a run from the runs of other systems, which its name lists."""
+    """Method that makes a run from the runs of other systems, which its name lists."""
 
     READS_DOCUMENTS: ClassVar[bool]
-    """Whether it looks at texts; if not, it works on collections without documents, too."""
+    """True if it reads texts; otherwise it also works on datasets without documents."""
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
@@ -103,14 +103,14 @@ class Combiner(Parametrised, Protocol):
 
 @runtime_checkable
 class Divisible(Protocol):
-    """What several workers can make, each of some of the documents: most often an index."""
+    """Work that several workers can divide by documents: usually an index."""
 
     def piece_documents(self, settings: Settings) -> int:
-        """How many documents a piece has under these settings; 0 where nothing is divided."""
+        """Number of documents per piece under these settings; 0 if nothing is divided."""
         ...
 
     def piece_identity(self) -> dict[str, Any]:
-        """What a piece depends on: systems that agree share pieces, even if not the index."""
+        """Identity of a piece: systems that agree share pieces, even if not the index."""
         ...
 
     def make_piece(
@@ -142,7 +142,7 @@ class Multilingual(Protocol):
     """A searcher that analyses texts by the language of the dataset."""
 
     def for_language(self, language: str) -> Searcher:
-        """The searcher for datasets in this language (en, pl); its identity tells them apart."""
+        """The searcher for datasets in this language (en, pl); its identity distinguishes them."""
         ...
 
 
@@ -151,7 +151,7 @@ class Rewriting(Protocol):
     """A searcher that asks another query in place of the one it is given."""
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
-        """query_id, piece, in_query, weight: what is asked of each of `queries`."""
+        """query_id, piece, in_query, weight: the terms of each of `queries`."""
         ...
 
 

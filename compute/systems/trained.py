@@ -33,7 +33,7 @@ class TrainedModel(Checkpoint):
 
     @property
     def dataset(self) -> str:
-        """What it was trained on."""
+        """Dataset on which it was trained."""
         return names.parse(self.model).trained_on
 
     def part(self) -> Part:
@@ -66,7 +66,7 @@ class TrainedModel(Checkpoint):
 
 
 def command(name: str) -> str:
-    """What trains a system: `python -m compute train 'genq(seed=1)' scifact`."""
+    """Command that trains a system: `python -m compute train 'genq(seed=1)' scifact`."""
     read = names.parse(name)
     untrained = names.Name(read.base, parameters=read.parameters)
     return f"python -m compute train {shlex.quote(str(untrained))} {shlex.quote(read.trained_on)}"

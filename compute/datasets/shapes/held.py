@@ -200,7 +200,7 @@ class Held:
         """
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:
-            # Whoever asks for judgements has said so; numbers that may be grades do not deny it.
+            # The caller wants judgements, and numbers that may be grades do not contradict it.
             rows = (
                 self.unclear if rankings.graded(self.unclear.first(_SAMPLE, "number"))[0] else None
             )

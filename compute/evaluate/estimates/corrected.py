@@ -30,7 +30,8 @@ class Batch:
     rows: Counts
     """(n,) Of the frame, all of them judged or passed over."""
     chances: Values
-    """(N,) Of every row: 1 for what was judged before, 0 for what could not be drawn."""
+    """(N,) Inclusion probability of every row: 1 if it was judged before, 0 if it could not be
+    drawn."""
     weight: float
     """Weight of the batch among the others; it depends on sizes, not on grades."""
 

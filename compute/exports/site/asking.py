@@ -1,4 +1,4 @@
-"""What a site asks of a home: of the datasets that are wanted, with texts as far as they may be."""
+"""Queries of a site to a home: of the wanted datasets, with texts as far as licences allow."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,17 +29,17 @@ _TEXTS = {"text": "text", "query": "query_id", "title": "doc_id"}
 """Columns of texts, and the columns beside which they are texts."""
 
 MOST_PRINTED_LETTERS = 2_000
-"""Of a document's text."""
+"""Most letters of a document's text."""
 _LONG = re.compile(rf"^(.{{{MOST_PRINTED_LETTERS}}}).+$", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for; nothing named means all."""
+    """Options of a site; empty ones mean all."""
 
     title: str = "Retrieval results"
     by: str = ""
-    """Who publishes it."""
+    """Publisher of the site."""
     datasets: tuple[str, ...] = ()
     measures: tuple[str, ...] = ()
     texts: bool = False
@@ -144,7 +144,7 @@ class SiteAsk(StoreAsk):
         return dict(zip(rows["system"], rows["title"], strict=True))
 
     def with_texts(self, dataset: Dataset) -> bool:
-        """Whether texts of the dataset stand on the site: asked for, not forbidden, and stored."""
+        """Whether the site has texts of the dataset: requested, allowed, and stored."""
         there = ("documents", dataset.collection, "") in self.overlays.reading.parts
         return self.wanted.texts and dataset.may_hand_on_texts and there
 
@@ -155,7 +155,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def _unwanted(self) -> set[str]:
-        """What is stored of datasets that the site is not of."""
+        """Stored names of datasets that the site leaves out."""
         if not self.wanted.datasets:
             return set()
         names = {name for row in self.datasets for name in (row.name, row.collection, *row.parts)}

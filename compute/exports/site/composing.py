@@ -99,6 +99,6 @@ def made(site: SiteAsk, ask: Ask) -> Steps:
 
 
 def recorded(site: SiteAsk, behind: Inputs) -> dict[str, Any]:
-    """What numbers rest on, as JSON values without paths of this machine."""
+    """Inputs of numbers, as JSON values without paths of this machine."""
     version = site.manifest, site.judgement
     return view_provenance.record(site.store, behind, version=version, choice=site.choice)

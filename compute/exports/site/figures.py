@@ -33,7 +33,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
 
 
 def changes(one: Any, other: Any) -> Any:
-    """What is to be put into one value to have the other; of a list by the places of its items."""
+    """Changes that turn one value into the other; of a list by the places of its items."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: (one.get(key), other.get(key)) for key in {**one, **other}}
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -51,10 +51,10 @@ class Ways(NamedTuple):
     of: Callable[..., str]
     """The address for what a mark carries; empty for none."""
     made: list[list[str]]
-    """Those of all marks that have one, each in a list of its own."""
+    """Values of all marks that have one, each in a list of its own."""
 
     def marks(self, carried: Any) -> list[Any]:
-        """What marks carry instead; rows of a matrix are nested."""
+        """Replacement values of marks; rows of a matrix are nested."""
         if isinstance(carried, list) and carried and isinstance(carried[0], list):
             return [self.marks(one) for one in carried]
         names = carried if isinstance(carried, list) else [carried]
@@ -79,7 +79,7 @@ def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
 
 
 def looks() -> dict[str, Any]:
-    """What all figures of a theme share, and the colours of those that the browser draws."""
+    """Shared layout of all figures of a theme, and the colours of those that the browser draws."""
     return {
         theme: {
             "template": template(theme).to_plotly_json(),

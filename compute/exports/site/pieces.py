@@ -1,4 +1,4 @@
-"""What the browser reads to show any two systems, and the ranked lists of any query."""
+"""Data for the browser to show any two systems, and the ranked lists of any query."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -26,7 +26,7 @@ class Shown:
     """Controls that the site goes over, by their keys, and which of their options: EVERY, ONE,
     ALONE, or these."""
     tool: str = ""
-    """What the browser shows below it of any values, by its name in the script."""
+    """Tool that the browser shows below, for any values, by its name in the script."""
 
 
 _OF_DATASETS = {"dataset": EVERY, "measure": ONE}
@@ -51,7 +51,7 @@ _SHOWN: Mapping[str, Shown] = {
 
 
 def shown(page: str) -> Shown:
-    """Which views of a page the site has."""
+    """Views of a page that the site has."""
     return _SHOWN.get(page, Shown(_OF_DATASETS))
 
 
@@ -61,7 +61,7 @@ class View(NamedTuple):
     page: str
     values: Mapping[str, str]
     path: str
-    """Of its file in the site."""
+    """Path of its file in the site."""
     words: Sequence[str]
     """Titles of the values."""
 
@@ -74,7 +74,7 @@ class View(NamedTuple):
 
 
 class Views:
-    """All views of a site, each page's in their order, and what leads to which."""
+    """All views of a site, each page's in their order, and the links between them."""
 
     def __init__(self, ask: Ask, pages: Mapping[str, Page], wanted: Callable[..., bool]) -> None:
         """`wanted` says of a control's key, a value and those so far whether it has a view."""

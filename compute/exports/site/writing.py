@@ -42,7 +42,7 @@ _FILES = {
     MANIFEST: "What this site is made of",
     "CITATION.txt": "How to cite it",
 }
-"""What every page links to at its foot."""
+"""Files that every page links to at its foot."""
 
 
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
 
 
 def _made(site: SiteAsk) -> dict[str, Any]:
-    """Who made the site of what, when, with which version."""
+    """Record of the site: maker, datasets, time and version."""
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     printed = published.results()[["source", "paper"]].drop_duplicates("source")
     scored = frozenset(site.scored_by)
@@ -241,14 +241,14 @@ def _without_texts(site: SiteAsk) -> Iterator[str]:
         if not row.may_hand_on_texts:
             yield (
                 f"{row.name}: its texts are not on the site, its licence ({row.licence}) is not"
-                " known to let them be handed on"
+                " known to allow their redistribution"
             )
         elif not site.with_texts(row) and not row.parts:
             yield f"{row.name}: {next_steps.without_texts(row)}"
 
 
 def _citation(made: Mapping[str, Any]) -> str:
-    """How to cite the board, and what made it."""
+    """Citation of the site and of Beirscope."""
     who, day = made["by"] or "(who publishes it)", made["made"][:10]
     papers = sorted(set(made["in_print"].values()))
     return "\n".join(

@@ -42,7 +42,7 @@ def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
         finally:
             remove(gathered)
             packed.unlink(missing_ok=True)
-        # TREC's Deep Learning tracks count what is judged 1 as not relevant.
+        # TREC's Deep Learning tracks count grade 1 as not relevant.
         level = 1 + ("/trec-dl-" in identifier)
         return imports.import_dataset(bench, called, path=to, level=level)
 

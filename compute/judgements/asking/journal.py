@@ -178,7 +178,7 @@ def asked(store: Store, dataset: str, machine: str) -> DataFrame:
 
 
 def grades(rows: DataFrame) -> DataFrame:
-    """query_id, doc_id, relevance of what was asked and graded."""
+    """query_id, doc_id, relevance of the graded pairs."""
     found = rows.loc[rows["outcome"] == GRADE, ["query_id", "doc_id", "relevance"]]
     found = found.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
     return found.astype({"relevance": "int32"})
@@ -244,7 +244,7 @@ def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterat
 
 
 def forget(store: Store, dataset: str, machine: str = "") -> None:
-    """Drop what was asked about a dataset, of one machine or of all."""
+    """Drop the requests about a dataset, of one machine or of all."""
     own = requests.c.dataset == dataset
     if machine:
         own &= requests.c.machine == machine

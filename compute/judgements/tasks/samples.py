@@ -1,4 +1,4 @@
-"""Samples behind tasks: what was drawn, with which sizes and priorities, stored and read again.
+"""Samples behind tasks: the drawn pairs, with their sizes and priorities, stored and read again.
 
 A batch keeps every pair that it could have drawn, since the chances of those that were drawn rest
 on all of them; the pairs of the frame that it does not keep had been judged before.
@@ -134,7 +134,7 @@ def draw(
     """A batch from what is not known: the grades (N,), NaN where not judged.
 
     The chances follow what those grades predict, as they are before the draw. Raises WrongInput
-    where nothing is left to judge that tells what is asked.
+    where no pair is left to judge for the goal.
     """
     judged = ~np.isnan(known)
     size = _sizes(frame, asked, known, shares_of(frame, asked, known))
@@ -170,7 +170,7 @@ def baseline_of(frame: Frame, asked: Asked) -> int | None:
 
 
 def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
-    """n, reach: half the widest 95% interval that so many judgements should give of what is asked.
+    """n, reach: half the widest 95% interval that this many judgements should give of the goal.
 
     That is of a system's score, of its difference to the baseline, or of that of two systems, each
     by itself. `known`: as of `draw`, with the same errors. Where nothing is judged a pair may as
@@ -204,7 +204,7 @@ def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
 
 
 def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
-    """(N,) How likely each pair is relevant, by what is judged."""
+    """(N,) Probability that each pair is relevant, by the judgements."""
     given = prediction.features(frame)
     return corrected.predicted(frame, given, known, asked.levels(known))[:, 0]
 

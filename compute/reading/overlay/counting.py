@@ -158,7 +158,7 @@ class Tally:
         touched: dict[str, list[str]] = {}
         for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():
             touched.setdefault(dataset, []).append(query_id)
-        # What is published stays when the transaction does not.
+        # Published results stay when the transaction does not.
         official = {dataset: self._load(dataset) for dataset in touched}
         with self._transaction():
             for dataset, queries in touched.items():

@@ -152,8 +152,8 @@ def official(
 ) -> Scored | None:
     """The published scores of a dataset, of these parts; None where there are none.
 
-    The cursor's relation `judged` has its official judgements. Measures of `anew` replace
-    those that were scored: their values are for `rescore` to fill, of all queries.
+    The cursor's relation `judged` has its official judgements. Measures of `rescored`
+    replace those that were scored: their values are for `rescore` to fill, of all queries.
     """
     kinds = ("hits", "top", "scores", "queries")
     of_dataset = (part for part in live if part.dataset == dataset)

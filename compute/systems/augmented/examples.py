@@ -1,4 +1,4 @@
-"""Examples: queries with what is judged of them, BM25's hard negatives, and documents by row."""
+"""Examples: queries with their judgements, BM25's hard negatives, and documents by row."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,12 +34,13 @@ class Queries:
     judged: list[set[int]]
     """Rows judged relevant."""
     hard: list[NDArray[np.int64]]
-    """Rows that BM25 finds and nobody judged relevant, the best first; none for held-out ones."""
+    """Rows that BM25 finds and that are not judged relevant, the best first; none for held-out
+    ones."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """What a training reads."""
+    """Material of a training."""
 
     documents: Documents
     train: Queries
@@ -57,7 +58,7 @@ class Pairs:
     rows: NDArray[np.int64]
     """Distinct documents of the batch."""
     positive: NDArray[np.int64]
-    """Of each query the place of its relevant document in `rows`."""
+    """Place of each query's relevant document in `rows`."""
     masked: NDArray[np.bool_]
     """queries x rows: other documents that are judged relevant, no negatives."""
 
@@ -158,7 +159,7 @@ def _queries(
 def _hits(
     hits: DataFrame, row: Mapping[str, int], relevant: Mapping[str, set[int]], hard_from: int
 ) -> dict[str, NDArray[np.int64]]:
-    """By query the first rows that BM25 finds and that are not judged relevant to it."""
+    """First rows of each query that BM25 finds and that are not judged relevant to it."""
     found: dict[str, NDArray[np.int64]] = {}
     for query_id, group in hits.sort_values(["query_id", "rank"]).groupby("query_id", sort=False):
         judged = relevant.get(str(query_id), set())

@@ -1,4 +1,4 @@
-"""What is minimised: a contrastive loss over BM25 scores, and a price on augmentation.
+"""Training objective: a contrastive loss over BM25 scores, and a price on augmentation.
 
 score(q, d) = (w(q) * v * (bow(q) + a(q)))^T f(d), `*` element by element. The vocabulary here is
 that of the training collection: a piece that stands in no document scores nothing.
@@ -56,7 +56,7 @@ def sparsity(added: Tensor, prices: Tensor) -> Tensor:
 
 
 def _columns(documents: Tensor, pieces: Tensor) -> Tensor:
-    """Some columns of a sparse matrix, dense; `pieces` ascend."""
+    """Dense columns of a sparse matrix; `pieces` ascend."""
     found: Any = documents.coalesce()
     rows, columns = found.indices()
     place = torch.searchsorted(pieces, columns).clamp(max=len(pieces) - 1)

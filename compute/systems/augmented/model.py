@@ -25,25 +25,26 @@ from compute.systems.neural import weights as loading_weights
 HEADS = "heads.safetensors"
 ABOUT = "augmented.json"
 RIDGE = 1e-2
-"""Of the least squares that the heads start from, relative to the mean square of a dimension."""
+"""Ridge of the least squares from which the heads start, relative to the mean square of a
+dimension."""
 START = 1e-3
-"""What every piece of the collection is added at the start: above 0, where ReLU has a slope."""
+"""Initial weight of every added piece of the corpus: above 0, where ReLU has a slope."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How queries are scored; stored beside the weights."""
+    """Shape of the query scoring; stored with the weights."""
 
     k1: float
     b: float
     weighted: bool
-    """Whether pieces of the query have weights; else each weighs 1."""
+    """True if pieces of the query have weights; else each weighs 1."""
     bm25: bool
-    """Whether documents are BM25 vectors; else bags of words, without IDF."""
+    """True if documents are BM25 vectors; else bags of words, without IDF."""
     max_length: int
     """Pieces of a query that are read, [CLS] among them."""
     precision: str = "float32"
-    """In which the encoder multiplies: float32 or bfloat16."""
+    """Precision in which the encoder multiplies: float32 or bfloat16."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Batch:
     input_ids: Tensor
     mask: Tensor
     query: Tensor
-    """Of each distinct piece of a query: its row,"""
+    """Row of the query for each distinct piece,"""
     piece: Tensor
     """its number,"""
     place: Tensor
@@ -188,7 +189,7 @@ def load(folder: Path) -> Augmenter:
 
 
 def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
-    """What `Augmenter.batch` says."""
+    """Batch for `Augmenter.batch`."""
     cls = vectors.first_piece()
     cut = [list(pieces[: max_length - 1]) for pieces in queries]
     longest = 1 + max(map(len, cut), default=0)
@@ -210,7 +211,7 @@ def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
 
 @torch.inference_mode()
 def weights(model: Augmenter, of: Batch) -> list[list[tuple[int, bool, float]]]:
-    """Of each query its augmented query: piece, whether the query has it, w (bow + a).
+    """Augmented queries: piece, whether the query has it, w (bow + a).
 
     First those of the query in its order, then what is added, the heaviest first.
     """

@@ -19,7 +19,7 @@ from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
 from compute.systems.searcher import Ask, Progress, Request, Span
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -44,17 +44,17 @@ class Augmented(OfCheckpoint):
     k1: float = 0.9
     b: float = 0.4
     bm25: bool = True
-    """Whether a piece found scores by BM25, else 1, as in a bag of words."""
+    """True if a found piece scores by BM25, else 1, as in a bag of words."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
     @property
     def lexical(self) -> WordPiece:
-        """What the index is made by."""
+        """Lexical system that makes the index."""
         return WordPiece(k1=self.k1, b=self.b)
 
     def index_identity(self) -> dict[str, Any]:
-        """That of `bm25-wordpiece`."""
+        """Identity of the index of `bm25-wordpiece`."""
         return self.lexical.index_identity()
 
     def identity(self) -> dict[str, Any]:
@@ -71,21 +71,21 @@ class Augmented(OfCheckpoint):
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """That of `bm25-wordpiece`."""
+        """Index of `bm25-wordpiece`."""
         return self.lexical.index(documents, folder, settings, progress)
 
     def piece_documents(self, settings: Settings) -> int:
-        """As of `bm25-wordpiece`."""
+        """Piece size of `bm25-wordpiece`."""
         return self.lexical.piece_documents(settings)
 
     def piece_identity(self) -> dict[str, Any]:
-        """That of `bm25-wordpiece`."""
+        """Piece identity of `bm25-wordpiece`."""
         return self.lexical.piece_identity()
 
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """That of `bm25-wordpiece`."""
+        """Make a piece as `bm25-wordpiece` does."""
         self.lexical.make_piece(documents, span, folder, settings, progress)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
@@ -95,7 +95,8 @@ class Augmented(OfCheckpoint):
         return lucene.search_singly(folder, request, texts, self._options())
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
-        """query_id, piece, in_query, weight: what is asked of each of `queries` (query_id, text).
+        """query_id, piece, in_query, weight: the augmented terms of each of `queries` (query_id,
+        text).
 
         The pieces of the query stand first, in its order and with those of weight 0.
         """

@@ -33,7 +33,7 @@ CHUNK = 48
 STARTS_FROM = 1_000
 """Training queries whose encodings the heads start from."""
 SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
-"""What w may start from."""
+"""Possible initial values of w."""
 CALIBRATED_ON = 5
 """Batches that choose it."""
 WARM_UP = 0.1
@@ -47,7 +47,7 @@ CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 def train(
     recipe: Parameters, material: Material, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """What `Recipe.train` says: facts, and the model of the best epoch in `folder / MODEL`."""
+    """Train as `Recipe.train` says: facts, and the model of the best epoch in `folder / MODEL`."""
     weights.torch_on(settings)
     with threads(settings.threads):
         found = examples.read(material, material.about["hard_from"], quiet)
@@ -282,7 +282,7 @@ def weighted(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
 
 
 def prices(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
-    """What a piece costs when it is added: sqrt(df / N), or 1."""
+    """Price of adding each piece: sqrt(df / N), or 1."""
     documents = examples.documents
     shares = np.sqrt(documents.frequencies[pieces] / documents.total).astype(np.float32)
     return torch.from_numpy(np.ones_like(shares) if recipe.price == "uniform" else shares)

@@ -22,7 +22,7 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Documents:
-    """Some documents of a collection as rows of counts, and what BM25 knows of all of them."""
+    """Documents of a corpus as rows of counts, with BM25's statistics of the whole corpus."""
 
     doc_ids: tuple[str, ...]
     counts: sparse.csr_array
@@ -32,9 +32,9 @@ class Documents:
     total: int
     """Documents of the collection that have a piece: N."""
     mean_length: float
-    """Of those, in pieces: M."""
+    """Mean length in pieces: M."""
     frequencies: NDArray[np.int64]
-    """By piece, in how many documents of the collection it stands: df."""
+    """Document frequency of each piece: df."""
 
     @property
     def idf(self) -> Vector:
@@ -112,7 +112,7 @@ def names() -> list[str]:
 def _counted(
     file: pq.ParquetFile,
 ) -> Iterator[tuple[list[str], list[tuple[NDArray[np.int32], NDArray[np.int32]]]]]:
-    """By batch: ids, and the pieces of each document with their counts."""
+    """Batches of ids, and the pieces of each document with their counts."""
     tokeniser = word_pieces.word_pieces()
     columns = ["doc_id", "title", "text"]
     for batch in file.iter_batches(_BATCH, columns=columns):

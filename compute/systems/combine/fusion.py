@@ -14,16 +14,16 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.searcher import AskWith, Request, at_least, between, no_hits
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 NORMALS = ("minmax", "zscore", "none")
-"""How scores of one query are made comparable before they are added."""
+"""Normalisations that make the scores of one query comparable before they are added."""
 
 
 class Fusion:
-    """Combines runs alone: it needs no library and reads no documents."""
+    """Only combines runs: it needs no library and reads no documents."""
 
     READS_DOCUMENTS: ClassVar[bool] = False
 

@@ -25,7 +25,7 @@ from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Request, at_least, no_hits
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 

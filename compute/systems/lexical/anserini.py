@@ -23,7 +23,7 @@ VERSION = "1.7.1"
 """Part of the identity of what it indexes: its analysers change with it."""
 
 TOPICS = "topics.tsv"
-"""In the folder that a search works in: Anserini takes a path with a blank for two."""
+"""File of topics in the folder of a search: Anserini takes a path with a blank for two."""
 _LEASH = Path(__file__).with_name("end_with_parent.py")
 _ASKING = Path(__file__).with_name("lucene_latency.py")
 _MERGING = Path(__file__).with_name("lucene_merge.py")

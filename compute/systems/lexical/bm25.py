@@ -17,7 +17,7 @@ from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
 from compute.systems.searcher import Ask, Progress, Request, Span, at_least, between
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -25,9 +25,9 @@ ANALYSERS = {
     "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
     "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
 }
-"""By language; documents and queries of any other are analysed as English."""
+"""Analysers by language; documents and queries in other languages are analysed as English."""
 _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
-"""How many terms a word may be; on average a Polish one is 1.2."""
+"""Most terms of a word; on average a Polish word has 1.2."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Bm25:
     k1: float = 0.9
     b: float = 0.4
     language: str = field(default="en", kw_only=True)
-    """That of the dataset, where there is an analyser for it: en or pl."""
+    """Language of the dataset, if it has an analyser: en or pl."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b")
     FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
@@ -100,7 +100,7 @@ class Bm25:
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """That of the index."""
+        """Identity of the index."""
         return self.index_identity()
 
     def make_piece(
@@ -123,7 +123,7 @@ class Bm25:
         return lucene.merge(folder, settings)
 
     def _indexing(self) -> list[str]:
-        """What tells Anserini how to index a collection."""
+        """Options of Anserini for indexing a corpus."""
         # Document vectors are what RM3 reads.
         options = ["-collection", "JsonCollection", "-storeDocvectors"]
         return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
@@ -153,7 +153,7 @@ class Bm25:
         return ANALYSERS[self.language]
 
     def _analysis(self) -> list[str]:
-        """What tells Anserini's commands which analyser to take."""
+        """Options of Anserini's commands for the analyser."""
         return [] if self.language == "en" else ["-language", self.language]
 
     def _record(self, title: str, text: str) -> dict[str, str]:

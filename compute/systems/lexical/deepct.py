@@ -69,7 +69,7 @@ class DeepCt(Weighted, Bm25):
         return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
 
     def piece_identity(self) -> dict[str, Any]:
-        """That of the index."""
+        """Identity of the index."""
         return self.index_identity() | {"shard": SHARD}
 
     def _term_options(self) -> list[str]:

@@ -30,7 +30,7 @@ _SECONDS = b"seconds"
 _T5 = Checkpoint("BeIR/query-gen-msmarco-t5-base-v1")
 
 Ask = Callable[[list[str], list[int]], list[list[str]]]
-"""From texts, and what the random numbers begin with, to the queries of each text."""
+"""Function from texts and a random seed to the queries of each text."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Generator:
 
     Each word is drawn from the `top_k` likeliest, of these from the fewest that together have
     probability `top_p` (1: all of them). The model reads title and text, joined with a blank, cut
-    to `max_input` pieces, and writes at most `max_length`. Random numbers begin anew with `seed`
+    to `max_input` pieces, and writes at most `max_length`. Random numbers restart with `seed`
     for each few documents, so that what was interrupted goes on as it would have.
     Raises WrongInput for values that make no sense.
     """
@@ -162,7 +162,7 @@ class Doc2Query(OfCheckpoint, Bm25):
 
     @property
     def generator(self) -> Generator:
-        """What asks the queries."""
+        """Generator of the queries."""
         return Generator(
             self.checkpoint, self.number, self.top_k, self.top_p, self.seed, self.max_length
         )
@@ -182,7 +182,7 @@ class Doc2Query(OfCheckpoint, Bm25):
 
 
 def seconds(shards: Iterable[Path]) -> float:
-    """How long asking took, through all interruptions; loading the model is not in it."""
+    """Seconds of generation, through all interruptions, without loading the model."""
     metadata = (pq.read_schema(shard).metadata or {} for shard in shards)
     return sum(float(found.get(_SECONDS, 0)) for found in metadata)
 

@@ -26,14 +26,14 @@ from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
 from compute.systems.searcher import Ask, Progress, Request, Span, at_least
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Weights = dict[str, int]
 """Terms, without blanks, and how often each stands in the document or query: 1 or more."""
 Encode = Callable[[list[str]], list[Weights]]
-"""From texts to the weighted terms of each, in their order."""
+"""Function from texts to the weighted terms of each, in their order."""
 
 SHARD = 512
 """Documents in one file: what an interrupted encoding loses at most."""
@@ -52,7 +52,7 @@ class Weighted(OfCheckpoint, ABC):
 
     @abstractmethod
     def _term_options(self) -> list[str]:
-        """How Anserini indexes the terms, each repeated as often as its weight says."""
+        """Options of Anserini for indexing terms, each repeated according to its weight."""
 
     def check(self) -> None:
         """Raises Unavailable when Java, a library or the weights are missing."""
@@ -121,7 +121,7 @@ class Impact(Weighted):
         return _IMPACTS
 
     def piece_identity(self) -> dict[str, Any]:
-        """That of the index."""
+        """Identity of the index."""
         return self.index_identity() | {"shard": SHARD}
 
     def search(self, folder: Path, request: Request) -> DataFrame:

@@ -29,14 +29,14 @@ from compute.systems.lexical import anserini
 from compute.systems.neural import encoding
 from compute.systems.searcher import Progress, Request, Span, no_hits
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 CLAUSES = 1024
 """Lucene refuses queries of more distinct terms."""
 INDEX, PIECES = "lucene", "pieces"
-"""In the folder of an index: Lucene's, and those that it is made from."""
+"""Subfolders of an index: Lucene's, and those of its pieces."""
 _COUNTS = ("documents", "indexed", "empty")
 _FILE = 10_000
 """Documents in a file of a collection."""

@@ -1,7 +1,7 @@
 """Put Lucene indexes together as one: `python lucene_merge.py JAR HEAP TARGET PIECE…`.
 
 Their files are copied, not indexed again: statistics are those of all documents, as nothing in a
-piece depends on the others. Started as a script, away from whoever asks: a process holds one JVM
+piece depends on the others. Started as a script, apart from its caller: a process holds one JVM
 for ever.
 """
 

@@ -24,7 +24,7 @@ from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
 from compute.systems.searcher import Ask, Progress, Request, Span, no_hits
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -44,7 +44,7 @@ LAYOUT = (
 SAMPLE = 200
 """Documents whose beginnings are the queries that the recall of an approximate index is told by."""
 MERGING, COMPARING = "making one file of the vectors", "comparing with exact search"
-"""What progress without a number says."""
+"""Progress messages without a number."""
 _FACTS = "facts.json"
 _SEED = 20_210
 
@@ -74,7 +74,7 @@ class Embedding(ABC):
 
     @property
     def layout(self) -> vectors.Layout:
-        """How vectors are kept and searched."""
+        """Layout of vectors for storing and searching."""
         return vectors.Layout(
             self.index_kind,
             self.dtype,
@@ -92,11 +92,11 @@ class Embedding(ABC):
 
     @abstractmethod
     def vectors_identity(self) -> dict[str, Any]:
-        """What the vectors depend on: weights, pooling, cut, fields."""
+        """Identity of the vectors: weights, pooling, cut, fields."""
 
     @abstractmethod
     def join(self, title: str, text: str) -> Any:
-        """What the model reads of a document."""
+        """Function from a document to the text for the model."""
 
     @abstractmethod
     def encoder(self, settings: Settings, of: str) -> Encode:

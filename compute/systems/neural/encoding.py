@@ -25,13 +25,14 @@ SLICE = 128
 """Texts handed to a model at once, and between two reports of progress."""
 
 Encode = Callable[[list[Any]], Iterable[Any]]
-"""From texts to one array for each, in their order."""
+"""Function from texts to one array for each, in their order."""
 Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
-"""From what was encoded of a shard to the arrays stored of it; the one named "" is written last."""
+"""Function from the encoded texts of a shard to its stored arrays; the one named "" is written
+last."""
 
 
 def joined(title: str, text: str) -> str:
-    """What most systems read of a document: title, a space, text; without blanks around it.
+    """Text of a document for most systems: title, a space, text; without blanks around it.
 
     To RoBERTa's tokenizer a blank in front is another first word.
     """
@@ -39,7 +40,7 @@ def joined(title: str, text: str) -> str:
 
 
 LOADING = "loading the model"
-"""What progress without a number says."""
+"""Progress message without a number."""
 
 
 def vectors(rows: list[Any]) -> dict[str, np.ndarray]:
@@ -106,7 +107,7 @@ def by_length(
     lengths: Sequence[int],
     report: Callable[[int], None] = lambda done: None,
 ) -> list[Any]:
-    """What `encode` makes of each text, in their order; it is given texts of like length."""
+    """Results of `encode` for each text, in their order; it is given texts of similar length."""
     rows: list[Any] = [None] * len(texts)
     order = np.argsort(lengths, kind="stable").tolist()
     for start in range(0, len(order), SLICE):

@@ -20,7 +20,7 @@ from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
 from compute.systems.searcher import Ask, Progress, Request, Span, at_least, no_hits
 
-# For types alone: the catalogue of systems loads no pandas.
+# Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -133,7 +133,7 @@ class LateInteraction(OfCheckpoint):
         return encoding.whole_shards(settings.shard_documents)
 
     def piece_identity(self) -> dict[str, Any]:
-        """What token vectors of documents depend on."""
+        """Identity of the token vectors of documents."""
         identity = self.index_identity()
         for other in ("query_length", "approximate"):
             del identity[other]

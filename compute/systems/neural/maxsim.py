@@ -13,7 +13,7 @@ import numpy as np
 from compute.systems.neural import encoding
 
 NAME = "tokens"
-"""Of the files of token vectors in the folder of an index."""
+"""Name of the files of token vectors in the folder of an index."""
 _AT_ONCE = 65_536
 """Token vectors of documents compared at once: 100 MB of 384 dimensions."""
 

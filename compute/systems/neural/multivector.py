@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 BATCH = 32
 
 Encode = Callable[[list[str]], list[np.ndarray]]
-"""From texts to float32 arrays (tokens, dimensions), in their order."""
+"""Function from texts to float32 arrays (tokens, dimensions), in their order."""
 
 
 def load(
@@ -50,7 +50,8 @@ def is_late_interaction(folder: Path) -> bool:
 
 
 def kind(folder: Path) -> str:
-    """What sentence-transformers saved the model in `folder` as; empty where it says nothing."""
+    """Kind of the model that sentence-transformers recorded in `folder`; empty if it recorded
+    none."""
     return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
 
 
@@ -109,5 +110,5 @@ def _cut(
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """What a JSON file holds; nothing where there is none."""
+    """Content of a JSON file; empty if there is none."""
     return json_files.read(file) if file.is_file() else {}

@@ -103,7 +103,7 @@ class UseQa(OfCheckpoint, Embedding):
 def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
     """The SavedModel, and what makes TensorFlow's strings of texts. Raises Unavailable."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # By name: whoever has not installed the extra has no types of it either.
+    # By name: without the extra there is no types of it either.
     tensorflow = importlib.import_module("tensorflow")
     # Its operations are what the model is written in.
     importlib.import_module("tensorflow_text")
@@ -123,7 +123,7 @@ def _unit(outputs: Any) -> np.ndarray:
 
 
 def _cached() -> Path:
-    """Where the model of TensorFlow Hub lies once it was fetched."""
+    """Folder of the model from TensorFlow Hub once it was fetched."""
     root = os.environ.get("TFHUB_CACHE_DIR") or "~/.cache/tfhub"
     return Path(root).expanduser() / NAME.replace("/", "--")
 

@@ -27,7 +27,7 @@ TRAINED = "trained.faiss"
 COMPARED = "compared.npz"
 """Queries and what exact search finds for them, in the folder of an approximate index."""
 TRAINING, ADDING = "training the index", "vectors in the index"
-"""What progress says, without a number and with one."""
+"""Progress messages, without a number and with one."""
 DEPTH = 100
 """Hits that the recall of an approximate index is told for."""
 _BLOCK = 65_536
@@ -39,9 +39,9 @@ _MOST = 2**31 - 1
 _TRAINING = 128
 """Vectors that the clustering of IVF sees for each cluster."""
 _SAMPLE_BYTES = 1 << 30
-"""What the vectors that product quantisation is trained on take at most."""
+"""Maximum size of the vectors on which product quantisation is trained."""
 _CENTROIDS = 256
-"""Of each part of a vector that product quantisation makes one byte of."""
+"""Number of centroids for each part of a vector that becomes one byte."""
 _MAPPED = 2 << 30
 """Bytes of a memory-mapped file that may stay in memory while it is read."""
 _BETWEEN = 16
@@ -49,19 +49,19 @@ _BETWEEN = 16
 
 
 Nearest = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-"""From queries and a depth to the scores and places of documents, best first."""
+"""Function from queries and a depth to the scores and places of documents, best first."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How vectors are kept and searched.
+    """Layout of vectors for storing and searching.
 
     HNSW: `m` links of each vector, `ef_construction` and `ef_search` candidates while it is built
     and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters, 0 for four times
     the square root of the number of documents, `nprobe` of them searched. With `pq`, the index has
     that many bytes of each vector in place of its numbers (product quantisation: Jégou et al., PAMI
-    2011), and with `refine` so many candidates, or all hits where more are asked for, are compared
-    anew by the stored vectors.
+    2011), and with `refine` so many candidates, or all hits where more are asked for, are rescored
+    by the stored vectors.
     """
 
     kind: str
@@ -90,7 +90,8 @@ class Layout:
             raise WrongInput(f"refine is {self.refine} without pq: give both, or leave refine out")
 
     def fit(self, count: int, dimensions: int, memory: int) -> None:
-        """Whether so many vectors can be indexed in so many bytes of memory; 0 is no limit.
+        """Raise Unavailable unless so many vectors can be indexed in so many bytes of memory; 0 is
+        no limit.
 
         Raises WrongInput where `pq` does not divide the dimensions, Unavailable where the index
         would need more, by an estimate.
@@ -124,7 +125,7 @@ class Layout:
         return block + sample + coding + round(1.5 * count * ((self.pq or vector) + 8))
 
     def stored(self) -> dict[str, Any]:
-        """What of it the files of an index depend on; nothing for exact 32-bit vectors."""
+        """Part of it that the files of an index depend on; empty for exact 32-bit vectors."""
         kind: dict[str, dict[str, Any]] = {
             "flat": {},
             "hnsw": {"index": "hnsw", "m": self.m, "ef_construction": self.ef_construction},
@@ -135,7 +136,7 @@ class Layout:
         return kind[self.kind] | quantised | dtype
 
     def ranker(self) -> str:
-        """How the stored vectors are searched."""
+        """Description of the search over the stored vectors."""
         searched = {
             "flat": "exact inner product",
             "hnsw": f"hnsw inner product, ef_search {self.ef_search}",
@@ -189,7 +190,7 @@ class Layout:
         return min(self.nlist or round(4 * count**0.5), count)
 
     def _training(self, nlist: int, dimensions: int) -> int:
-        """How many vectors so many clusters are trained on, at most."""
+        """Most vectors on which so many clusters are trained."""
         # Twice the clusters, since evenly spread vectors may be half as many as asked for.
         most = max(_SAMPLE_BYTES // (4 * dimensions), 2 * nlist)
         return min(_TRAINING * nlist, most) if self.pq else _TRAINING * nlist
@@ -286,7 +287,7 @@ def keep_compared(folder: Path, queries: Sequence[np.ndarray], exact: np.ndarray
 
 
 def compared(folder: Path) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """What `keep_compared` wrote; None where it wrote nothing, as of an exact index."""
+    """Result of `keep_compared`; None if it wrote nothing, as for an exact index."""
     if not (folder / COMPARED).exists():
         return None
     with np.load(folder / COMPARED) as kept:
@@ -345,7 +346,7 @@ def _pieces(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _forget(shard: np.ndarray) -> None:
-    """Let the pages of a large memory-mapped file go, which count as this process's memory."""
+    """Release the pages of a large memory-mapped file, which count as this process's memory."""
     if isinstance(shard.base, mmap.mmap) and shard.nbytes > _MAPPED:
         shard.base.madvise(mmap.MADV_DONTNEED)
 

@@ -32,7 +32,7 @@ LIBRARIES = ("torch", "sentence_transformers", "accelerate", "datasets", "faiss"
 CHECKPOINT_SECONDS = 120.0
 """Between two checkpoints: what a killed training does again, at most."""
 _SCALES = {"cosine": 20.0, "dot": 1.0}
-"""What similarities are multiplied with before the softmax, as sentence-transformers has it."""
+"""Factors of similarities before the softmax, as in sentence-transformers."""
 
 Pairs = Callable[[int], list[tuple[str, str]]]
 """The pairs (text, its positive) of a step, from 0."""
@@ -40,7 +40,7 @@ Pairs = Callable[[int], list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Fit:
-    """How a bi-encoder is trained: AdamW, a rate that rises for `warmup` steps and falls to 0.
+    """Training of a bi-encoder: AdamW, a rate that rises for `warmup` steps and falls to 0.
 
     Texts are cut to `max_length` word pieces, 0 for the model's own. `similarity` is cosine or
     dot; empty, it is what the model says, else `otherwise`.
@@ -102,7 +102,7 @@ def fit(
 
 
 def _says(start: Path) -> str:
-    """What a model compares by, as it says; where its last module makes unit length, cosine."""
+    """Similarity function that a model declares; cosine if its last module makes unit length."""
     file = start / "config_sentence_transformers.json"
     about = json_files.read(file) if file.is_file() else {}
     modules = start / "modules.json"

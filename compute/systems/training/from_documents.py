@@ -1,4 +1,4 @@
-"""What recipes share that learn from documents alone: no judgement is read."""
+"""Shared parts of recipes that learn only from documents: no judgement is read."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ _SEED = 20_210
 
 @dataclass(frozen=True)
 class Unjudged(OfCheckpoint):
-    """A bi-encoder fine-tuned with in-batch negatives, on pairs that documents alone give.
+    """A bi-encoder fine-tuned with in-batch negatives, on pairs from only the documents.
 
     Raises WrongInput for a batch, rate, length or seed that makes no sense.
     """

@@ -25,7 +25,7 @@ from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
 
 Asked = list[tuple[list[str], str]]
-"""Of each document: its queries, and what they are to find."""
+"""Queries of each document, and the texts that they should find."""
 
 T5 = "t5"
 
@@ -58,7 +58,7 @@ class GenQ(Unjudged):
 
     @property
     def generator(self) -> Generator:
-        """What asks the queries, where T5 does."""
+        """Generator of the queries, if T5 makes them."""
         asks = from_text("BeIR/query-gen-msmarco-t5-base-v1")
         return Generator(asks, number=self.number, top_k=25, top_p=0.95)
 

@@ -19,7 +19,7 @@ _LOSSES, _ABOUT = "losses.jsonl", "about.json"
 
 
 def folder(settings: Settings, fingerprint: str) -> Path:
-    """Where a training is under way: its checkpoints and losses, until the model is published."""
+    """Folder of a running training: its checkpoints and losses, until the model is published."""
     return settings.home / "training" / fingerprint
 
 
@@ -35,7 +35,7 @@ def under_way(settings: Settings, system: str) -> DataFrame:
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
             found = json_files.parsed(file.read_text("utf-8"))["system"] == system
-        except (OSError, ValueError, KeyError):  # it is removed, or written anew, in this moment
+        except (OSError, ValueError, KeyError):  # it is removed, or rewritten, at this moment
             continue
         if found:
             return frame(rows(file.parent))
@@ -55,7 +55,7 @@ def frame(found: list[dict[str, Any]]) -> DataFrame:
 
 
 def rows(place: Path) -> list[dict[str, Any]]:
-    """What was written so far; a last line that is not whole yet is left out."""
+    """Losses written so far; an incomplete last line is left out."""
     try:
         lines = (place / _LOSSES).read_text("utf-8").splitlines()
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def rows(place: Path) -> list[dict[str, Any]]:
 class Curve:
     """Writes the losses as they are reported, and tells the progress.
 
-    A training that goes on from a checkpoint reports steps anew: what was written of them goes.
+    A training that resumes from a checkpoint reports steps again: their old rows go.
     """
 
     def __init__(self, place: Path, progress: Progress) -> None:
@@ -89,7 +89,7 @@ class Curve:
         return self._base + time.perf_counter() - self._start
 
     def __call__(self, step: int, total: int, losses: Mapping[str, float]) -> None:
-        """Take in the losses after a step; the report of every step is wanted."""
+        """Record the losses after a step; the report of every step is wanted."""
         if not self._begun:
             self._go_on(step)
         for name, value in losses.items():

@@ -1,4 +1,4 @@
-"""What a recipe offers: a training that can be interrupted, and a system; and its material."""
+"""Interface of a recipe: a training that can be interrupted, its material, and a system."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ MODEL = "model"
 
 @dataclass(frozen=True)
 class Material:
-    """What a model is trained on, as parts of the store by a name that the recipe chooses."""
+    """Training material, as parts of the store by names that the recipe chooses."""
 
     fingerprint: str
     parts: Mapping[str, Part]
     about: Mapping[str, Any]
-    """What chooses or changes examples, as JSON values."""
+    """Options that choose or change examples, as JSON values."""
 
     def path(self, name: str) -> Path:
         """The file of one part."""
@@ -40,7 +40,7 @@ def material(about: Mapping[str, Any], **parts: Part) -> Material:
 
 
 class Recipe(Parametrised, Protocol):
-    """What trains a model, with which a searcher then searches."""
+    """Method that trains a model, with which a searcher then searches."""
 
     SEARCH: ClassVar[tuple[str, ...]]
     """Parameters of its searcher that a name may set besides: they change no model."""
@@ -60,5 +60,5 @@ class Recipe(Parametrised, Protocol):
         ...
 
     def system(self, model: Checkpoint) -> Searcher:
-        """How the trained model searches. `model.folder()` is its folder, when it is needed."""
+        """Searcher of the trained model. `model.folder()` is its folder, when it is needed."""
         ...

@@ -38,7 +38,7 @@ class Kept(Generic[Value]):
             return [value for value, _, _ in self._values.values()]
 
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
-        """The value of a key in a state, made where it is not kept; who asks meanwhile waits.
+        """The value of a key in a state, made if it is not cached; concurrent callers wait.
 
         A key has one value: that of another state goes for it.
         """

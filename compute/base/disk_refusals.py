@@ -18,8 +18,8 @@ from pathlib import Path
 from compute.base.errors import BeirscopeError, Unavailable
 
 SHORT = 8 * 1024**2
-"""Free bytes below which a disk is taken for the one that is full: what failed was often larger,
-and what it had written is removed by the time that anybody asks."""
+"""Free bytes below which a disk counts as the full one: the failed write was often larger, and
+its remains are removed before the disk is checked."""
 
 _BROKEN = "{place} cannot be read or written: look after its disk, or {other}"
 _CLOSED = "{place} is closed to this account: change its permissions, or {other}"
@@ -97,7 +97,7 @@ def explained(home: Path) -> Iterator[None]:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was made from."""
+    """The error and its causes."""
     current: BaseException | None = error
     while current is not None:
         yield current
@@ -105,7 +105,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _number(error: BaseException) -> int | None:
-    """The errno of a refusal; None for anything else, and for what the project says itself."""
+    """The errno of a refusal; None for anything else, and for the project's own errors."""
     if isinstance(error, BeirscopeError):
         return None
     if isinstance(error, sqlite3.Error):

@@ -18,4 +18,4 @@ class Unavailable(BeirscopeError):
 
 
 class Conflict(BeirscopeError):
-    """The request contradicts what is stored, such as a name already taken."""
+    """The request contradicts the store, such as a name already taken."""

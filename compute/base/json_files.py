@@ -1,4 +1,4 @@
-"""JSON that anything may have written: what Python's reader cannot take is the file's fault."""
+"""JSON from any source: a failure of Python's reader is the file's fault."""
 
 import json
 from pathlib import Path

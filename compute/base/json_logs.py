@@ -37,7 +37,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def begin() -> None:
-    """Log warnings to standard error from now on; as JSON what Beirscope itself does, too."""
+    """Log warnings to standard error from now on; as JSON also Beirscope's own actions."""
     handler = logging.StreamHandler()
     handler.setFormatter(Formatter("%(levelname)s %(name)s: %(message)s"))
     if _wanted():

@@ -12,7 +12,7 @@ _BUFFER = 1024**2
 
 
 def opened(path: Path) -> pq.ParquetFile:
-    """A file whose batches come from the disk as they are asked for."""
+    """A file whose batches are read from disk on demand."""
     # PyArrow's default reads the row groups ahead, all of them: the whole collection in memory.
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
 

@@ -92,7 +92,7 @@ def _cell(value: Word) -> str:
 
 
 def _table(frame: DataFrame) -> str:
-    """The frame as text; what is not printable, such as a terminal escape, shows as its code."""
+    """The frame as text; unprintable characters, such as terminal escapes, show as their codes."""
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     for name in shown.select_dtypes("float"):
         there = shown[name].dropna()
@@ -102,10 +102,10 @@ def _table(frame: DataFrame) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with what is not printable, such as a terminal escape, as its code."""
+    """The text with unprintable characters, such as terminal escapes, as their codes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def printable_lines(text: str) -> str:
-    """The same of each line, for what has several, such as a traceback."""
+    """The same for each line of a text, such as a traceback."""
     return "\n".join(map(printable, text.split("\n")))

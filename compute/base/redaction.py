@@ -28,7 +28,7 @@ def keep(secret: str) -> None:
 
 
 def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The text with *** for passwords in addresses, and for what the environment keeps secret."""
+    """The text with *** for passwords in addresses, and for secrets of the environment."""
     named = {value for name, value in environment.items() if _NAMES.search(name.upper())}
     for value in sorted(named | _LOADED, key=len, reverse=True):
         if len(value) >= _SHORTEST:
@@ -39,7 +39,7 @@ def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
 
 
 class Formatter(logging.Formatter):
-    """Lines of a log, tracebacks included, without secrets and what a terminal obeys."""
+    """Lines of a log, tracebacks included, without secrets and terminal escapes."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The lines, masked."""

@@ -1,4 +1,5 @@
-"""Identity: what makes two results the same result. Provenance records everything; this is less."""
+"""Identity: the conditions under which two results are the same. Provenance records everything;
+this is less."""
 
 import hashlib
 import json

@@ -33,7 +33,7 @@ _ALLOWS = {
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who signed in, by the verified e-mail address of their provider."""
+    """A signed-in person, by the verified e-mail address of their provider."""
 
     email: str
 
@@ -114,7 +114,7 @@ def check(settings: Settings) -> None:
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """Role that an action needs, and who assigns it."""
+    """Role that an action needs, and the person who assigns it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"

@@ -11,7 +11,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def shown(text: str, most: int = 60) -> str:
-    """The text between quotes, of a long one the beginning: for what an error repeats."""
+    """The text between quotes, only the beginning of a long one: for quotations in errors."""
     return repr(text if len(text) <= most else f"{text[:most]}…")
 
 

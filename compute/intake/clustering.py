@@ -27,7 +27,7 @@ KEY = "cluster"
 def cluster(
     bench: Bench, dataset: Dataset, left_out: Collection[str], k: int = 0, *, replace: bool = False
 ) -> tuple[Part, Clusters]:
-    """Publish which cluster each query with text is in, and what was found.
+    """Publish the cluster of each query with text, and the clustering.
 
     `left_out` and `k` as `query_clusters.found` takes them. Raises Missing where no text is stored,
     WrongInput for a dataset of parts and too few queries, Conflict where the key has other labels

@@ -1,4 +1,4 @@
-"""Two runs as somebody names them for one question, stored or in files; nothing is stored here."""
+"""Baseline and candidate of `gate`, from the store or from files; nothing is stored here."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
 
 
 class Given(NamedTuple):
-    """A run, or the runs of one system on several datasets, as somebody named it."""
+    """A run, or the runs of one system on several datasets, as named by the user."""
 
     name: str
     path: Path | None
@@ -112,7 +112,7 @@ def compared(
     bench: Bench, row: Dataset, two: Sequence[Given], measure: Measure, *, alone: bool
 ) -> tuple[DataFrame, list[str]]:
     """Baseline and candidate on every query with an official judgement: query_id, and
-    `non_inferiority.COLUMNS`; and what there is to remark on files.
+    `non_inferiority.COLUMNS`; and remarks on files.
 
     `alone`: no other dataset is asked for. Raises BeirscopeError for a run that is not there, is
     out of date, is not kept deep enough, or has nothing judged in its first ranks.

@@ -1,4 +1,4 @@
-"""Taking in what others made: own collections, and run files as systems."""
+"""Import of the user's own datasets, and of run files as systems."""
 
 import dataclasses
 import re
@@ -42,7 +42,7 @@ _AS_IT_IS = shapes.How()
 _LONGEST = 50_000
 """Letters of metadata that are kept."""
 _SPOT = 1000
-"""Hits whose documents are looked for first: mostly one of them is in the collection."""
+"""Hits whose documents are checked first: usually one of them is in the corpus."""
 
 
 def import_dataset(
@@ -62,7 +62,7 @@ def import_dataset(
     how: shapes.How | None = None,
 ) -> Loaded:
     """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
-    documents whose texts they have), where the collection cannot be had.
+    documents whose texts they have), if there is no corpus.
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements or
     runs; `how` is how judgements are read, `files` are the runs; `level` is the least relevance
@@ -281,7 +281,7 @@ def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[st
 def _read(
     file: Path, *, any_tag: bool, how: shapes.How | None
 ) -> tuple[str, pa.Table, doctor.Tally, str]:
-    """The tag and hits of a run file, what is told of its order, and its SHA-256."""
+    """The tag and hits of a run file, remarks on its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
         tag, hits = _hits(file, any_tag=any_tag, how=how)
@@ -310,7 +310,7 @@ def _ranked(
     drop_self: bool,
     fold: Path | bool = False,
 ) -> tuple[runs.Run, dict[str, Any]]:
-    """The run of the split's queries; how many hits are of others, and what `check` remarks."""
+    """The run of the split's queries; the number of other hits, and the remarks of `check`."""
     own, others = _of_split(_by_ids(hits, loaded, file), loaded, order, file)
     dataset, corpus = loaded.dataset, loaded.lengths
     met = {"hits_of_other_queries": others} | _metadata(file)

@@ -86,7 +86,7 @@ def stored(store: Store, dataset: str, name: str) -> Part:
 
 
 def remove(store: Store, dataset: str, name: str) -> None:
-    """Take away what was found for a training set, and its labels. Raises Missing for another."""
+    """Remove the result for a training set, and its labels. Raises Missing for another."""
     with store.alone("import"):
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
@@ -169,7 +169,7 @@ def _test_side(loaded: Loaded) -> DataFrame:
 def _found(
     bench: Bench, side: DataFrame, training: Iterable[Text], threshold: float
 ) -> tuple[DataFrame, dict[str, int]]:
-    """The pairs, COLUMNS, and how many there were of what."""
+    """The pairs, COLUMNS, and the counts."""
     index, n_texts, n_pairs = Index(side["text"], threshold), 0, 0
     whose = list(zip(side["of"], side["text_id"], strict=True))
     best: dict[tuple[str, str], list[tuple[float, str, str]]] = {}

@@ -1,4 +1,4 @@
-"""Taking in what machines graded: from a file, or of the scores of a stored run."""
+"""Import of LLM grades: from a file, or from the scores of a stored run."""
 
 import re
 import time
@@ -143,7 +143,7 @@ def from_run(
 
 
 def said(taken: Taken) -> str:
-    """`gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade 1)`, and what is left out."""
+    """`gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade 1)`, and the omissions."""
     rows = recompute.read(taken.part)
     told = rows["relevance"].value_counts().sort_index()
     by_grade = ", ".join(f"{number:,} of grade {grade}" for grade, number in told.items())
@@ -194,7 +194,7 @@ def publish(
 
 
 def check_name(machine: str) -> None:
-    """Raises WrongInput for what cannot name a machine."""
+    """Raises WrongInput for a name that no LLM can have."""
     if not _NAME.fullmatch(machine):
         raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no blanks): --machine NAME")
 

@@ -1,4 +1,4 @@
-"""A machine judges documents of a dataset: what it will be asked, the asking, and its grades.
+"""Judging by an LLM: the estimate, the requests, and the grades.
 
 Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
 journal (`compute.judgements.asking.journal`), from which a killed judging goes on.
@@ -168,7 +168,7 @@ def planned(settings: Settings, plan: Plan) -> Plan:
 
 
 def judgeable(store: Store) -> list[str]:
-    """The datasets with stored runs whose texts are here."""
+    """The datasets with stored runs and texts."""
     own, texts = own_datasets(store), {part.dataset for part in store.parts("documents")}
     names = sorted({part.dataset for part in store.parts("hits")})
     return [name for name in names if dataset(name, own).collection in texts]
@@ -200,7 +200,7 @@ def _require_own_texts(row: Dataset) -> None:
 
 
 def check(store: Store, plan: Plan) -> None:
-    """Raises what stands against sending the first request: no limits, or no consent."""
+    """Raise the error that forbids the first request: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:
         raise WrongInput("say how many requests may be made and tokens spent, at least one of each")
     journal.require_consent(store, plan.dataset, plan.address)
@@ -382,7 +382,7 @@ class _Asker:
                 raise Unavailable(f"stopped: none of the first {PATIENCE} answers was a grade")
 
     def finish(self) -> None:
-        """Raises what the server failed with at the end: nobody knows if the pair was to blame."""
+        """Raise the server's last failure: the pair may not be its cause."""
         if self._aside:
             raise self._aside[0][1]
 
@@ -411,7 +411,7 @@ class _Asker:
 
     @contextmanager
     def _noting_failure(self, request: str) -> Iterator[None]:
-        """Note whatever fails; where nobody knows what was spent, it counts as the most."""
+        """Record every failure; an unknown cost counts as the maximum."""
         try:
             yield
         except Exception as error:
@@ -423,7 +423,8 @@ class _Asker:
             raise
 
     def _put_aside(self, request: str, error: BeirscopeError, answered: int, at_fault: int) -> str:
-        """Go on without a pair, if `answered` says that others got answers and so it is to blame.
+        """Continue without a pair, if `answered` shows that others got answers and so it is the
+        cause.
 
         Raises the error where none did yet, or not for so many pairs one after another.
         """
@@ -437,7 +438,7 @@ class _Asker:
         return FAILED
 
     def _blame(self) -> None:
-        """Another pair got an answer: what was put aside is not asked again by itself."""
+        """Another pair got an answer: pairs put aside are not asked again automatically."""
         with self._lock:
             aside, self._aside = self._aside, []
         for request, error in aside:

@@ -170,8 +170,8 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
 
 
 def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame, list[str]]:
-    """The rows, each once, of the keys whose values tell kinds, and the keys that are left out;
-    where none may be, WrongInput is raised for the first."""
+    """The distinct rows of the keys that make query groups, and the keys that are left out; if
+    none may be, WrongInput is raised for the first."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
     values = rows.groupby("key")["value"].nunique()

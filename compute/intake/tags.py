@@ -10,7 +10,7 @@ from compute.datasets import trec
 
 _ENDINGS = (".gz", ".zst", ".xz", ".bz2", ".lz4", ".txt", ".run", ".trec", ".res", ".out")
 _ENDINGS += (".json", ".jsonl", ".csv", ".tsv", ".parquet")
-"""What the name of a run file may end with that says nothing of the run."""
+"""Endings of run file names that do not describe the run."""
 
 
 class Tagged(NamedTuple):
@@ -21,7 +21,7 @@ class Tagged(NamedTuple):
 
 
 def tag(file: Path) -> str:
-    """The tag of the first line that is one of a run; empty for what is none or cannot be read."""
+    """The tag of the first run line; empty for other or unreadable files."""
     try:
         lines = trec.lines(file, 1000)
         found = (line.split() for line in lines if not trec.foreign(line))

@@ -1,4 +1,4 @@
-"""Texts for a dataset that came without: held against what is stored, no run computed again."""
+"""Texts for a dataset without: checked against the store, without recomputing runs."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Collections that begin without judgements: of runs, and of what is stored when they come."""
+"""Datasets that begin without judgements: made of runs, and extended when judgements come."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -40,7 +40,7 @@ ELSEWHERE = "choose their dataset, or “A new dataset” to import them under a
 
 
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
-    """The answers of a process that does what is wanted (a row of WANTED) with the files.
+    """The answers of a process that carries out a request (a row of WANTED) with the files.
 
     Raises Unavailable where the process ended without its last word.
     """

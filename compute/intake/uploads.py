@@ -36,7 +36,7 @@ LONGEST = 100
 
 
 class Upload(NamedTuple):
-    """An uploaded file: what its person calls it, and where its content lies."""
+    """An uploaded file: its name at the user's, and the path of its content."""
 
     name: str
     path: Path

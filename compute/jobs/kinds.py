@@ -30,12 +30,13 @@ class Kind:
     name: str
     text: str
     targets: Callable[[Store, Named, Named], list[Target]]
-    """(store, systems, datasets) as they were named to what is to be done. Raises for wrong
+    """(store, systems, datasets) as they were named, to its targets. Raises for wrong
     names, before anything is queued."""
     steps: tuple[str, ...]
     """Steps of each target, in this order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
-    """(store, targets) to those that are up to date: left out, unless the job says `again`."""
+    """(store, targets) to the targets that are up to date: left out, unless the job says
+    `again`."""
     noun: str = ""
     """Noun for the result on a target without a system: `word counts` of scifact."""
 

@@ -1,4 +1,4 @@
-"""Every system that runs on every dataset there is: what is stored, and how long the rest takes.
+"""Every runnable system on every dataset: stored results, and the duration of missing ones.
 
 Only the manifest, the provenance and the files' stamps are looked at; no corpus is read.
 """

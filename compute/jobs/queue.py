@@ -212,7 +212,7 @@ def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
 
 
 def called(job: records.Job, names: Names) -> str:
-    """The title of a job or a task with what people call its systems and datasets."""
+    """The title of a job or a task with the display names of its systems and datasets."""
     targets = job.targets or ((job.system, job.dataset),)
     known = KINDS.get(job.kind)
     return title(known, targets, names) if known and any(map(any, targets)) else job.title
@@ -237,7 +237,7 @@ def cancel(settings: Settings, job: str) -> None:
 
 
 def retry(store: Store, job: str, person: str = "") -> Started:
-    """Start a new job for what failed or was cancelled in this one, or for this one task.
+    """Start a new job for the failed or cancelled tasks of this one, or for this one task.
 
     Raises Missing for an unknown id, Conflict for a job that is still at work or failed nowhere.
     """

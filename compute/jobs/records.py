@@ -1,4 +1,4 @@
-"""Jobs as they are read from the database: requests, progress, what it came to."""
+"""Jobs as they are read from the database: requests, progress, outcomes."""
 
 import json
 from collections import Counter
@@ -213,7 +213,7 @@ def of_failed(one: Job, failed: Sequence[Job], title: str) -> str:
 
 
 def _whole(one: Job, tasks: Collection[Job]) -> Job:
-    """A job with what its tasks say of it."""
+    """A job with the state and progress of its tasks."""
     counts = Counter(task.state for task in tasks)
     if one.active:
         counts[QUEUED] += len(one.targets) - len(tasks)

@@ -1,4 +1,4 @@
-"""Taking away what is stored of a dataset, or one run on it: one transaction, nothing else changed.
+"""Removal of a dataset, or of one run on it: one transaction that changes nothing else.
 
 Added judgements stay, and count again when the dataset is imported again; so do trained models,
 which run on other datasets too. Shipped results show again once others are removed.
@@ -67,7 +67,7 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 
 
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """Remove what `planned` names, all at once; readers of an older version keep its files.
+    """Remove the parts of `planned`, all at once; readers of an older version keep its files.
 
     With a machine's grades goes what it was asked, with a dataset each consent to send its texts.
     Raises Conflict while a job works on it or a machine judges it, and what `planned` raises.
@@ -100,7 +100,7 @@ def _machines(store: Store, dataset: str, machine: str) -> set[str]:
 
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
-    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base.
+    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and the parts that stay or lose their inputs.
 
     A single removed run is named.
     """
@@ -123,7 +123,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
 
 
 def _resting(store: Store, parts: Sequence[Part]) -> list[str]:
-    """The systems whose runs were made from runs that go, and stay themselves."""
+    """The systems whose runs stay although their input runs are removed."""
     gone = {(part.dataset, part.system) for part in parts if part.kind == "hits"}
     return [
         hits.system

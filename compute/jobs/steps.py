@@ -162,7 +162,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     # The end of every job: rewrite the database for notebooks, remove old parts.
     "tidy": _tidy,
 }
-"""Each finds what is done already, and tells whether it had to do anything."""
+"""Each skips finished work, and returns whether there was any to do."""
 
 
 def _pair(bench: Bench, order: Order) -> pairs.Pair:
@@ -262,7 +262,7 @@ def _stop(*_: object) -> NoReturn:
 
 
 def main() -> NoReturn:
-    """Do what is ordered until there are no more orders."""
+    """Carry out orders until there are no more."""
     signal.signal(signal.SIGTERM, _stop)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_worker()

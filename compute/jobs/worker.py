@@ -150,7 +150,7 @@ def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
 
 
 def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
-    """Go on with what a database that was away left given to this worker, but not at work.
+    """Resume workflows that an absent database left assigned to this worker but not running.
 
     Only what is so at two beats: in between jobs begin and end. Returns what is so at this one.
     """

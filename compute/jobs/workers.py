@@ -1,4 +1,4 @@
-"""The workers there are: each writes a heartbeat, and who stops writing is declared dead.
+"""Workers: each writes a heartbeat, and one that stops writing is declared dead.
 
 On its own machine a worker is known dead at once: the lock that it held on a file of the home
 folder is gone. From elsewhere only the age of its heartbeat tells.

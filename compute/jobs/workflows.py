@@ -160,7 +160,7 @@ def _run_task(crew: Crew, worker: str, about: Mapping[str, Any], divide: Divide)
 
 
 def _run_shard(crew: Crew, worker: str, about: Mapping[str, Any]) -> None:
-    """Make one shard; what is to be told of it stands in the log of the task that wanted it."""
+    """Make one shard; messages go to the log of its task."""
     name = _id()
     task = name.rpartition(".")[0]
     logs.write(crew.settings, task, f"{about['title']}: {worker} takes it")
@@ -217,7 +217,7 @@ def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> 
 
 
 class Waiting:
-    """The shards that a task waits for: how far they are together, and what became of them."""
+    """The shards that a task waits for: their total progress, and their outcome."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class Waiting:
         self._kept = time.monotonic()
 
     def wait(self, worker: str) -> dict[str, int]:
-        """Wait until all have ended, and tell how far they are; how many shards there are.
+        """Wait until all have ended, and report the progress; the number of shards.
 
         One that was cancelled counts as ended: the step after this makes what is missing. Raises
         StepFailed where one failed, Stopped when the task is no longer the worker's to do.

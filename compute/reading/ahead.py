@@ -58,7 +58,7 @@ class Ahead:
         self.judgement, self.judged = 0, -math.inf
         """The newest judgement, and the time when it was seen."""
         self.outgrown = False
-        """Whether a newer Beirscope has moved on what is stored."""
+        """Whether a newer Beirscope has migrated the store."""
         self._counted = 0
         self._woken, self._waking = 0, -math.inf
         self._told: Version = (0, 0)
@@ -72,7 +72,7 @@ class Ahead:
         return self.version if waits else store.version(), store.judgement_version()
 
     def await_published(self) -> None:
-        """Wait until what this process itself has published is shown."""
+        """Wait until this process's own publications are shown."""
         while self.current()[0] < self._answers().store.version():
             time.sleep(PAUSE / 5)
 
@@ -150,7 +150,7 @@ class Ahead:
             sys.stderr.write(f"{OUTGROWN}\n")
 
     def open_newest(self) -> None:
-        """Open the newest version, with what most of its readers need."""
+        """Open the newest version, with the data that most readers need."""
         answers = self._answers()
         manifest = answers.store.version()
         if manifest == self.version:
@@ -164,7 +164,7 @@ class Ahead:
         self.version = manifest
 
     def _count_in(self, manifest: int | None = None) -> None:
-        """Count the added judgements into a version, for who comes."""
+        """Count the added judgements in a version, ahead of its readers."""
         manifest = manifest or self.version
         if manifest == self._counted:
             return
@@ -174,7 +174,7 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """Wake what follows judgements, if there is one that it was not told of."""
+        """Wake the followers of judgements, if there is a new one."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now

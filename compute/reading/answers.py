@@ -1,4 +1,4 @@
-"""Answers to questions about a store, kept by what they rest on."""
+"""Answers to questions about a store, cached by their inputs."""
 
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager, nullcontext

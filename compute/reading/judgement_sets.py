@@ -1,4 +1,4 @@
-"""Judgement sets of a reading: what there is, and every stored run scored by one of them."""
+"""Judgement sets of a reading, and every stored run scored by one of them."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -109,7 +109,7 @@ def every(
 
 
 def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
-    """query_id, doc_id, relevance: the official judgements and what counts of the added ones."""
+    """query_id, doc_id, relevance: the official judgements and the added ones that count."""
     official = cursor.execute(_OFFICIAL, [dataset]).df()
     return sets.with_added(official, _added(cursor, dataset), choice)
 

@@ -92,7 +92,7 @@ def middles(of: Counts, cut: int | None = None) -> list[Middle]:
 
 
 def prepare(cursor: DuckDBPyConnection) -> None:
-    """Gather what is not gathered yet, of all datasets."""
+    """Gather the remaining parts of all datasets."""
     for of in runs(cursor).values():
         gathered.table(of, [_SYSTEM], ["group"], _made)
 

@@ -1,4 +1,4 @@
-"""Questions: what the answer to a query rests on, said where the query is declared.
+"""Questions: the inputs of a query's answer, declared with the query.
 
 Most are about some datasets. Their answers stay as they are when something is published
 for others, and need not be found again then.
@@ -37,7 +37,7 @@ class Question:
     """Source of the numbers; none if the answer only lists options of a picker."""
     confined: bool = True
     """It reads no parts but those of the named datasets, of these datasets' parts, and of the
-    collections of both; and no added judgements but what counts of them. One that names none rests
+    collections of both; and no added judgements except those that count. One that names none rests
     on everything."""
     whole: bool = False
     """It is of all queries, although a page shows only one group."""

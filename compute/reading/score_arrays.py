@@ -39,7 +39,7 @@ def of_measure(
 
 
 def prepare(cursor: DuckDBPyConnection) -> None:
-    """Gather what is not gathered yet, of all datasets."""
+    """Gather the remaining parts of all datasets."""
     for of in gathered.runs(cursor, "scores"):
         _table(of, [])
 

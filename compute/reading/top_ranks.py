@@ -43,7 +43,7 @@ def of_systems(
 
 
 def prepare(cursor: DuckDBPyConnection) -> None:
-    """Gather what is not gathered yet, of all datasets."""
+    """Gather the remaining parts of all datasets."""
     for of in gathered.runs(cursor, "top"):
         gathered.table(of, _IDS, ["rank"], _made)
 

@@ -1,4 +1,4 @@
-"""A database that says what it holds: comments on its tables and columns, and a table `readme`."""
+"""A self-documenting database: comments on its tables and columns, and a table `readme`."""
 
 from datetime import UTC, datetime
 
@@ -98,7 +98,7 @@ def _comment(what: str, text: str) -> str:
 
 
 def readme(title: str, version: int) -> pa.Table:
-    """topic, text, example: what the database is, of which version, and how to ask it."""
+    """topic, text, example: purpose, version and example queries of the database."""
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     made = f"{title} Version {version} of the results, written {written} UTC."
     rows = [("this file", made, ""), *((topic, text, "") for topic, text in _NOTES.items())]

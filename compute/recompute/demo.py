@@ -42,7 +42,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
-    """Run what is missing, in this process; system, dataset and what failed, as each ends."""
+    """Run the missing pairs in this process; system, dataset and error of each, as it ends."""
     for system, dataset in pairs():
         try:
             recompute.run(bench, systems.system(system), DATASETS[dataset])

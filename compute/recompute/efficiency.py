@@ -1,4 +1,4 @@
-"""Efficiency: what a run costs, measured while it is made, kept beside its hits.
+"""Efficiency: the costs of a run, measured while it is made and stored with its hits.
 
 Index and search are timed as they are done, with loading models and starting Java in them. An
 index that several runs share was timed once, when it was built; its folder remembers. Latency is
@@ -101,7 +101,7 @@ def resident() -> int:
 
 
 def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
-    """Add what making shards took to the cost of an index; whether all are of like machines."""
+    """Add the costs of shards to the cost of an index; whether all come from similar machines."""
     cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
     cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
     here = dict(provenance.hardware())
@@ -109,7 +109,7 @@ def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
-    """Write into the folder of an index what building it took.
+    """Write the cost of building an index into its folder.
 
     `facts` are those that the searcher tells of it; of a build that was interrupted and `resumed`
     the cost is that of the last stretch, and counts for nothing; nor does one of unlike machines.
@@ -216,7 +216,7 @@ def stored(store: Store, dataset: str, system: str) -> Costs | None:
 def add(
     publication: Publication, hits: Part, costs: Costs | None, about: Mapping[str, Any]
 ) -> None:
-    """Add what a run cost to the publication of its hits; what a replaced run cost goes."""
+    """Add the costs of a run to the publication of its hits; those of a replaced run go."""
     if costs is None:
         publication.remove("efficiency", hits.dataset, hits.system)
         return

@@ -1,4 +1,4 @@
-"""Generated queries: what a model asked of each document of a collection, kept as a part.
+"""Generated queries: a model's queries for each document of a corpus, stored as a part.
 
 They cost hours, so that they are published like results and outlive the caches. Systems that read
 them share them: what names them is the corpus and the generator, not who asks.
@@ -64,7 +64,7 @@ def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -
 def _publish(
     bench: Bench, loaded: Loaded, folder: Path, called: str, name: str, identity: dict[str, Any]
 ) -> Part:
-    """Make a part of the queries in a folder: of what asked them, under their fingerprint."""
+    """Make a part of the queries in a folder, with their generator, under their fingerprint."""
     assert loaded.lengths is not None
     collection = loaded.dataset.collection
     shards = sorted(folder.glob("generated-*.parquet"))

@@ -1,4 +1,4 @@
-"""Pairs: a system on a dataset, checked and loaded, and what its index and hits will be called."""
+"""Pairs: a system on a dataset, checked and loaded, with the names of its index and hits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ EQUAL_IDS_DROPPED = "+drop-equal-ids"
 
 @dataclass(frozen=True)
 class Names:
-    """The fingerprints of what comes of a system on a dataset."""
+    """The fingerprints of the results of a system on a dataset."""
 
     index: str
     hits: str

@@ -54,7 +54,7 @@ class Outcome:
 
 
 def prepare(bench: Bench, pair: Pair) -> bool:
-    """The second step: what the search needs, and whether any of it was made now.
+    """The second step: the inputs of the search, and whether any was made now.
 
     An index, or the runs that a combiner is made from, published as their own.
     """
@@ -160,7 +160,7 @@ def publish(
     again: bool = False,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """The last step: score and publish; what is stored already is left, unless `again`."""
+    """The last step: score and publish; stored results are kept, unless `again`."""
     stored = published(bench, pair, again=again)
     if stored:
         return score(bench, pair.loaded, stored)
@@ -408,7 +408,7 @@ def remarks(outcome: Outcome) -> list[str]:
 
 
 def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
-    """Two means of a run or more, and what may make them lower than they should be."""
+    """Means of a run, and possible reasons for low values."""
     scores = read(outcome.scores).groupby("measure")["value"].mean()
     wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)

@@ -141,7 +141,7 @@ def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any
 
 @contextmanager
 def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
-    """The counts that shards have of the words of a dataset; what is missing of them is made.
+    """The word counts of a dataset from its shards; missing ones are made.
 
     None where there is no shard at all: then the whole is counted as if nothing were divided.
     """
@@ -158,7 +158,7 @@ def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
 
 
 def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]]:
-    """Put what shards there are into the folder of the whole; what making each took.
+    """Put the existing shards into the folder of the whole; the cost of each.
 
     A folder that an interrupted call left is gone on with.
     """

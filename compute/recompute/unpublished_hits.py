@@ -1,4 +1,4 @@
-"""Drafts: what a search found, kept under its fingerprint until it is published.
+"""Drafts: hits of a search, kept under their fingerprint until they are published.
 
 A job that dies between searching and publishing finds it here and does not search again.
 """
@@ -21,7 +21,7 @@ from compute.base.settings import Settings
 from compute.evaluate.runs import Run
 
 _OWN = re.compile(r"[\da-f]{64}\.parquet|\.[\da-f]{32}\.tmp")
-"""The names that are given here: what else lies beside drafts is somebody's."""
+"""The names given here: other files in the folder belong to others."""
 STAYS = 24 * 3600
 """Seconds that the draft of a job that was given up stays."""
 _FACTS = b"beirscope"
@@ -29,7 +29,7 @@ _FACTS = b"beirscope"
 
 @dataclass(frozen=True)
 class Draft:
-    """A canonical run and what its making took, in seconds by name."""
+    """A canonical run and its costs, in seconds by name."""
 
     run: Run
     facts: Mapping[str, float]

@@ -34,7 +34,7 @@ from compute.store.store import Part, Store, part_of, part_path
 
 FORMAT = 1
 More = Callable[[Connection], None]
-"""Copies what is not the state's, such as jobs, into the file of a backup or from there."""
+"""Copies everything besides the state, such as jobs, into or out of a backup."""
 MOVE, RESTORE = "python -m compute admin move-state", "python -m compute admin restore"
 _EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, where it is set, to an empty database"
 _BLOCK = 1024**2
@@ -75,7 +75,7 @@ class Outcome:
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
-    """Bring a backup of a home to a folder while others work; what is saved by now is in it.
+    """Back up a home to a folder while others work, with everything saved so far.
 
     Parts that are damaged in the home are left out. Raises Conflict for a folder with other
     things, a backup of another home, or one to which a backup is just made; Unavailable where
@@ -161,7 +161,7 @@ def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[in
 
 
 def _finish(folder: Path, identity: str, file: Path, parts: Sequence[Part]) -> None:
-    """Make the backup the one that counts, and remove what only the one before had."""
+    """Put the backup into effect, and remove files that only the previous one had."""
     sha256 = digest(file)
     kept = _state_file(folder, sha256)
     _copy(file, kept, sha256)

@@ -1,4 +1,4 @@
-"""The bucket: where the parts of several homes lie together, in S3 or what speaks as S3 does.
+"""The bucket: where the parts of several homes lie together, in S3 or a server with its interface.
 
 The folder of parts of each home is a cache of it then. An object has the name that its file has
 below that folder; it is there whole or not at all, and is never written over.
@@ -29,11 +29,11 @@ _SERVER = re.compile(r"(https?)://([\w.-]+(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?)/
 _OWN = re.compile(
     r"(trash/[\d-]{10}/)?([a-z_]+/[\da-f]{32}\.parquet|shards/[\da-f]{64}\.tar(\.tmp)?)"
 )
-"""The names that this module gives: what else lies there is somebody's."""
+"""The names that this module gives: other objects belong to others."""
 
 
 class _Different(Exception):
-    """The content is not what was written."""
+    """The content has changed since it was written."""
 
 
 class Object(NamedTuple):
@@ -94,7 +94,7 @@ class Bucket:
             raise Unavailable(f"{self.address} has not kept all of {name}: try again")
 
     def get(self, name: str, file: Path, sha256: str = "") -> str:
-        """Bring an object to a file; what is wrong with it, if anything: then there is no file.
+        """Download an object to a file; its damage, if any: then there is no file.
 
         Raises Unavailable where the bucket does not answer, or is not the state's.
         """
@@ -116,7 +116,7 @@ class Bucket:
         return ""
 
     def lying(self) -> dict[str, Object]:
-        """The parts and shards there, by name; what was thrown away is in `trash/`."""
+        """The parts and shards there, by name; removed ones are in `trash/`."""
         from pyarrow.fs import FileSelector
 
         with self._explained():
@@ -131,8 +131,8 @@ class Bucket:
             self._client.move(f"{self._root}/{name}", f"{self._root}/{to}")
 
     def tidy(self, lying: Mapping[str, Object], listed: Collection[str], at: datetime) -> None:
-        """Move what was `lying` there, is old enough and not `listed` (ids) to the trash, and
-        delete what came to the trash 30 days ago. What cannot be moved stays."""
+        """Move old objects of `lying` that are not `listed` (ids) to the trash, and delete
+        those that have been there for 30 days. What cannot be moved stays."""
         for name, lies in lying.items():
             folder, rest = name.split("/", 1)
             if folder == "trash":
@@ -193,7 +193,7 @@ class Bucket:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raises Unavailable for what the server refuses; errors of disks have a number."""
+        """Raises Unavailable for refusals of the server; errors of disks have a number."""
         try:
             yield
         except OSError as error:

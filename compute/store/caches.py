@@ -1,4 +1,4 @@
-"""Caches: indexes and embeddings, folders under the name of what they depend on.
+"""Caches: indexes and embeddings, folders named by their inputs.
 
 A folder is built aside and appears whole. It can be built again, so the least used go when all
 together are larger than the setting `cache_bytes`.
@@ -53,7 +53,7 @@ def holds(settings: Settings, fingerprint: str) -> bool:
 
 
 def trim(settings: Settings) -> list[str]:
-    """Remove what builders left that died, and the least used folders above the setting.
+    """Remove remains of dead builders, and the least used folders above the setting.
 
     Returns the fingerprints that went. Folders in use stay.
     """

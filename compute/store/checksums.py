@@ -19,9 +19,9 @@ from compute.base.locks import locked
 UNREADABLE = "unreadable"
 """Placeholder for a SHA-256 that is unknown because the file cannot be read."""
 _ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""A link there is not followed: nothing is written to what is not ours."""
+"""A link there is not followed: nothing is written to files of others."""
 _SPARE = 1_000
-"""Lines of parts that are gone may be so many more than those of parts that are there."""
+"""Allowed ratio of lines of removed parts to lines of existing parts."""
 
 
 class Stamp(NamedTuple):
@@ -33,7 +33,7 @@ class Stamp(NamedTuple):
 
 
 def stamp(path: Path) -> Stamp | None:
-    """The stamp of a file; None where there is none, or what reading may never end of."""
+    """The stamp of a file; None if it is missing, or if reading it may never end."""
     try:
         found = path.stat()
     except OSError:
@@ -69,7 +69,7 @@ class Checksums:
             self._read = found.inode, file.tell()
 
     def known(self, part: str, at: Stamp) -> str:
-        """The SHA-256 of a part whose file has this stamp; empty where nobody computed it here."""
+        """The SHA-256 of a part whose file has this stamp; empty if it was not computed here."""
         before, sha256 = self._known.get(part, (None, ""))
         return sha256 if before == at else ""
 
@@ -134,7 +134,7 @@ def _line(part: str, at: Stamp, sha256: str) -> bytes:
 
 
 def _parsed(line: bytes) -> tuple[str, tuple[Stamp, str]] | None:
-    """A line's part and what is known of it; None for one that was not written whole."""
+    """A line's part and its checksum; None for an incomplete line."""
     text, _, check = line.rpartition(b" ")
     if check != b"%08x" % zlib.crc32(text):
         return None

@@ -1,4 +1,4 @@
-"""Damage: parts whose file is lost, cut or has other content; each with what makes it again.
+"""Damage: parts whose file is lost, cut or changed; each with the command that makes it again.
 
 A damaged part is left out (`freshness`) and named. Its size is looked at whenever the manifest is
 read; its content once for each machine, beside the first page or by `check --store`.
@@ -58,7 +58,7 @@ def named(kind: str, dataset: str, system: str = "") -> str:
 
 
 def said(part: Part) -> str:
-    """A damaged part in one sentence: which, why it is left out, what makes it again."""
+    """A damaged part in one sentence: its name, its fault, and the command that makes it again."""
     return f"{named(*part.identity)} left out ({part.damage}): {mend(part)}"
 
 
@@ -84,7 +84,7 @@ def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
 
 
 def missing(kind: str, dataset: str, system: str = "") -> Missing:
-    """The error for a part that was never stored, with what makes one."""
+    """The error for a part that was never stored, with the command that makes it."""
     return Missing(f"no {named(kind, dataset, system)}: {_run(dataset, system)}")
 
 
@@ -140,6 +140,6 @@ def verify_beside(store: Store) -> threading.Thread:
 
 
 def found_anew(store: Store) -> list[Part]:
-    """The parts whose damage is found only now that all are read: what a strange error may be."""
+    """The parts whose damage only shows when all are read: possible causes of a strange error."""
     known = {part.id for part in store.parts(picked=None) if part.damage}
     return [part for part in verify(store) if part.damage and part.id not in known]

@@ -1,4 +1,4 @@
-"""Freshness: a stored result shows only while what it was made from is what is stored.
+"""Freshness: a stored result shows only while its inputs are unchanged.
 
 A part records the fingerprints of its inputs. When a dataset is read again and differs, runs and
 scores that were made before are left out, never mixed with the new; scoring or running again
@@ -89,7 +89,7 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 
 
 def _needed(part: Part) -> list[tuple[str, str, str]]:
-    """Itself, the run that it belongs to, and what every number of its dataset needs."""
+    """The part, its run, and the parts that every number of its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
     # A machine or a training set may be called as a run is, and has nothing of it.
     run = [] if part.kind in NAMED_OTHERWISE else [("hits", part.dataset, part.system)]

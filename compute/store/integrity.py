@@ -1,4 +1,4 @@
-"""Integrity: whether a state is what was written, as its database and its judgements tell."""
+"""Integrity: checks that a state is unchanged, in its database and its judgements."""
 
 from collections.abc import Iterator
 
@@ -42,7 +42,7 @@ def of_tables(engine: Engine) -> Iterator[str]:
 
 
 def of_judgements(engine: Engine) -> list[str]:
-    """The added judgements that are lost or not what was saved, and what to do then."""
+    """The added judgements that are lost or changed, and the next step."""
     judged, links = state.added_judgements, state.judgement_chain
     both = select(links.c.id.label("link"), links.c.sha256, judged)
     both = both.join_from(links, judged, links.c.id == judged.c.id, isouter=True)

@@ -133,7 +133,7 @@ COLUMNS: Mapping[str, Columns] = {
 }
 """Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
-"""Kinds whose `system` is none that ranks: a machine that graded, a training set."""
+"""Kinds whose `system` is not a retrieval system: an LLM that graded, a training set."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"

@@ -1,4 +1,4 @@
-"""The words of stored leakage: what was looked for, and how queries are labelled."""
+"""The vocabulary of stored leakage: the texts searched, and the labels of queries."""
 
 KIND = "leakage"
 QUERY, DOCUMENT = "query", "document"
@@ -7,6 +7,6 @@ FOUND, NOT_FOUND = "found", "not found"
 
 
 def keys(training: str) -> tuple[str, str]:
-    """The keys of its query labels: of queries that it holds themselves or by a relevant document,
-    and of those whose own text it holds."""
+    """The keys of its query labels: for queries found by their own text or a relevant document,
+    and for those found by their own text."""
     return f"leakage {training}", f"leakage {training}, query text"

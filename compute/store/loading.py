@@ -43,7 +43,7 @@ class Bench:
     settings: Settings
     progress: Progress = quiet
     job: str = ""
-    """The job this is done for, recorded with what it publishes; empty on the command line."""
+    """The job, recorded with its publications; empty on the command line."""
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class Loaded:
 
     dataset: Dataset
     documents: Part | None
-    """None for a collection whose documents cannot be had."""
+    """None for a dataset without documents."""
     queries: Part
     judgements: Part
     lengths: Part | None = None
-    """Beside the documents; it ships where they do not, so it tells which corpus there is."""
+    """Lengths of the documents; they ship where documents do not, and so identify the corpus."""
     subtopics: Part | None = None
     """The judgements by subtopic, where they are."""
     before: Sequence[Part] = ()

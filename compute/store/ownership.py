@@ -31,7 +31,7 @@ class Marks:
     home: str
     """The identity that `home.json` names."""
     parts: str
-    """The identity that stands beside the parts."""
+    """The identity stored with the parts."""
     unfinished: str = ""
     """The command that is filling the home, or was stopped before its end."""
 
@@ -48,7 +48,7 @@ def home_file(home: Path) -> Path:
 
 
 def parts_file(home: Path) -> Path:
-    """The file beside the parts that says which state they belong to."""
+    """The file in the folder of parts that names their state."""
     return home / "parts" / "identity.json"
 
 

@@ -267,7 +267,7 @@ def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
 
 
 def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
-    """The fingerprints of a run, its scores, and what both were made from."""
+    """The fingerprints of a run, its scores, and their inputs."""
     inputs = hits.provenance.get("inputs", {}) if hits else {}
     judged = scores.provenance.get("inputs", {}) if scores else {}
     prints = {

@@ -1,4 +1,4 @@
-"""Versions of a run: what a newer one takes the place of stays, as a system such as `bm25@1`.
+"""Versions of a run: a superseded run stays, as a system such as `bm25@1`.
 
 Its parts are copies under that name, published in the transaction in which the newer run goes live.
 They count only where somebody picks them (`Store.parts`): nothing else needs to know of them.
@@ -115,7 +115,7 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version beside the one that takes its place, `run`; what the
+    """Keep the live run as a version beside the one that replaces it, `run`; what the
     provenance of that one says of itself.
 
     Of equal hits nothing is kept. Raises Conflict for a label that is taken, Unavailable where the

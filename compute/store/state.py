@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 class Outgrown(Conflict):
-    """A newer Beirscope has opened what is stored."""
+    """A newer Beirscope has migrated the store."""
 
 
 metadata = MetaData()
@@ -191,8 +191,9 @@ def writing(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
-    """Hold a lock of the state while the body runs, as other machines may; whether it was had
-    after so many seconds. In SQLite, which one machine has, locks on files of the home do."""
+    """Hold a lock of the state, shared by all machines, while the body runs; whether it was
+    acquired in this many seconds. In SQLite, which one machine has, locks on files of the home
+    do."""
     if engine.dialect.name == "sqlite":
         yield True
         return
@@ -308,7 +309,7 @@ OPTIONAL: Mapping[str, Any] = {
     "imported": None,
     "takes_back": None,
 }
-"""Columns of `added_judgements` that a row may do without, and what then stands there."""
+"""Optional columns of `added_judgements`, with their defaults."""
 _ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
 """Columns that may be without a value."""
 _COPIED_AT_ONCE = 1_000

@@ -42,13 +42,13 @@ SUPERSEDED_STAYS = timedelta(hours=1)
 UNLISTED_STAYS = timedelta(hours=24)
 """A file outside the manifest may belong to a job that is still at work."""
 ASKED_AGAIN = 60.0
-"""Seconds after which what did not come from the bucket is asked for again."""
+"""Seconds before a failed download from the bucket is retried."""
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One immutable Parquet file and what the manifest knows of it."""
+    """One immutable Parquet file and its row of the manifest."""
 
     id: str
     kind: str
@@ -182,7 +182,7 @@ class Store:
         self._checksums = Checksums(self.home)
         self._damage: dict[str, str] = {}
         self._away: dict[str, tuple[str, float]] = {}
-        """By id, what is wrong with parts that did not come from the bucket, and when."""
+        """Fault and time of failed downloads from the bucket, by part id."""
         self.noticed = 0
         """How often this process has found a part damaged, or whole again."""
         self.broken: list[str] = []
@@ -305,7 +305,7 @@ class Store:
         return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
 
     def keep_found(self, parts: Iterable[Part]) -> None:
-        """Write what `verify` took as found to the manifest."""
+        """Record in the manifest the checksums that `verify` took as found."""
         state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
 
     def forget_checksums(self, parts: Iterable[Part]) -> None:
@@ -402,7 +402,7 @@ class Store:
         return removed
 
     def _tidy_bucket(self, at: datetime) -> None:
-        """`tidy` the bucket; what is lost there comes back from its trash, or from this home."""
+        """`tidy` the bucket; lost objects come back from its trash, or from this home."""
         if not self.bucket:
             return
         try:
@@ -442,7 +442,7 @@ class Store:
         self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
 
     def _looked_at(self, part: Part) -> Part:
-        """The part with its damage, as far as its size and what is remembered tell."""
+        """The part with its damage, as far as its size and the known checksums show."""
         damage = self._damage_of(part)
         if damage != self._damage.get(part.id, ""):
             self._damage[part.id] = damage

@@ -1,4 +1,4 @@
-"""The trash: what housekeeping takes away lies here for 30 days, or until room is wanted.
+"""The trash: removed files stay here for 30 days, or until the space is needed.
 
 A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`.
 """
@@ -34,7 +34,7 @@ def folder(home: Path) -> Path:
 
 
 def put(home: Path, going: Iterable[Path], at: datetime) -> None:
-    """Move parts into the trash, under the day it is; what cannot be moved stays."""
+    """Move parts into the trash, under today's date; files that cannot be moved stay."""
     today = folder(home) / at.date().isoformat()
     for file in going:
         target = today / file.parent.name / file.name
@@ -63,7 +63,7 @@ def put_back(home: Path, files: Iterable[Path]) -> None:
 
 
 def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
-    """Delete what is older than 30 days, then the oldest files until there is room.
+    """Delete files older than 30 days, then the oldest until there is room.
 
     `wanted` is the number of bytes to make free (default: what the disk has too little).
     """

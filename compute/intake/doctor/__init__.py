@@ -1,4 +1,4 @@
-"""The import doctor: what files hold, each trouble in them, and what an import does about it."""
+"""The import doctor: content of files, their faults, and the treatment of each by an import."""
 
 from compute.intake.doctor.checking import check, check_all, files
 from compute.intake.doctor.ids import nearest

@@ -23,7 +23,7 @@ _ASIDE = "this split cannot be imported until this is fixed; test can"
 
 
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
-    """Count what each collection and split holds, and tell what is wrong with it.
+    """Count the content of each dataset and split, and report its faults.
 
     Raises WrongInput where there is none.
     """

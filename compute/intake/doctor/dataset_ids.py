@@ -51,7 +51,7 @@ _ANOTHER = "is it for another dataset? choose that one"
 
 
 def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """Tell what of a run the dataset does not know, and what it asks that the run lacks.
+    """Report ids of a run that the dataset lacks, and queries of the dataset that the run lacks.
 
     The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
     `documents(id, line, n)` of the run.
@@ -78,7 +78,7 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """The same of qrels, whose judgements of unknown queries and documents stay.
+    """The same for qrels, whose judgements of unknown queries and documents stay.
 
     Judgements are counted, as an import counts them.
     """

@@ -1,4 +1,4 @@
-"""Ids that are easily taken for one another, or hold what no page can show as it is."""
+"""Ids that are easily confused, or hold characters that no page can show."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ class Ids:
         return count, f"{told}; in all {count:,} of {n:,} unknown ids", line
 
     def remark_written_otherwise(self, tally: Tally, dataset: str, share: float = 0) -> None:
-        """Tell of them."""
+        """Report them."""
         if found := self.written_otherwise(dataset, share):
             count, example, line = found
             what, where = WRITTEN_OTHERWISE.format(self.what), Where(self.file, line)

@@ -16,7 +16,7 @@ from compute.store.store import Part, Store
 
 @dataclass(frozen=True)
 class Known:
-    """A dataset's ids: what the ids of a run or qrels file are held against."""
+    """A dataset's ids, with which those of a run or qrels file are compared."""
 
     dataset: str
     query_ids: pa.ChunkedArray

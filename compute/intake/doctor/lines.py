@@ -1,4 +1,4 @@
-"""Lines: read as far as they can be, and what is passed over in them without a word."""
+"""Lines: read as far as possible, with counts of what reading skips."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from compute.datasets.layout import Files
 from compute.intake.doctor.report import Tally, Where
 
 ENOUGH = 10_000
-"""Wrong lines after which a file is not read on: it is not what it was taken for."""
+"""Wrong lines after which reading stops: the file has another format."""
 _MEND = "fix the line"
 _PIECE = 1 << 20
 _MARK = b"\xef\xbb\xbf"

@@ -81,7 +81,7 @@ class _Lines:
 
 
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
-    """Tell of ties, of lists in pieces or not sorted by score, and of ranks that say otherwise.
+    """Report ties, lists in pieces or not sorted by score, and ranks that contradict scores.
 
     `table` has query_id, score and rank, if any, of a run file, and `line` where places are to be
     told; nothing of it is changed.

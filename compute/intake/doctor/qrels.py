@@ -1,4 +1,4 @@
-"""TREC's and BEIR's qrels files: what is in one, and what an import makes of it."""
+"""TREC's and BEIR's qrels files: their content, and its treatment by an import."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 
 def judged(path: Path, table: pa.Table) -> Known:
-    """The queries and pairs of a qrels file, to hold runs against that lie beside it.
+    """The queries and pairs of a qrels file, for comparison with the runs beside it.
 
     `table` as `examine` returns it.
     """
@@ -73,7 +73,7 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> pa.Table:
-    """Count what a qrels file holds, tell what is wrong with it, and hold it against a dataset.
+    """Count the content of a qrels file, report its faults, and compare it with a dataset.
 
     `held` is what it holds in another shape than TREC's or BEIR's.
 

@@ -1,4 +1,4 @@
-"""The report on a file: what is in it, and each trouble with the treatment an import chooses."""
+"""The report on a file: its content, and each fault with its treatment by an import."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of trouble: how often, the first of them, and what an import does about it."""
+    """One kind of fault: its count, its first place, and its treatment by an import."""
 
     what: str
     count: int

@@ -1,4 +1,4 @@
-"""TREC run files: what is in one, and what an import makes of it."""
+"""TREC run files: their content, and its treatment by an import."""
 
 from pathlib import Path
 
@@ -56,7 +56,7 @@ def examine(
     how: shapes.How,
     held: shapes.Held | None = None,
 ) -> None:
-    """Count what a run file holds, tell what is wrong with it, and hold it against a dataset.
+    """Count the content of a run file, report its faults, and compare it with a dataset.
 
     `held` is what it holds in another shape than TREC's.
 

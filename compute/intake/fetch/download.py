@@ -23,7 +23,7 @@ _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
 
 def nothing_to_check(path: Path) -> None:
-    """Accept what has the right checksum."""
+    """Accept a file with the right checksum."""
 
 
 def download(
@@ -69,7 +69,7 @@ def download(
 
 
 def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
-    """Ask for what is lacking and add it. Returns when the server has sent all it announced."""
+    """Request the missing rest and append it. Returns when the server has sent all it announced."""
     if part.size < len(part.expected.starts):
         part.clear()
     known, have = part.known(), part.size
@@ -110,7 +110,7 @@ def _goes_on(response: Response, have: int, validator: object, total: int | None
 
 
 def _past_the_end(part: Partial, response: Response) -> None:
-    """There is nothing after what is here: whole if the server says so, else begin again."""
+    """Nothing follows the local bytes: complete if the server says so, else begin again."""
     found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != part.size:
         part.clear()

@@ -34,7 +34,8 @@ class Fetched:
 def fetch(
     bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
 ) -> Fetched:
-    """Bring the archive of a dataset into the datasets folder; what is here stays, unless `again`.
+    """Download the archive of a dataset into the datasets folder; an existing one stays, unless
+    `again`.
 
     An interrupted fetch goes on where it stopped. Raises Unavailable where it cannot be had, with
     the address and where to put it by hand; WrongInput for a file that is not what it should be;
@@ -81,7 +82,7 @@ def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None
 
 
 def accept(path: Path, found: Offer, origin: str) -> None:
-    """Raises WrongInput unless the archive is safe to read and holds what the offer says."""
+    """Raises WrongInput unless the archive is safe to read and matches the offer."""
     firsts: dict[str, Dataset] = {}
     for row in found.rows:
         if not row.parts:

@@ -24,7 +24,7 @@ Target = tuple[str, str]
 
 @dataclass(frozen=True)
 class Offer:
-    """An archive: what is in it and where it comes from."""
+    """An archive: its content and its source."""
 
     name: str
     """Name of the archive without `.zip`: the collection, or the whole that it belongs to."""

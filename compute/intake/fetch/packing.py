@@ -15,7 +15,7 @@ from compute.base.files import make_folder
 from compute.datasets.layout import FREELY, LARGEST_FILE, LARGEST_RATIO
 
 ABOUT = "fetched.json"
-"""Beside the collection: what the archive was made from."""
+"""File next to the dataset that names the archive's sources."""
 _PIECE = 1 << 20
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every file: the same files make the same archive."""

@@ -1,4 +1,4 @@
-"""A file on its way: what came so far, kept aside with what tells whether it is still the same."""
+"""A partial download: the bytes so far, kept aside with the file's version."""
 
 import contextlib
 import errno
@@ -71,12 +71,12 @@ class Partial:
         return note if same else {}
 
     def note(self, **said: Any) -> None:
-        """Keep what the server says of the file: `validator` and `total`."""
+        """Record the server's `validator` and `total` of the file."""
         make_folder(self._note.parent)
         self._note.write_text(json.dumps({**self._origin, **said}), encoding="utf-8")
 
     def clear(self) -> None:
-        """Forget what came."""
+        """Discard the bytes so far."""
         self.path.unlink(missing_ok=True)
         self._note.unlink(missing_ok=True)
         self.in_one = False
@@ -100,7 +100,7 @@ class Partial:
             raise
 
     def digest(self, watch: Callable[[int], None]) -> str:
-        """The checksum of what is here; `watch` hears the bytes that were read."""
+        """The checksum of the bytes so far; `watch` receives the number read."""
         algorithm = self.expected.algorithm
         state = hashlib.new("sha1" if algorithm == "git" else algorithm, usedforsecurity=False)
         if algorithm == "git":

@@ -52,7 +52,7 @@ class Patience:
     redirects: int = 5
 
     def pause(self, failures: int, asked: float | None = None) -> float:
-        """Seconds before the next attempt; at least what the server asked for."""
+        """Seconds before the next attempt; at least the delay that the server asked for."""
         return max(min(self.first * 2 ** (failures - 1), self.longest), asked or 0.0)
 
 
@@ -190,7 +190,7 @@ class Meter:
         self._since, self._bytes = time.monotonic(), 0
 
     def __call__(self, n_bytes: int) -> None:
-        """Count what came in."""
+        """Count received bytes."""
         self._bytes += n_bytes
         seconds = time.monotonic() - self._since
         if seconds < self._patience.window:

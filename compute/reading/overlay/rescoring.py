@@ -25,7 +25,7 @@ TOP = 10
 LISTED = 100
 """The deepest lists that are held, for Judged@k and Hole@k: an array over systems and queries."""
 BATCH = 500
-"""Queries scored at a time: what they retrieve and have judged stays small beside the memory."""
+"""Queries scored at a time, so that their hits and judgements need little memory."""
 
 _QUERIES = "select distinct query_id from read_parquet($files) order by query_id"
 _MEASURES = "select distinct measure from read_parquet($files) order by measure"
@@ -77,13 +77,14 @@ class Scored:
     followed: NDArray[np.bool_]
     """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
     lists: NDArray[np.int32]
-    """[system, query, rank from 0]: what is retrieved, by code, as deep as Hole@k asks; else -1."""
+    """[system, query, rank from 0]: retrieved documents, by code, as deep as Hole@k needs; else
+    -1."""
     documents: pa.Table
-    """doc_id, code: what is in the lists."""
+    """doc_id, code: the documents in the lists."""
     known: NDArray[np.bool_]
     """[code]: whether the document is judged for any query."""
     tops: NDArray[np.bool_]
-    """[system]: whether it is stored what the system retrieved."""
+    """[system]: True if the system's hits are stored."""
     hits: list[str]
     """The files of the hits, or of their first ranks where the measures ask for no more."""
     depth: int
@@ -112,7 +113,7 @@ class Scored:
         )
 
     def unfollowed(self) -> pd.DataFrame:
-        """system, measure: what cannot be scored with new judgements."""
+        """system, measure: pairs that cannot be scored with new judgements."""
         place, measure = np.nonzero(~self.followed)
         columns = [(self.systems[s], self.measures[m]) for s, m in zip(place, measure, strict=True)]
         return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")

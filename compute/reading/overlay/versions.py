@@ -1,4 +1,4 @@
-"""The versions of a reading with added judgements: what each cursor sees, and what is kept."""
+"""The versions of a reading with added judgements: the view of each cursor, and their cache."""
 
 import itertools
 import threading

@@ -1,6 +1,6 @@
 """BM25 whose queries are augmented and weighted by a trained encoder, end to end.
 
-"BM25 Query Augmentation Learned End-to-End": an encoder reads the query alone and gives each word
+"BM25 Query Augmentation Learned End-to-End": an encoder reads only the query and gives each word
 piece of the vocabulary an added amount a(q) and each word piece of the query a weight w(q); a
 document stays its BM25 vector. `vectors` holds the documents, `loss` what is minimised, `model` the
 encoder, `training` the loop, `recipe` what a name of the system sets, `search` how Lucene is asked.

@@ -63,7 +63,7 @@ def check(
 
 
 def _check_store(json: bool) -> int:
-    """Read the state and every stored part, name what is damaged; status 2 where anything is."""
+    """Read the state and every stored part, and report damage; status 2 if there is any."""
     bench = open_bench()
     broken = integrity.found(bench.store.engine)
     if (bench.store.home / "jobs.sqlite").exists() and not bench.settings.state:

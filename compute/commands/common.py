@@ -76,7 +76,7 @@ def tell(
     outcome: recompute.Outcome,
     measures: Iterable[str] = (),
 ) -> None:
-    """Print what a run came to, by two measures and those asked for, and what changes numbers."""
+    """Print a run's scores by two measures and the requested ones, and remarks that affect them."""
     words = said(bench, outcome, measures)
     told = [f"  remark: {printable.printable(remark)}" for remark in remarks(outcome)]
     say(bench, f"{printable.printable(name)} on {row.name}: {words}", *told)
@@ -85,7 +85,7 @@ def tell(
 def tell_version(
     bench: Bench, outcome: recompute.Outcome, version: run_versions.Version | None
 ) -> None:
-    """Print what became of a run that was to be a version."""
+    """Print the outcome of a run imported as a version."""
     if version is not None:
         say(bench, f"  {printable.printable(run_versions.told(outcome.hits, new=outcome.new))}")
 

@@ -80,7 +80,7 @@ def move_state() -> int:
 
 
 def _tell(what: str, done: Outcome) -> int:
-    """Say what was kept or brought back, and what makes again each part that was not."""
+    """Report the backed-up or restored parts, and the command that makes each missing one again."""
     size = sized(sum(part.bytes for part in done.parts))
     told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} copied"
     without = "settings, secrets, logs and caches are not part of it"

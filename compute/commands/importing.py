@@ -146,7 +146,7 @@ def import_run(
 def _import_runs(
     bench: Bench, row: Row, files: Sequence[Path], how: Mapping[str, Any], system: str = ""
 ) -> int:
-    """Import runs, and say what each came to; returns how many were refused."""
+    """Import runs, and report each outcome; the number refused."""
     refused, taken, several = 0, set[str](), len(files) > 1
     for file, name in zip(files, _names(files, system), strict=True):
         try:

@@ -47,7 +47,7 @@ _AsImport = Annotated[
 
 
 class _Given(NamedTuple):
-    """A file of judgements, and what a person says of it."""
+    """A file of judgements, with the user's options."""
 
     file: Path
     person: str
@@ -129,7 +129,7 @@ def _left_out(rows: DataFrame, choice: Choice) -> str:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """The whole file or none; never over another one, which may be somebody's qrels."""
+    """Write the whole file or none; never over an existing one, which may be qrels."""
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")

@@ -49,6 +49,7 @@ def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
 
 
 def tell_damage(parts: Iterable[Part]) -> None:
-    """Name on stderr the damaged parts, which are left out, and what makes them again."""
+    """Report on stderr the damaged parts, which are left out, and the commands that make them
+    again."""
     for line in damage.told(parts):
         printable.warn(line)

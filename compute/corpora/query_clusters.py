@@ -1,4 +1,4 @@
-"""Clusters of queries: those with near vectors, named by the words that set them apart.
+"""Clusters of queries with similar vectors, named by their distinctive words.
 
 k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters is that of
 2 to MOST with the largest mean silhouette (Rousseeuw 1987); the smaller of two that are equal.

@@ -58,7 +58,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 @dataclass(frozen=True)
 class Dataset:
-    """One collection and split, with what the papers print about it; unknown numbers are None."""
+    """One dataset and split, with the papers' facts about it; unknown numbers are None."""
 
     name: str
     title: str

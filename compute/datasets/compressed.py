@@ -20,7 +20,7 @@ LARGEST_TEXT = 1024**3
 """Bytes of a file that is held whole, such as one of queries."""
 _PIECE = 16 * 1024**2
 _START = 262
-"""Bytes, unpacked, that tell what a file is."""
+"""Unpacked bytes that identify the format of a file."""
 _XZ = "xz"
 _COMPRESSIONS = {
     b"\x1f\x8b": "gzip",
@@ -73,7 +73,7 @@ def _unpacking(path: Path, packing: str | None) -> pa.NativeFile:
 
 
 class Bytes(io.FileIO):
-    """A file to read, as `io.BufferedReader` takes it: what the system says of it names it."""
+    """A file to read, for `io.BufferedReader`: its name is in errors of the system."""
 
     def __init__(self, path: Path) -> None:
         refuse_special(path)
@@ -89,7 +89,7 @@ class Bytes(io.FileIO):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raises Missing or WrongInput, which names the file, for all that the system says of it."""
+    """Raises Missing or WrongInput, which names the file, for every error of the system."""
     try:
         yield
     except FileNotFoundError:

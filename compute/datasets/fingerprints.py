@@ -39,7 +39,7 @@ class CorpusCount:
         self.missing: set[str] = set(judged)
         """Of the judged ids, those that no document has borne so far."""
         self.n_segmented = 0
-        """Documents whose words dictionaries set apart."""
+        """Documents whose words were segmented by dictionaries."""
         self.n_other = 0
         """Those, and all others of which `written` makes other words."""
         self._fingerprint = Fingerprint()
@@ -58,7 +58,7 @@ class CorpusCount:
 
     @property
     def fingerprint(self) -> str:
-        """The corpus fingerprint of what has passed; other lengths of words are another one."""
+        """The corpus fingerprint so far; other lengths of words give another one."""
         return self._fingerprint.hexdigest() + " segmented" * bool(self.n_segmented)
 
 

@@ -187,7 +187,7 @@ def _refusing_damage(where: str) -> Iterator[None]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A file of an archive: what unpacking it raises is WrongInput, and nothing else is."""
+    """A file of an archive: any error of unpacking is WrongInput."""
 
     def __init__(self, stream: IO[bytes], where: str) -> None:
         self._stream = stream
@@ -237,7 +237,7 @@ def root(files: Files, part: str = "") -> str:
 
 
 def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
-    """Raises WrongInput for what no file by itself shows: their number, and what all unpack to.
+    """Raises WrongInput for too many files, or too large a total unpacked size.
 
     Files that share their packed bytes are each within bounds, and together are not.
     """

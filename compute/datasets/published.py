@@ -88,7 +88,7 @@ def _order(source: str) -> tuple[str, int, str]:
 
 
 def domain_shift(folder: Path = FOLDER) -> DataFrame:
-    """BEIR v1 Table 4: the similarity of each corpus to MS MARCO, and what it costs.
+    """BEIR v1 Table 4: the similarity of each corpus to MS MARCO, and the loss by it.
 
     One row per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted
     Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three

@@ -53,7 +53,7 @@ class Form:
 
 
 def form(path: Path, how: shapes.How | None = None) -> Form:
-    """`form_of` the lines that begin a file; who says that they are judgements is believed.
+    """`form_of` the first lines of a file; a user's word that they are judgements is believed.
 
     Raises Missing or WrongInput where it is not read.
     """

@@ -7,8 +7,9 @@ from pandas import DataFrame
 
 Rows = Sequence[Sequence[str]]
 _AT_LEAST, _GRADES, _LEVELS = 3, 5, 10
-"""Rows of a query that tell ranks from grades; the largest grade that is plausible where a file
-says that it holds grades; values of whole numbers above which those that fall are scores."""
+"""Rows of a query that suffice to distinguish ranks from grades; the largest grade that is
+plausible where a file says that it holds grades; values of whole numbers above which those that
+fall are scores."""
 
 
 def seen(rows: Rows, *, named: bool) -> str:

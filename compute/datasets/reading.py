@@ -65,8 +65,8 @@ class Source(ABC):
         return [*names[:1], "--split", split]
 
     def queries(self) -> DataFrame:
-        """query_id, text: the queries of the split, which are those with a judgement in it; all of
-        them where nothing is judged."""
+        """query_id, text: the queries of the split, which are those with a judgement in it; all
+        queries if there are no judgements."""
         queries, judged = self.all_queries(), self.judgements()["query_id"]
         if judged.empty:
             return queries

@@ -29,7 +29,7 @@ _UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
 class Trouble(NamedTuple):
-    """A thing wrong: its kind in few words, where it is, what is wrong, what to do about it."""
+    """A fault: its kind in a few words, its place, its description, the next step."""
 
     kind: str
     file: str
@@ -73,7 +73,7 @@ class Judgement(NamedTuple):
 
 
 class BadLine(Exception):
-    """A line that holds no record: `kind` in few words, what is wrong, what to do about it."""
+    """A line without a record: `kind` in a few words, the fault, the next step."""
 
     def __init__(self, kind: str, fault: str, remedy: str) -> None:
         super().__init__(f"{fault}: {remedy}")

@@ -20,7 +20,7 @@ _NUMBERS = {"num", "number", "identifier", "id", "qid"}
 _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
 """They end the field before them, closed or not."""
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
-"""Markup that stands for a blank; other tags may stand within a word."""
+"""Markup that replaces a blank; other tags may be within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """Labels before numbers and titles in the older markup."""
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")

@@ -128,7 +128,7 @@ def refusing(path: Path) -> Problem:
 
 
 def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
-    """Read what can be read; a line that `read_columns` would refuse is told to `problem`.
+    """Read as much as possible; a line that `read_columns` would refuse is reported to `problem`.
 
     Raises Missing or WrongInput for a file that cannot be read on. Without a line of data the
     table is empty.
@@ -203,7 +203,7 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
 def _parallel(
     work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
 ) -> Iterator[tuple[bytes, pa.Table | None]]:
-    """Every block with what the work makes of it, in order; few of them are held at a time."""
+    """Every block with the result of the work, in order; few of them are held at a time."""
     threads = pa.cpu_count()
     with ThreadPoolExecutor(threads) as pool:
         begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
@@ -250,7 +250,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _all_finite(values: np.ndarray) -> bool:
-    """Also in 32 bits, in which scores are compared: what is infinite there would be a tie."""
+    """Also in 32 bits, in which scores are compared: infinite values would be ties."""
     with np.errstate(over="ignore"):
         return bool(np.isfinite(values.astype(np.float32)).all())
 

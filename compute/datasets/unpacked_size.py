@@ -12,7 +12,7 @@ from compute.base.words import sized
 from compute.datasets import compressed, layout
 
 RESERVE = 256 * 1024**2
-"""Bytes of a disk that are never filled, for what else is written there."""
+"""Bytes of a disk that are never filled, for other files."""
 TAKES = 8
 """Bytes of memory for one of text: 3 to 7 were measured of runs, 8 to 17 of qrels and topics."""
 

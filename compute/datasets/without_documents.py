@@ -66,7 +66,7 @@ class JudgedQueries(QrelsOnly):
 
 
 def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
-    """The texts of queries by id, and what beside them was left out.
+    """The texts of queries by id, and the ignored fields.
 
     Raises Missing or WrongInput with file and line, also for a query that stands there twice.
     """

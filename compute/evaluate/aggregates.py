@@ -128,8 +128,8 @@ def davidson(wins: Values, ties: Values) -> tuple[Values, float]:
 
 
 def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
-    """(S,) Whose strength no data bound: no system outside a group of them, which is not all, has
-    beaten or tied one of the group anywhere (Ford 1957)."""
+    """(S,) Systems whose Bradley–Terry strength is unbounded: a proper subset that no outsider
+    ever beat or tied (Ford 1957)."""
     reached = (wins + ties) > 0
     np.fill_diagonal(reached, True)
     for middle in range(len(reached)):

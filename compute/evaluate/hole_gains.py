@@ -1,4 +1,5 @@
-"""The measures whose ranges are known: what relevant holes add, and what the sum is divided by.
+"""Measures with possible ranges: the gain of relevant unjudged documents, and the divisor of the
+sum.
 
 A measure here is a sum over the ranks of a list, over what the best order of all relevant
 documents reaches. A `Gain` says of one measure what its sum is without the holes, what 0
@@ -17,8 +18,8 @@ from numpy.typing import NDArray
 from compute.evaluate.top_lists import HOLE, Codes, Flags, Numbers, Values
 
 Ends = tuple[Values, Values]
-"""(m + 1, N) each: what 0 to m relevant holes add to N sums at least, and at most; nan where there
-are fewer holes."""
+"""(m + 1, N) each: least and largest gain of 0 to m relevant unjudged documents in N sums; nan
+where there are fewer of them."""
 Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
 """(k,) What a gain of 1 is worth at each rank."""
@@ -43,7 +44,7 @@ class Sides(NamedTuple):
 
 
 class Gain(ABC):
-    """A measure, as a sum of gains over what the best order of the relevant documents reaches."""
+    """A measure, as a sum of gains over the value of the ideal order."""
 
     graded: bool = False
     exact_pairs = True
@@ -186,7 +187,8 @@ class Precisions(Gain):
         return _placed(least, backward, hole), _placed(most, number, hole)
 
     def lead(self, sides: Sides) -> Ends:
-        """Contains what can be had: the least of two bounds, for each number of relevant holes.
+        """Contains the attainable values: the least of two bounds, for each number of relevant
+        unjudged documents.
 
         `_by_sides`: the holes of the one at their best and those of the other at their worst, as
         many of both as can be; exact where no hole is shared. `_by_pairs`: what two holes add

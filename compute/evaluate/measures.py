@@ -197,7 +197,7 @@ _TABLE = (
     Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", takes=(), diverse=True),
 )
 FORMULAS = {formula.name: formula for formula in _TABLE}
-"""Every measure, by name: the one place that says all that is known of it."""
+"""Every measure, by name: the only definition of its properties."""
 
 
 @dataclass(frozen=True)
@@ -391,7 +391,7 @@ def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
 def _hits(
     run: pd.DataFrame | Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int
 ) -> pa.Table:
-    """The run, or what any measure looks at of one that passes in batches."""
+    """The run, or the columns of its batches that measures need."""
     # DuckDB joins a run that is in memory anyway with all threads, without a copy of its hits.
     whole = isinstance(run, pd.DataFrame)
     return _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)

@@ -1,5 +1,5 @@
-"""Power of the paired tests of `significance`: what difference would have been found, and with how
-many queries a difference that somebody names would be.
+"""Power of the paired tests of `significance`: the minimum detectable difference, and the number
+of queries that detects a named difference.
 
 Never of the difference that was observed: the power at that is a function of its p-value alone and
 says nothing new (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). What the data say
@@ -78,7 +78,7 @@ def detectable(
 def queries_needed(
     difference: float, deviation: ArrayLike, level: ArrayLike, power: float = POWER
 ) -> NDArray[np.int64]:
-    """The fewest queries with which a true difference that somebody names, above 0, is found.
+    """The fewest queries that detect a named true difference above 0.
 
     `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
     error. At least FEWEST, at most MOST.

@@ -16,11 +16,11 @@ Values = NDArray[np.float64]
 FILLED = "ranks that are filled"
 RELEVANT = "relevant documents"
 Parts = tuple[Values, Values]
-"""Gain and discount by rank; what a rank adds is one over the other."""
+"""Gain and discount by rank; the contribution of a rank is one over the other."""
 
 
 class Terms(NamedTuple):
-    """A measure: what each rank adds, and what the sum is divided by."""
+    """A measure: the contribution of each rank, and the divisor of the sum."""
 
     parts: Callable[[Values], Parts]
     divisor: Callable[["Lists"], float]

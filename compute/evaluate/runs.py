@@ -60,10 +60,10 @@ Keys = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Run:
-    """The canonical ranking of one system's hits on one dataset, and what ranking them met."""
+    """The canonical ranking of one system's hits on one dataset, with counts of faulty lines."""
 
     content: "pd.DataFrame | Lists"
-    """A frame as `frame` gives it, or what it is put together from."""
+    """A frame as `frame` gives it, or its parts."""
     duplicates: int = 0
     """Hits left out because their document stands higher in the same list."""
     self_hits: int = 0
@@ -204,7 +204,7 @@ class Lists:
     def settle(
         self, depth: int, start: int, heads: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> tuple[slice, NDArray[np.int64], int, int]:
-        """Rank a slice: what it fills of the order, the lengths of its lists, how many duplicates
+        """Rank a slice: its part of the order, the lengths of its lists, how many duplicates
         were in it, and how many hits are tied."""
         ends = np.cumsum(lengths)
         chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
@@ -227,7 +227,7 @@ class Lists:
         return filled, lists, duplicates, int(_equal_neighbours(key[kept]).sum())
 
     def cut(self, filled: Sequence[slice], lengths: Sequence[NDArray[np.int64]]) -> "Lists":
-        """Without the gaps between what slices filled."""
+        """The order without the gaps between slices."""
         starts, order = np.append(0, np.cumsum(np.concatenate(lengths))), self.order
         if starts[-1] < len(order):
             order = np.concatenate([order[some] for some in filled])

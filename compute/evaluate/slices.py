@@ -143,9 +143,8 @@ def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
 
 
 def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
-    """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of what
-    each holds. 0 where both sides have the same mean, infinite where neither has a spread.
-    """
+    """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of each.
+    0 where both sides have the same mean, infinite where neither has a spread."""
     n = sizes.sum()
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     inside = _mean_and_error(sums, squares, sizes, both)

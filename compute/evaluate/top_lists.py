@@ -168,7 +168,7 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
 
 
 def _encoded(ids: pa.ChunkedArray) -> pa.DictionaryArray:
-    """Numbers for texts, and what they stand for."""
+    """Numbers for texts, and the texts."""
     one = ids.combine_chunks()
     return one if isinstance(one, pa.DictionaryArray) else one.dictionary_encode()
 

@@ -29,7 +29,7 @@ REPEATS = 10
 DRAWS = 200
 """Resamples of queries for the standard error."""
 FEWEST = 50
-"""Queries: with fewer the interval was not seen to hold what it promises."""
+"""Fewest queries with which the coverage of the interval was confirmed."""
 
 
 class Tuned(NamedTuple):
@@ -51,7 +51,7 @@ def cross_validated(
     parts: ArrayLike | None = None,
     seed: int = 0,
 ) -> Tuned:
-    """Choose on other queries what has the best mean there.
+    """Choose the setting with the best mean on other queries.
 
     `values`: settings x queries; `bases`: what it is held against x queries; `sign` is -1 where a
     lower value is better; `parts`: of each query, which weigh the same in a mean. Of settings that

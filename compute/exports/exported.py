@@ -1,4 +1,4 @@
-"""A figure or table of a page as files have it: named after what it shows, with its heading."""
+"""A figure or table of a page as a file: named after its content, with its heading."""
 
 from dataclasses import replace
 

@@ -24,14 +24,14 @@ from compute.views.shared.theme import Entry, Legend
 PER_MM = 96 / 25.4
 """Pixels of 1/96 inch."""
 DRAWN = 800
-"""Pixels that both columns of a page are drawn across; what is printed is that, made smaller by
-about a fifth, as COLUMN is."""
+"""Pixels that both columns of a page are drawn across; in print they are reduced by about a
+fifth, like COLUMN."""
 LEAST_FONT = {ONE: 11.5, TWO: 13}
 """Pixels as drawn; printed 9.5 and 10.7 of 1/96 inch: 7 and 8 points."""
 SHOWN = 1104
 """Pixels across of a figure that is as wide as a page of the dashboard."""
 FOOT = 50
-"""Pixels for an axis' ticks and title below: DejaVu is taller than what the pages have."""
+"""Pixels for an axis' ticks and title below: DejaVu is taller than the pages' font."""
 LINE = 18
 BESIDE = 70
 """Pixels beside an axis that its title has no room in."""
@@ -43,11 +43,11 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
 )
-"""An exported page may run what is in it and fetch nothing."""
+"""An exported page may run its own scripts and fetch nothing."""
 
 
 class Figure(NamedTuple):
-    """A figure as it is on a page, and what the page says around it."""
+    """A figure as on a page, with the words around it."""
 
     key: str
     title: str
@@ -55,14 +55,14 @@ class Figure(NamedTuple):
     name: str = ""
     """File name, without the ending."""
     of: Sequence[str] = ()
-    """A dataset, a measure: what it is of."""
+    """Its dataset and measure."""
     legend: Legend | None = None
     narrow: bool = False
     """It has room in one column of a paper."""
 
     @property
     def heading(self) -> str:
-        """The title, and what it is of as far as the title does not say so."""
+        """The title, with dataset and measure if the title lacks them."""
         more = [
             word
             for word in self.of
@@ -98,7 +98,7 @@ def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
 
 
 def _widen(layout: dict[str, Any], paper: Paper) -> None:
-    """Make it as wide as the paper; what has a width of its own stands in the middle."""
+    """Make it as wide as the paper; a figure with its own width is centred."""
     own = layout.get("width")
     if paper.width == AS_SHOWN:
         layout["width"] = own or SHOWN
@@ -111,7 +111,7 @@ def _widen(layout: dict[str, Any], paper: Paper) -> None:
 
 
 def _foot(layout: dict[str, Any]) -> None:
-    """Make room for what stands below the axes."""
+    """Make room for text below the axes."""
     titled = list(_titled_below(layout))
     for axis in titled:
         axis["title"].setdefault("standoff", STANDOFF)
@@ -169,8 +169,8 @@ class Picture(NamedTuple):
 
 
 def picture(one: Figure, paper: Paper) -> Picture:
-    """The figure under its heading, as wide as the paper; without a title, what its colours mean
-    stands above it alone. Raises Unavailable without a Chromium."""
+    """The figure under its heading, as wide as the paper; without a title, only the legend is
+    above it. Raises Unavailable without a Chromium."""
     drawn: Any = for_print(one.figure, paper)
     across, down = drawn.layout.width, drawn.layout.height
     words = heading.lines(one.heading * paper.titled, one.entries("print"), across)

@@ -1,4 +1,4 @@
-"""Names of exported files, made of what people see: a-z, 0-9 and - only, never a path."""
+"""Names of exported files, made of the visible labels: a-z, 0-9 and - only, never a path."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""The formats that files are written in, by what is written, and what a figure is drawn for."""
+"""File formats by kind of content, and the paper that a figure is drawn for."""
 
 from typing import NamedTuple
 

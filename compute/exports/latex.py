@@ -94,7 +94,7 @@ def _sign(sign: str) -> str:
 
 
 def label(name: str) -> str:
-    """`tab:compare-tests`: what a reference can say."""
+    """Label for references: `tab:compare-tests`."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
     return "tab:" + ("-".join(re.findall("[a-z0-9]+", plain)) or "table")
 

@@ -33,7 +33,7 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 class Results:
-    """One version of what is stored: later publications change nothing that it answers."""
+    """One version of the store: later publications change no answer."""
 
     def __init__(self, ask: StoreAsk) -> None:
         self._ask = ask

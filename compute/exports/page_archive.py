@@ -1,4 +1,4 @@
-"""A view: the figures and tables that a page shows, as one archive with what they rest on."""
+"""A view: the figures and tables of a page, as one archive with their provenance."""
 
 import io
 import json
@@ -19,7 +19,7 @@ Shown = Figure | Table
 
 
 class View(NamedTuple):
-    """A page as somebody sees it."""
+    """A page as shown."""
 
     title: str
     address: str
@@ -33,7 +33,7 @@ class View(NamedTuple):
 
 
 def archive(view: View) -> bytes:
-    """The view as a zip; README.txt in it says what each file is."""
+    """The view as a zip; README.txt in it explains each file."""
     told: list[str] = []
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -1,4 +1,4 @@
-"""Shipping: what is stored of datasets, cut small and without texts, as the parts that ship."""
+"""Shipping: stored results of datasets, cut and without texts, as the shipped parts."""
 
 import filecmp
 import hashlib
@@ -54,7 +54,7 @@ Identity = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of the store on its way out: which, and what is left of its content."""
+    """A part to ship, with its cut content."""
 
     part: Part
     table: pa.Table
@@ -153,7 +153,7 @@ def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
 def _runs(
     store: Store, dataset: str, systems: Sequence[str] | None, fresh: Sequence[Part]
 ) -> list[Part]:
-    """The parts of a dataset's runs: of these systems and what they are made from, or of all."""
+    """The parts of a dataset's runs: of these systems and their inputs, or of all."""
     stored = [part.system for part in store.parts("hits", dataset)]
     chosen = stored if systems is None else _with_inputs(store, dataset, systems)
     _refuse_folders(chosen)
@@ -259,7 +259,7 @@ def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) ->
 
 
 def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | None) -> Path:
-    """Give a file its name, which follows from what is in it: a part never changes under its id.
+    """Give a file its name, which follows from its content: a part never changes under its id.
 
     What ships already with the same content and fingerprint keeps the name that it has.
     """

@@ -16,7 +16,7 @@ FEWEST = {"unigrams": 3, "bigrams": 10, "word pieces": 1}
 
 
 def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
-    """The frequent terms of a part of counts, and what its provenance says of the cut."""
+    """The frequent terms of a part of counts, with provenance of the cut."""
     units: dict[str, Any] = {}
     kept = pc.scalar(False)
     for name, about in part.provenance["units"].items():

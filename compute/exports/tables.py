@@ -30,12 +30,12 @@ MOST_ACROSS = 16
 """Columns of a table in print."""
 ABSENT = "–"
 IDS = ("Query", "Document", "query_id", "doc_id")
-"""Columns of ids, which stay what they are."""
+"""Columns of ids, which stay unchanged."""
 MARK = "†"
 
 
 def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
-    """The table as a file of this format; what is `escaped` of a CSV. Raises WrongInput."""
+    """The table as a file of this format; `escaped` columns of a CSV. Raises WrongInput."""
     write = WRITERS[check("table", form)]
     return csv(table, escaped=escaped) if write is csv else write(table)
 
@@ -180,7 +180,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A value as people read it: `.476`, 5,183, a true minus, a dash for what is absent."""
+    """A value as people read it: `.476`, 5,183, a true minus, a dash for absent values."""
     if _absent(value):
         return ABSENT
     if isinstance(value, bool):

@@ -33,7 +33,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True)
 class Report:
-    """A baseline and a candidate by one measure; its words hold nothing but what prints."""
+    """A baseline and a candidate by one measure; its words are all printable."""
 
     measure: str
     margin: float
@@ -91,7 +91,7 @@ def table(report: Report) -> DataFrame:
 
 
 def record(report: Report) -> str:
-    """JSON: all of the decision, what is absent null."""
+    """JSON of the whole decision, with null for absent values."""
     names = ("measure", "margin", "baseline", "candidate", "verdict", "status", "remarks")
     rows = json.loads(unsigned(report.found).to_json(orient="records"))
     whole = {name: getattr(report, name) for name in names} | {"groups": rows}
@@ -132,7 +132,7 @@ def junit(report: Report) -> bytes:
 
 
 def write(content: bytes, path: Path) -> None:
-    """Write a file over what is there. Raises WrongInput where it cannot be written."""
+    """Write a file, replacing an existing one. Raises WrongInput where it cannot be written."""
     try:
         path.write_bytes(content)
     except OSError as error:
@@ -171,7 +171,7 @@ def _rows(report: Report) -> list[dict[Hashable, Any]]:
 
 
 def _reason(row: Row, report: Report) -> str:
-    """A group, with what its verdict rests on."""
+    """A group, with the reason of its verdict."""
     if row["verdict"] == NOT_WORSE:
         return str(row["group"])
     if row["verdict"] == NOT_COMPARABLE:

@@ -156,7 +156,7 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
 
 
 def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
-    """The rows that stand, of those that were given blind."""
+    """The current rows of blind judgements."""
     return labels(rows[rows["task"] != IN_VIEW], sources)
 
 

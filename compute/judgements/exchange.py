@@ -104,7 +104,7 @@ def exported(
 
 @dataclass(frozen=True)
 class Found:
-    """The judgements of a file, ready for the store, and what was left out."""
+    """The judgements of a file, ready for the store, and the omissions."""
 
     rows: DataFrame
     n_official: int = 0
@@ -332,7 +332,7 @@ def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
 
 
 def _rows(frame: DataFrame) -> Iterator[_Row]:
-    """Rows as dicts, what is absent as None."""
+    """Rows as dicts, with None for absent values."""
     names = [name for name in ("id", "imported", *COLUMNS) if name in frame]
     columns = [
         [None if absent else value for value, absent in zip(values, gone, strict=True)]
@@ -346,7 +346,7 @@ def _whose(row: _Row) -> tuple[str, str, str]:
 
 
 def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
-    """The newest row of what a person said of a pair, by source and whether it was not blind.
+    """The newest judgement of each person and pair, by source and blindness.
 
     Withdrawn judgements do not count. Rows that withdraw another one, which is in no order, stand
     under a name of their own. `said` is in the order of saving.

@@ -89,7 +89,7 @@ class Choice:
 
 
 def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """The rows that stand, of all added: a person's newest of a pair, adjudications apart.
+    """The current rows of all added ones: a person's newest of a pair, adjudications separately.
 
     `rows` are added judgements in the order of their ids; newest is the last by `place_in_order`,
     of equals the one with the highest id. A row without relevance withdraws its person's label;

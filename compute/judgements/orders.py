@@ -138,7 +138,7 @@ def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = N
 
 @dataclass(frozen=True)
 class _Front:
-    """Pairs with what they are sorted by."""
+    """Pairs with their sort keys."""
 
     keys: tuple[NDArray[Any], ...]
     query_ids: pa.Array
@@ -153,7 +153,7 @@ class _Front:
         )
 
     def cut(self, most: int | None) -> "_Front":
-        """The first of them, sorted; of equal ones those that stand before stay before."""
+        """The first of them, sorted; equal ones keep their order."""
         rows = np.lexsort(self.keys)[:most]
         taken = pa.array(rows)
         keys = tuple(key[rows] for key in self.keys)
@@ -239,7 +239,7 @@ def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
-    """The best rank of each row; what no system has stands below all."""
+    """The best rank of each row; rows that no system has come last."""
     return np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
 
 

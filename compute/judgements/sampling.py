@@ -1,4 +1,5 @@
-"""Samples of the pairs to judge: chances by what a pair moves, in an order that may stop anywhere.
+"""Samples of the pairs to judge: probabilities by the effect of a pair, in an order that may stop
+anywhere.
 
 Priority sampling (Duffield, Lund and Thorup 2007, Journal of the ACM 54): each pair gets a size
 and a uniform number, and the pairs come by size over number, the largest first. The first n are
@@ -176,13 +177,13 @@ class Growth:
     shares: Values
     """(N,) How likely each pair is relevant, by others; 0 or 1 where it was known before."""
     size: Values
-    """(N,) By which pairs are drawn, those of the sample too; 0 for what was known before."""
+    """(N,) Sizes by which pairs are drawn, including the sample's; 0 for pairs known before."""
     n: int
     """Pairs of the sample."""
 
     def falls(self, more: int) -> Values:
-        """(S, S) The errors with so many pairs more, over those now; of means and differences as of
-        `expected_errors`. Where nothing is uncertain, 0."""
+        """(S, S) Ratio of the errors with this many more pairs to the present ones; of means and
+        differences as in `expected_errors`. Where nothing is uncertain, 0."""
         now, then = (self._errors(n) for n in (self.n, self.n + more))
         return np.divide(then, now, out=np.zeros_like(now), where=now > 0)
 

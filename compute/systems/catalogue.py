@@ -40,7 +40,7 @@ TRIED = PROJECT / "data" / "tried.csv"
 
 @dataclass(frozen=True)
 class System:
-    """A retrieval system; what the published list says of it is filled in by `catalogue`."""
+    """A retrieval system; `catalogue` fills in the facts of the published list."""
 
     name: str
     """The canonical name."""
@@ -92,7 +92,8 @@ class System:
         return self.evidence or ("not verified" if runs else "published figures only")
 
     def fingerprint(self) -> str:
-        """Name of all that the row says of how it runs. Raises Unavailable as its method does."""
+        """Fingerprint of everything in the row that affects its runs. Raises Unavailable as its
+        method does."""
         method = self.recipe or self.search
         assert method is not None
         about = {"method": type(method).__name__, "identity": method.identity()}

@@ -1,4 +1,4 @@
-"""Checkpoints: which weights a system loads, whether they are at hand, and where they lie.
+"""Checkpoints: the weights that a system loads, their presence, and their place.
 
 A checkpoint is a model of the Hugging Face hub at a revision, weights that a Python package
 carries, or a local folder. Nothing here loads torch.
@@ -125,7 +125,7 @@ class Checkpoint:
         return folder
 
     def commit(self) -> str:
-        """The commit of the hub that `revision` stands for here; empty for what is not cached."""
+        """The local commit of the hub for `revision`; empty if it is not cached."""
         cached = None if self.is_local or self._packaged() else self._cached()
         return cached.name if cached else ""
 
@@ -219,7 +219,7 @@ class OfCheckpoint:
 
 
 def from_text(text: str) -> Checkpoint:
-    """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder.
+    """The named checkpoint: `name` or `name@revision` of the hub, or a folder.
 
     Of a name alone it is the pinned revision, else `main`; all-MiniLM-L6-v2 is taken from its
     package. Raises WrongInput for what can be none

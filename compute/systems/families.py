@@ -60,7 +60,7 @@ def _trained(read: names.Name) -> System:
 
 
 def from_outside(name: str) -> System:
-    """The system that somebody names on a page: as `system`, but no folder of this machine.
+    """The system named on a page: as `system`, but no folder of this machine.
 
     Raises WrongInput, also for a name that reads weights from a folder.
     """

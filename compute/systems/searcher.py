@@ -51,7 +51,7 @@ class Parametrised(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def identity(self) -> dict[str, Any]:
-        """Everything that changes what it makes, but its inputs, as JSON values."""
+        """Everything besides its inputs that changes its results, as JSON values."""
         ...
 
     def check(self) -> None:
@@ -116,7 +116,7 @@ class Divisible(Protocol):
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """Make of these documents, in an empty folder, what the whole would be made of.
+        """Make the piece of these documents, in an empty folder.
 
         A searcher's `index` takes it up when it finds it in its own folder, and makes what it does
         not find.
@@ -166,7 +166,7 @@ class TimedSearcher(Protocol):
 
 @runtime_checkable
 class TimedCombiner(Protocol):
-    """The same of a combiner: what it adds to the latency of its inputs."""
+    """The same for a combiner: its own share of the latency."""
 
     def session(
         self, documents: Path | None, settings: Settings
@@ -182,7 +182,7 @@ AnyMethod = TypeVar("AnyMethod", bound=Parametrised)
 
 
 _FIELDS = {"index": "index_kind"}
-"""Parameters whose field has another name: `index` is what a searcher does."""
+"""Parameters whose field has another name, since `index` is a method of searchers."""
 
 
 def values(method: Parametrised) -> dict[str, Any]:

@@ -105,7 +105,7 @@ def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
 
 
 def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None:
-    """Name on stderr what is stored and not shown, of one dataset or of all."""
+    """Report on stderr stored results that are not shown, of one dataset or of all."""
     parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
     _, stale = freshness.split(parts)

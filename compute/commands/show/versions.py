@@ -1,4 +1,4 @@
-"""The command that prints superseded runs, and what each newer one changed: versions."""
+"""The command that prints superseded runs, and the change by each newer one: versions."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Comparing corpora: the similarities of what is counted, stored beside the counts.
+"""Comparison of corpora: the similarities of counted corpora, stored with the counts.
 
 Only whole counts are compared. Those that ship are cut; their similarities ship beside them.
 """

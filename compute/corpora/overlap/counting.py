@@ -124,7 +124,7 @@ class Pieces:
 
 @dataclass(frozen=True)
 class Counting:
-    """The counts of a corpus as what several workers can make, each of some documents."""
+    """The counts of a corpus as work that several workers can divide by documents."""
 
     documents: Part
 

@@ -34,7 +34,7 @@ def graded(
     *,
     nulls: bool = False,
 ) -> tuple[pa.Array, str]:
-    """Whole grades (int32) of what a file has, and a sentence on how they were made, if they were.
+    """Whole grades (int32) of a file's values, and a sentence about the conversion, if any.
 
     With `nulls` those that are absent or blank are null. Raises WrongInput with the line.
     """

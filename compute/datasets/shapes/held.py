@@ -35,7 +35,7 @@ class How:
     """Options from the user for reading a file."""
 
     role: str = ""
-    """`run` or `judgements`, where nothing in it says which it is, or says the other."""
+    """`run` or `judgements`, if nothing in it shows its role, or shows the other."""
     levels: Sequence[float] = ()
     """Thresholds of grade 1, then 2 and so on, for fractional grades."""
     rounded: bool = False
@@ -55,8 +55,8 @@ class How:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows as a file has them: query_id, doc_id and what else it names of `names.columns`; `number`
-    where no name says what one is. `line` is the number of each."""
+    """Rows as a file has them: query_id, doc_id and the other columns of `names.columns` that it
+    names; `number` where no name says what one is. `line` is the number of each."""
 
     file: str
     table: pa.Table
@@ -131,7 +131,7 @@ class Held:
     texts: Mapping[str, str] = field(default_factory=dict)
     """The texts of queries by id, where the file has both."""
     passages: Mapping[str, str] = field(default_factory=dict)
-    """The texts of documents by id, besides those that stand in the rows."""
+    """The texts of documents by id, besides those in the rows."""
     remarks: Sequence[str] = ()
 
     @classmethod

@@ -22,11 +22,11 @@ from compute.datasets.names import JUDGED, LISTS, ROLES, RUN, plain
 from compute.datasets.shapes.held import Held, How, Rows
 
 _PARTS = {"name", "rankingkind", "embeddingvariantname", "system", "model", "tag"}
-"""Fields that tell the runs in one file apart."""
+"""Fields that distinguish the runs in one file."""
 _ODD = "no query or no documents in it, as others have: fix it"
 _ALL = (RUN, JUDGED, "")
 _Place = tuple[str, str, int]
-"""Role, part and line of what is looked at."""
+"""Role, part and line of the current value."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Found:
         raise self.refuse(line, f"{what} is {shown(repr(value))}, write ids as strings")
 
     def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
-        """Look for rows in a value that stands under a key; whether there are any."""
+        """Look for rows in the value of a key; whether there are any."""
         if depth > 50:
             raise self.refuse(place[2], "nested too deeply, is it the right file?")
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
@@ -143,7 +143,7 @@ class _Found:
     def _with_texts(
         self, value: dict[str, Any], lists: dict[str, str], line: int
     ) -> dict[str, Any]:
-        """A row whose lists of texts are lists of documents where none stands beside them."""
+        """A row whose lists of texts count as lists of documents if it has no others."""
         texts = {name: names.TEXTS[plain(name)] for name in value if plain(name) in names.TEXTS}
         for name, role in texts.items():
             given = value[name]

@@ -1,4 +1,4 @@
-"""Predictions corrected by a sample: what stands for the grade of each pair of the frame.
+"""Predictions corrected by a sample: the estimated grade of each pair of the frame.
 
 The difference estimator (Särndal, Swensson and Wretman 1992, section 6.3): what is predicted for
 every pair, plus grade minus prediction over the chance for the pairs that were drawn. However poor

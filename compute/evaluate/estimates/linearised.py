@@ -11,7 +11,8 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
-"""Their ideal, or number of relevant documents, is that of the frame and of what else is judged."""
+"""Their ideal, or number of relevant documents, is that of the frame and of the other judged
+documents."""
 _OWN = np.linspace(0, 1, 21)
 
 
@@ -78,7 +79,7 @@ def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values
 
 @dataclass(frozen=True)
 class Linear:
-    """A measure near some shares (N, L): its value by query, and what each pair adds to it."""
+    """A measure near some shares (N, L): its value by query, and the contribution of each pair."""
 
     values: Values
     """(S, Q)"""
@@ -177,7 +178,7 @@ def _below(each: Values, given: _Given, share: Values) -> Values:
 
 
 def _ranked(frame: Frame, shares: Values, k: int) -> Values:
-    """(S, Q, k, L) The shares (N, L) of what stands at each rank; 0 where nothing does."""
+    """(S, Q, k, L) The shares (N, L) of the document at each rank; 0 for empty ranks."""
     padded = np.concatenate([shares, np.zeros((1, shares.shape[1]))])
     return padded[frame.places[:, :, :k]]
 
@@ -190,7 +191,7 @@ def _counted(frame: Frame, shares: Values) -> Values:
 
 @dataclass(frozen=True)
 class _Inverse:
-    """1 over what the best order of each query reaches, as it is expected of the other pairs.
+    """1 over the ideal value of each query, as expected from the other pairs.
 
     Of one query the levels move together. Tables by query and the pair's own share, which is taken
     out of the numbers: from 0 to 1 in G steps.

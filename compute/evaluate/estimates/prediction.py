@@ -1,4 +1,4 @@
-"""Grades predicted from what the runs themselves say of a pair, and from the grades so far.
+"""Grades predicted from the ranks of a pair in the runs, and from the grades so far.
 
 A linear mixed model: fused ranks, each system's own logarithm of the rank under a ridge, and an
 effect of the query that is shrunk towards 0 (the best linear unbiased prediction; Henderson 1975,

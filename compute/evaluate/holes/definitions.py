@@ -112,7 +112,7 @@ def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame
 
 
 def condensed(lists: Lists, measure: str) -> DataFrame:
-    """Scores of the lists without their holes, what follows moving up (Sakai 2007): system,
+    """Condensed scores: of the lists without their unjudged documents (Sakai 2007): system,
     query_id, value. The lists are as deep as can be had; the measure cuts what is left."""
     order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
     closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)

@@ -53,7 +53,7 @@ class SiteAsk(StoreAsk):
 
     wanted: Wanted = Wanted()
     behind: list[Inputs] = field(default_factory=list)
-    """Inputs of the answers that were given since somebody emptied it."""
+    """Inputs of the answers since it was last emptied."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
@@ -87,7 +87,7 @@ class SiteAsk(StoreAsk):
             return cursor.execute(sql, parameters).df()
 
     def parts(self) -> Sequence[Part]:
-        """Live parts of what the site is of."""
+        """Live parts of the site's datasets."""
         return [part for part in super().parts() if part.dataset not in self._unwanted]
 
     @cached_property

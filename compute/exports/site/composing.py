@@ -27,7 +27,7 @@ from compute.views.page import (
 )
 
 TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
-"""Headings of what the browser shows of any values."""
+"""Headings of the browser's tools."""
 MOST_SIDE_BY_SIDE = 4
 """Tables in print and datasets that are named; more are folded."""
 
@@ -47,7 +47,7 @@ def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: 
 
 
 def _made_of(site: SiteAsk) -> Steps:
-    """Judgements, tables in print, and links to what is known of each dataset."""
+    """Judgements, printed tables, and links to the page of each dataset."""
     behind = Inputs()
     for one in site.behind:
         behind |= one

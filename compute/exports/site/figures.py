@@ -15,7 +15,7 @@ THEMES = ("light", "dark")
 
 
 def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
-    """A light figure of `compute.views`, what a dark one has otherwise, and the same as lists.
+    """A light figure of `compute.views`, the differences of a dark one, and the same as lists.
 
     `way` is the address that a click on a mark opens, for what it carries. All begin with `to`; a
     mark carries the rest.
@@ -49,7 +49,7 @@ class Ways(NamedTuple):
     """Addresses that marks of a figure carry."""
 
     of: Callable[..., str]
-    """The address for what a mark carries; empty for none."""
+    """The address for a mark's value; empty for none."""
     made: list[list[str]]
     """Values of all marks that have one, each in a list of its own."""
 

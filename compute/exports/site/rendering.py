@@ -113,7 +113,7 @@ class Drawn(Walk):
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
     def opens(self, opens: records.Opens | None, *carried: str) -> str:
-        """The address of what a click opens; empty where the site has no such view."""
+        """The address that a click opens; empty if the site has no such view."""
         one = opens if opens is None or isinstance(opens, records.Link) else opens(*carried)
         if one is None:
             return ""
@@ -218,7 +218,7 @@ class Drawn(Walk):
 
 
 def _folded(note: records.Note) -> str:
-    """A note, with what is behind its mark."""
+    """A note with its tooltip."""
     shown, behind = escape(note.shown), escape(note.behind())
     if not behind:
         return f'<p class="note">{shown}</p>' * bool(shown)

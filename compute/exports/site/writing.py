@@ -96,7 +96,7 @@ def _in_place(target: Path) -> Iterator[Path]:
 
 
 def _replace(target: Path, site: Path, old: Path) -> None:
-    """Put the site in the target's place; what stood there comes back where that fails."""
+    """Move the site to the target; on failure the previous content is restored."""
     if target.exists():
         target.rename(old)
     try:
@@ -132,7 +132,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
-    """Write every view of every page, and the data of what the browser shows besides."""
+    """Write every view of every page, and the data of the browser's tools."""
     pages = dict(PAGES)
     pages |= {MADE: partial(composing.made, site)} if site.datasets else {}
     views = Views(site, pages, site.is_wanted)

@@ -1,1 +1,1 @@
-"""Asking a machine for grades: what it is told, where it is, and a record of every request."""
+"""Requests to an LLM for grades: prompt, endpoint, and a journal of every request."""

@@ -36,7 +36,7 @@ _CODES = (
     "server_error",
     *_UNSUPPORTED,
 )
-"""Words of servers for what is wrong that are repeated: any other could be a text or the key."""
+"""Error words of servers that may be repeated: others could be a text or the key."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Endpoint:
         return True
 
     def _code(self, error: Any) -> str:
-        """The server's word for what is wrong, if it is a known one."""
+        """The server's error word, if it is known."""
         return f" ({error.code})" if error.code in _CODES else ""
 
     def _strange(self) -> Strange:

@@ -23,7 +23,7 @@ from compute.store import state
 from compute.store.store import Store
 
 GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
-"""Outcomes; what failed is asked again, all else says something of the pair."""
+"""Outcomes; a failed request is repeated, the others concern the pair."""
 ATTEMPTS = 2
 """Attempts per pair when answers are not a grade."""
 INTERRUPTED = "its answer was under way when the process ended"
@@ -79,7 +79,7 @@ def allowed(store: Store, dataset: str, address: str) -> bool:
 
 
 def require_consent(store: Store, dataset: str, address: str) -> None:
-    """Raises Conflict, with what allows it, where the texts may not go there."""
+    """Raises Conflict, with the command that allows it, if the texts may not be sent there."""
     if not allowed(store, dataset, address):
         raise Conflict(_forbidden(dataset, address))
 
@@ -147,7 +147,7 @@ class Journal:
         reason: str = "",
         tokens: int | None = None,
     ) -> None:
-        """Note what became of a request; without `tokens` it counts as the most it can take."""
+        """Record the outcome of a request; without `tokens` it counts as its maximum."""
         values = {"outcome": outcome, "relevance": relevance, "reason": reason}
         values |= {} if tokens is None else {"tokens": tokens}
         with self._lock, state.writing(self._store.engine) as connection:

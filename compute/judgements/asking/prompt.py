@@ -1,4 +1,4 @@
-"""The prompt: what a machine is told of one document, and how its answer is read.
+"""The prompt for one document, and the parser of its answer.
 
 It is made of the guideline, the names of the grades, one query and one document: no grade that
 anybody gave is in it, and no other document.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from compute.judgements.tasks.grades import Grades, lines
 
 VERSION = "1"
-"""Raised whenever a word of what is sent changes."""
+"""Raised whenever the wording changes."""
 LONGEST = 8_000
 """Letters of a document that are sent."""
 LONGEST_ANSWER = 16

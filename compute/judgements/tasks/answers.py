@@ -1,4 +1,4 @@
-"""Answers: what the form sends, checked before anything believes it."""
+"""Answers of the form, checked before use."""
 
 import math
 import re

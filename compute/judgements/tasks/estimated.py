@@ -160,7 +160,7 @@ def _read(
 def by_machine(
     task: Task, frame: Frame, judgements: DataFrame, measure: str, machine: DataFrame
 ) -> intervals.Estimates:
-    """The measure if a machine's grades were the truth, and what it gave none were not relevant.
+    """The measure if an LLM's grades were the truth, and ungraded documents not relevant.
 
     Neither official judgements nor people's count; `judgements` tell which grades there are.
     Raises WrongInput where it graded no pair of the frame.
@@ -240,7 +240,7 @@ def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
 
 
 def answers_of(store: Store, task: Task) -> DataFrame:
-    """query_id, doc_id, person, status of what was answered, skipped pairs included."""
+    """query_id, doc_id, person, status of the answers, including skipped pairs."""
     turns, pairs = tables.turns, tables.pairs
     query = (
         select(pairs.c.query_id, pairs.c.doc_id, turns.c.person, turns.c.status)

@@ -1,4 +1,4 @@
-"""Grades: what an annotator chooses from, a relevance and its name each, one key per grade."""
+"""Grades: the choices of an assessor, each a relevance and its name, one key per grade."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -57,7 +57,8 @@ class Drawn:
     """Pairs drawn together."""
 
     pairs: DataFrame
-    """query_id, doc_id, size, priority, in the order of judging; of size 0 what cannot be drawn."""
+    """query_id, doc_id, size, priority, in the order of judging; size 0 for pairs that cannot be
+    drawn."""
     frame: str
     """Its identity."""
     seed: int
@@ -131,7 +132,7 @@ def check_read(measure: str, drawn_for: str) -> None:
 def draw(
     frame: Frame, asked: Asked, known: Values, seed: int, number: int = 1, done: int = 0
 ) -> Drawn:
-    """A batch from what is not known: the grades (N,), NaN where not judged.
+    """A batch from the unknown pairs: the grades (N,), NaN if not judged.
 
     The chances follow what those grades predict, as they are before the draw. Raises WrongInput
     where no pair is left to judge for the goal.
@@ -149,7 +150,7 @@ def draw(
 
 
 def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
-    """(N,) As `sampling.sizes`; 0 for what is known."""
+    """(N,) As `sampling.sizes`; 0 for known pairs."""
     if not np.isnan(known).any():
         raise WrongInput(
             f"Everything in the top {frame.depth} of these systems is judged: take more from the"

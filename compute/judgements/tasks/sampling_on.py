@@ -25,7 +25,7 @@ def sample_on(
     tops: orders.Tops,
     judgements: DataFrame,
 ) -> Task:
-    """Draw so many pairs more, of the lists that these systems have now; the task as it is then.
+    """Draw this many more pairs from the current lists of these systems; the extended task.
 
     `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
     batch before ends. A system of the task without lists is left out, unless all

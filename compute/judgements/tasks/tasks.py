@@ -1,4 +1,4 @@
-"""Tasks: what is to be judged, by whom, with which grades and guideline; fixed when made."""
+"""Tasks: documents to judge, assessors, grades and guideline; fixed when made."""
 
 import json
 import secrets
@@ -71,7 +71,7 @@ class Task(Plan):
 
 
 def check(plan: Plan) -> None:
-    """Raises WrongInput with what to change."""
+    """Raises WrongInput with the necessary change."""
     if plan.order == orders.SAMPLED:
         samples.check(plan.measure, plan.goal, plan.baseline, plan.systems, plan.depth)
     else:

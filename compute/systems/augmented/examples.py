@@ -17,8 +17,8 @@ from compute.systems.searcher import Progress
 from compute.systems.training.recipes import Material
 
 WHOLE = 200_000
-"""A collection of at most so many documents is held whole, so that held-out queries are ranked
-among all of it; of a larger one what is relevant to a query or found by BM25."""
+"""A corpus of at most this many documents is held whole, so that held-out queries are ranked
+among all of it; of a larger one, only documents relevant to a query or found by BM25."""
 HELD_OUT = 10
 """One of so many training queries is held out where the collection has no dev split."""
 _DRAW = 20_210

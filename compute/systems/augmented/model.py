@@ -1,4 +1,4 @@
-"""The model: an encoder that reads a query, and two heads that say what BM25 is to ask for.
+"""The model: an encoder that reads a query, and two heads that choose BM25's query terms.
 
 a(q) = ReLU(W enc(q)_CLS) adds pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weighs those of
 the query. The encoder reads [CLS] and the query's pieces.

@@ -1,4 +1,4 @@
-"""The recipe of `bm25-augmented`: what names its weights, how it is trained, and how it searches.
+"""The recipe of `bm25-augmented`: the identity of its weights, its training, and its search.
 
 Importing this loads nothing heavy.
 """

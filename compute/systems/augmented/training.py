@@ -39,7 +39,7 @@ CALIBRATED_ON = 5
 WARM_UP = 0.1
 """Share of all steps in which the learning rate rises; after them it falls, to 0 at the end."""
 SPARING = 20
-"""A checkpoint is written once what the last one took is so small a part of the time since."""
+"""A checkpoint is written once the cost of the last one is this small a part of the time since."""
 TARGET = "nDCG@10"
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 

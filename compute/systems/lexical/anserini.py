@@ -88,7 +88,7 @@ def run(
 
 
 def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
-    """Write to `target` one index of all that the pieces hold; what is there goes.
+    """Write to `target` one index of all pieces; an existing one is removed.
 
     It ends with the caller. Raises Unavailable, with the end of the log kept in the home folder.
     """

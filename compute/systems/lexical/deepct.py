@@ -55,7 +55,7 @@ class DeepCt(Weighted, Bm25):
             raise WrongInput(f"smoothing is {self.smoothing!r}; it must be sqrt or none")
 
     def index_identity(self) -> dict[str, Any]:
-        """The analyser, and what the repeated words depend on."""
+        """The analyser, and the inputs of the repeated words."""
         return super().index_identity() | {
             "checkpoint": self.checkpoint.identity(),
             "max_length": self.max_length,

@@ -22,7 +22,7 @@ from compute.systems.neural.weights import batches, tokenizer_of, torch_on, whol
 from compute.systems.searcher import Progress, at_least
 
 SHARD = 64
-"""Documents in one file: what an interrupted generation loses at most."""
+"""Documents in one file: an interrupted generation loses no more."""
 _SEQUENCES = 40
 """Queries written at once: each keeps 38 MB of T5-base's keys and values of a long document."""
 _COLUMNS = pa.schema([("doc_id", pa.string()), ("number", pa.int32()), ("text", pa.string())])
@@ -168,7 +168,7 @@ class Doc2Query(OfCheckpoint, Bm25):
         )
 
     def index_identity(self) -> dict[str, Any]:
-        """The analyser, and what the queries depend on."""
+        """The analyser, and the inputs of the queries."""
         return super().index_identity() | {"generated": self.generator.identity()}
 
     def identity(self) -> dict[str, Any]:

@@ -36,9 +36,9 @@ Encode = Callable[[list[str]], list[Weights]]
 """Function from texts to the weighted terms of each, in their order."""
 
 SHARD = 512
-"""Documents in one file: what an interrupted encoding loses at most."""
+"""Documents in one file: an interrupted encoding loses no more."""
 _WEIGHTS = "collection"
-"""The folder of what was encoded, in that of the index."""
+"""The folder of encoded documents, in that of the index."""
 _COLLECTION = ["-collection", "JsonVectorCollection"]
 _IMPACTS = ["-impact", "-pretokenized"]
 

@@ -71,7 +71,7 @@ class Dense(OfCheckpoint, Embedding):
         return checkpoints.from_text(self.query_model) if self.query_model else None
 
     def vectors_identity(self) -> dict[str, Any]:
-        """Weights, pooling and cut: what the vectors depend on."""
+        """Weights, pooling and cut: the inputs of the vectors."""
         between = f"' {self.separator} '" if self.separator else "' '"
         return self.checkpoint.identity() | {
             "pooling": self.pooling or "as the model says",

@@ -42,7 +42,7 @@ LAYOUT = (
 )
 """Parameters that every system of vectors takes; `index` is the field `index_kind`."""
 SAMPLE = 200
-"""Documents whose beginnings are the queries that the recall of an approximate index is told by."""
+"""Documents whose beginnings serve as queries for the recall of an approximate index."""
 MERGING, COMPARING = "making one file of the vectors", "comparing with exact search"
 """Progress messages without a number."""
 _FACTS = "facts.json"

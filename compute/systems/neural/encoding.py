@@ -20,7 +20,7 @@ from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
 
 SHARD = 2048
-"""Documents in one file: what an interrupted encoding loses at most."""
+"""Documents in one file: an interrupted encoding loses no more."""
 SLICE = 128
 """Texts handed to a model at once, and between two reports of progress."""
 

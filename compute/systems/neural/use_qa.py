@@ -101,7 +101,7 @@ class UseQa(OfCheckpoint, Embedding):
 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
-    """The SavedModel, and what makes TensorFlow's strings of texts. Raises Unavailable."""
+    """The SavedModel, and the function that makes TensorFlow's strings. Raises Unavailable."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By name: without the extra there is no types of it either.
     tensorflow = importlib.import_module("tensorflow")

@@ -25,7 +25,7 @@ FILE = "vectors.faiss"
 TRAINED = "trained.faiss"
 """The index when it is trained and empty; it stays until FILE is there."""
 COMPARED = "compared.npz"
-"""Queries and what exact search finds for them, in the folder of an approximate index."""
+"""Queries and their exact hits, in the folder of an approximate index."""
 TRAINING, ADDING = "training the index", "vectors in the index"
 """Progress messages, without a number and with one."""
 DEPTH = 100

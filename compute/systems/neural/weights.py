@@ -29,7 +29,7 @@ def torch_on(settings: Settings) -> Any:
 
 @contextmanager
 def loading(folder: Path | str) -> Iterator[None]:
-    """Raises Unavailable, in one sentence, for what the libraries raise of files."""
+    """Raises Unavailable, in one sentence, for file errors of the libraries."""
     from safetensors import SafetensorError
 
     try:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("torch", "sentence_transformers", "accelerate", "datasets", "faiss")
 CHECKPOINT_SECONDS = 120.0
-"""Between two checkpoints: what a killed training does again, at most."""
+"""Steps between two checkpoints: a killed training repeats no more."""
 _SCALES = {"cosine": 20.0, "dot": 1.0}
 """Factors of similarities before the softmax, as in sentence-transformers."""
 

@@ -97,7 +97,7 @@ class Ict(Unjudged):
 
 
 def inverse_cloze(cloze: Cloze, keep: float, chance: np.random.Generator) -> tuple[str, str]:
-    """A sentence drawn from a document, and what it is to find.
+    """A sentence drawn from a document, and the text that it should find.
 
     That is the title and the other sentences; with probability `keep` all of them.
     """

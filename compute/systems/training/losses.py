@@ -24,7 +24,7 @@ def folder(settings: Settings, fingerprint: str) -> Path:
 
 
 def begin(place: Path, about: Mapping[str, Any]) -> None:
-    """Note what is trained in a folder."""
+    """Record in a folder the training it belongs to."""
     make_folder(place)
     with written_aside(place / _ABOUT) as file:
         file.write(json.dumps(dict(about)).encode())

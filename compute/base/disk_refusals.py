@@ -112,7 +112,7 @@ def _number(error: BaseException) -> int | None:
         # The low byte is the kind; the others say more than is of use here.
         return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     if isinstance(error, MemoryError) or getattr(error, "returncode", 0) == -signal.SIGKILL:
-        return errno.ENOMEM  # the kernel kills what wants more than there is
+        return errno.ENOMEM  # the kernel kills processes that want more than there is
     if isinstance(error, OSError) and error.errno is not None:
         if error.errno == errno.EEXIST and not (named := _named(error) or Path.cwd()).is_dir():
             return errno.ENOTDIR if os.path.lexists(named) else None
@@ -127,7 +127,7 @@ def _number(error: BaseException) -> int | None:
 def _named(error: BaseException) -> Path | None:
     """The path that the error names, if any."""
     if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
-        # Of two names the other: what is renamed onto a folder.
+        # Of two names the other: the one renamed onto a folder.
         other = error.filename2 if error.errno == errno.EISDIR else None
         return Path(os.fsdecode(other or error.filename))
     found = _QUOTED.search(str(error))

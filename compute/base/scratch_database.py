@@ -36,7 +36,7 @@ def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConne
         "threads": now.threads,
         # DuckDB makes this folder, but none above it.
         "temp_directory": str(now.home / "tmp"),
-        # What is not in the wheel would be downloaded.
+        # Extensions outside the wheel would be downloaded.
         "autoinstall_known_extensions": False,
     }
     return duckdb.connect(file, config=config | more)

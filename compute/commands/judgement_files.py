@@ -217,7 +217,7 @@ def withdraw(
 def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]:
     """Report of an import; `unknown` rows are of queries outside the dataset."""
     told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
-    # A CSV says itself what its rows are, and these two count unless others are chosen.
+    # Rows of a CSV name their source, and these two sources count by default.
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:
         people, settled = (int((new["source"] == kind).sum()) for kind in (PERSON, ADJUDICATION))
         told += [f"{people:,} of them count as people's judgements, {settled:,} as settled ones"]

@@ -76,7 +76,7 @@ def rescore(
     parts = bench.store.parts(picked=None)
     fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, datasets)}
-    # Damaged scores are what this makes again.
+    # Damaged scores are made again here.
     tell_damage(p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):

@@ -58,7 +58,7 @@ class Index:
     """
 
     def __init__(self, texts: Iterable[str], threshold: float = THRESHOLD) -> None:
-        # Imported late: it loads SciPy, and who only lists what was found needs neither.
+        # Imported late: it loads SciPy, and listing results needs neither.
         from datasketch import MinHash, MinHashLSH
 
         self._threshold = threshold

@@ -28,7 +28,7 @@ def vocabulary() -> str:
 
 def word_pieces() -> "Tokenizer":
     """The tokeniser; it cuts no text."""
-    # Imported late: only what tokenises needs it.
+    # Imported late: only tokenising needs it.
     from tokenizers import Tokenizer
 
     found = Tokenizer.from_file(str(_folder() / "tokenizer.json"))

@@ -155,7 +155,7 @@ class Archive:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             _safe(self.path, info)
-            # As Windows writes it, or with ./ before it, a name is what it is elsewhere.
+            # As Windows writes it, or with ./ before it, a name means the same as elsewhere.
             name = str(PurePosixPath(_posix(info)))
             if name in members:
                 raise WrongInput(f"{self.path} holds {shown(info.filename)} twice" + _AGAIN)

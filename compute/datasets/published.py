@@ -12,7 +12,7 @@ from compute.base.settings import PROJECT
 
 FOLDER = PROJECT / "data" / "published"
 
-# What the papers call our measures.
+# Names of our measures in the papers.
 _MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
 # Printed names that stand for a system whose entry carries another printed name. v1's SBERT is
 # the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.

@@ -50,8 +50,8 @@ ABBREVIATIONS = {"np": "numpy", "sp": "scipy", "pd": "pandas", "nx": "networkx"}
 METHODS_OF = {"pandas": ("DataFrame", "Series")}
 """Classes whose methods count as functions: pandas has its functions there."""
 
-# Test suites, vendored code, build tools, what its library declares private, and C-level copies
-# of functions documented elsewhere.
+# Test suites, vendored code, build tools, modules that their library declares private, and C-level
+# copies of functions documented elsewhere.
 _NOT_PUBLIC = {"tests", "testutils", "conftest", "externals", "f2py", "distutils"} | {
     "core",
     "compat",

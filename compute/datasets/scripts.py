@@ -19,7 +19,9 @@ _LETTERS = (
     "\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese
 )
 """Letters of the scripts without blanks, and their marks."""
-_ONE = re.compile(f"[{_LETTERS}]")  # With what is beyond 16 bits it would take six times as long.
+_ONE = re.compile(
+    f"[{_LETTERS}]"
+)  # With characters beyond 16 bits it would take six times as long.
 _SEVERAL = re.compile(f"[{_LETTERS}\U00020000-\U0003ffff]+")
 _OPENING = "([{（［｛「『〈《【〔“‘"
 """They stand with the word after them; other signs with the word before them."""

@@ -45,7 +45,7 @@ def _median(values: Values, weights: Values) -> Values:
     """The weighted median; between two values in the middle their mean."""
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, 0)
-    # (B, D, S): what the lowest values weigh together.
+    # (B, D, S): total weight of the lowest values.
     sums = np.cumsum(weights[:, order], axis=1)
     columns = np.arange(values.shape[1])
     lower = ordered[(sums >= 0.5 - _CLOSE).argmax(axis=1), columns]

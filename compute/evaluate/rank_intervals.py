@@ -326,7 +326,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
             if not alike[one, other] or covered[one, other] or alone:
                 continue
             members = [one] if one == other else [one, other]
-            # Who fits all members so far may join, the best first.
+            # A system that fits all members so far may join, the best first.
             fitting = np.logical_and.reduce(alike[members], axis=0)
             for place in range(len(alike)):
                 if fitting[place] and place not in members:

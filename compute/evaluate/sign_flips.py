@@ -92,7 +92,7 @@ class Signs:
             else:
                 codes = np.frombuffer(random.bytes(size * width), np.uint8).reshape(size, width)
             signs = held[:size]
-            # "clip" is what lets NumPy write into the array at once.
+            # "clip" lets NumPy write directly into the array.
             np.take(_BITS, codes, axis=0, out=signs, mode="clip")
             yield signs.reshape(size, width * 8)[:, : self.n]
 

@@ -160,6 +160,6 @@ def _mean_and_error(
     """Means, and the squares of their standard errors; `of_all`: the sums of all squares."""
     mean = sums / np.maximum(n, 1)
     spread = np.maximum(squares - sums * mean, 0)
-    # What is left of equal values by rounding is no spread.
+    # A rounding residue of equal values is no spread.
     spread = np.where(spread > _ROUNDING * of_all, spread, 0)
     return mean, spread / np.maximum(n * (n - 1), 1)

@@ -95,7 +95,7 @@ def _write_view(view: pages.Asked, done: Files, folder: Path, form: str, paper: 
             assert isinstance(one, Figure)
             one = one._replace(name=_unused(one.name, {file.one.name for file in done.values()}))
             done[words] = _write(one, view, folder, form, paper)
-        # Whatever is wrong with one figure, the others are wanted.
+        # If one figure fails, the others are still written.
         except Exception as error:
             failed += _failed(f"{view.name}: {part.title}", error)
     return failed

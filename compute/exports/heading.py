@@ -61,7 +61,7 @@ def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:
     for word in words:
         if line and sum(one.width for one in line) + word.width > room:
             yield " ".join(one.drawn() for one in line)
-            # What begins a line stands at its edge.
+            # The first word of a line starts at its edge.
             word, line = word._replace(sign=word.sign.removeprefix(_GAP)), []
         while word.width > room and len(word.text) > 1:
             word = word._replace(text=f"{word.text[:-2]}…")

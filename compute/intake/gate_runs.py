@@ -178,7 +178,7 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
     if judgements.empty:
         raise WrongInput(f"no judgements of {name} yet, so no score: {how_to_judge(name)}")
     tops = [side.top.assign(system=name) for side, name in zip(sides, MEANS, strict=True)]
-    # The candidate first, whose lead it is.
+    # The candidate first: its lead is computed.
     lists = holes.arrange(pd.concat(tops), judgements, _cut(measure), MEANS[::-1])
     _refuse_unjudged(lists, sides, name)
     shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))

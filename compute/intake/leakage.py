@@ -123,7 +123,7 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
 
 
 def _digest(file: Path) -> str:
-    # Opened first, for it says what cannot be read.
+    # Opened first, since it reports unreadable files.
     with compressed.opened(file):
         return digest(file)
 
@@ -228,7 +228,7 @@ def _published(
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
         _refuse_taken(bench.store, dataset.name, name)
-        # Labels of their own part, which is left out as soon as what they rest on is replaced.
+        # Labels of their own part, which is left out as soon as its inputs are replaced.
         of: dict[str, Any] = {"dataset": dataset.name, "system": name, "fingerprint": mark}
         by_key = {"keys": query_labels.by_key(labels["key"], made)}
         parts.add(query_labels.KIND, labels, **of, provenance=made | by_key)

@@ -51,7 +51,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
     with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None and process.stdout is not None
         try:
-            # Open while it is at work: its end tells the process that nobody waits any more.
+            # Open while it is at work: closing it tells the process that its caller has gone.
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
             for line in process.stdout:

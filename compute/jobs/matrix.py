@@ -159,7 +159,7 @@ class Seen:
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
-        except BeirscopeError as error:  # what it was made from went: a run, a model's folder
+        except BeirscopeError as error:  # an input is gone: a run, a model's folder
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, the queries or the settings changed since")

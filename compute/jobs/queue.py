@@ -176,7 +176,7 @@ def _enqueue(
                 "queue_name": JOBS_QUEUE,
                 "workflow_id": job,
                 "attributes": about,
-                # Two who ask for the same in the same moment get one job.
+                # Two equal requests at the same moment get one job.
                 "deduplication_id": hashlib.sha256(content.encode()).hexdigest(),
                 "duplication_policy": "return-existing",
             },
@@ -268,7 +268,7 @@ _MADE: set[str] = set()
 @contextmanager
 def client(settings: Settings) -> Iterator["DBOSClient"]:
     """A connection to the queue, its tables made first. Raises Unavailable."""
-    # Imported late: it takes most of a second, and who only watches jobs never needs it.
+    # Imported late: it takes most of a second, and watching jobs never needs it.
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     address = tables.address(settings)
@@ -279,7 +279,7 @@ def client(settings: Settings) -> Iterator["DBOSClient"]:
     with tables.reaching(settings):
         opened = DBOSClient(
             system_database_url=address,
-            # Not pickled: who can write to the database must not be able to run code.
+            # Not pickled: write access to the database must not allow running code.
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             retry_connection_errors=False,

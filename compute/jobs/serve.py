@@ -167,7 +167,7 @@ def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> b
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
     """Only a dashboard, with these options of Streamlit's."""
-    # Each page runs in a thread of its own, and each thread would keep what it let go of.
+    # Each page runs in a thread of its own, and each thread would keep its freed memory.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
     words = [sys.executable, "-m", "pages._frame.server", *told]
     return subprocess.Popen(words, cwd=PROJECT, env=own, stdout=subprocess.DEVNULL)

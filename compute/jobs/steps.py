@@ -236,7 +236,7 @@ def _die() -> NoReturn:
 def _orders() -> "queue.Queue[dict[str, Any]]":
     """The orders as they come in; their end is the end of this process and its group."""
     received: queue.Queue[dict[str, Any]] = queue.Queue()
-    # A private handle: what the steps start must not hold or read the orders.
+    # A private handle: processes started by steps must not hold or read the orders.
     stream = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 

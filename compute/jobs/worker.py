@@ -83,7 +83,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
 
 
 def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
-    # Imported late, for all who only want to know how a worker is started.
+    # Imported late, since most callers only need a worker's command line.
     from dbos import DBOS, DBOSPortableJSONSerializer
 
     from compute.jobs import workflows

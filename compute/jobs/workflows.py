@@ -141,7 +141,7 @@ def _await(handle: Any) -> None:
     except SQLAlchemyError:
         raise
     except Exception:
-        # The task's own row says what became of it; the others go on.
+        # The task's own row has its outcome; the others continue.
         return
 
 

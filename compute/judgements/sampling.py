@@ -55,7 +55,8 @@ def sizes(
     if goal == ORDER:
         whole = len(frame.systems) * square
         apart = whole - moves.sum(axis=1) ** 2
-        # What moves all systems alike moves no difference; rounding must not let it be drawn.
+        # A pair that moves all systems equally moves no difference; rounding must not let it be
+        # drawn.
         square = np.where(apart > _FLAT * whole, apart, 0)
     share = np.clip(shares, _LEAST, 1 - _LEAST)
     return np.sqrt(square * share * (1 - share))

@@ -67,7 +67,7 @@ class Answers:
         """`of_kind` gives the queries of a group; `computing` is entered around each query."""
         self.store = store
         self._of_kind, self._computing = of_kind, computing
-        # What the versions share, by dataset.
+        # Shared data of the versions, by dataset.
         self._official: dict[str, Official] = {}
         # Picked versions stand beside those that everybody reads, which must not make way for them.
         self._usual, self._with_picked = Kept[Overlays](3, _one), Kept[Overlays](4, _one)
@@ -114,7 +114,7 @@ class Answers:
         The frame is the caller's own copy. `choice` says which added judgements count, None for
         official ones only. An answer stays while nothing that it rests on is replaced.
         """
-        # A part that is found damaged meanwhile is left out of what is read from then on.
+        # A part that is found damaged meanwhile is left out of later reads.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"

@@ -199,12 +199,12 @@ def _written(
     bulk: bool,
     texts: bool,
 ) -> None:
-    # What a killed writer left, its log too: that would not fit the new file.
+    # Remains of a killed writer, with its log, which would not fit the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
     options = {
         "file_search_path": str(store.home),
-        # DuckDB's own shell is often of an older version than what writes here.
+        # DuckDB's own shell is often older than the library here.
         "storage_compatibility_version": READABLE_FROM,
     }
     try:
@@ -303,7 +303,7 @@ def _datasets(parts: list[Part]) -> pa.Table:
 
 def _systems(parts: list[Part]) -> pa.Table:
     """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    # What asked generated queries, graded, or trains is no system; what was only trained has no
+    # Generators of queries, LLMs and training sets are no systems; a trained model may have no
     # run yet.
     others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}

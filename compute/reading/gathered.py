@@ -62,7 +62,7 @@ class Runs(NamedTuple):
         """File in which all are gathered."""
         # A dataset may be called anything.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
-        # Who picks versions of systems reads others than everybody else: each has its own file.
+        # Readers with chosen versions read other parts: each choice has its own file.
         picked = "-picked" * any("@" in system for system in self.systems)
         return self.home / "caches" / f"{self.kind}-{name}{picked}.parquet"
 
@@ -88,7 +88,7 @@ def table(
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept
-    # Before they are read: what changes meanwhile is read again the next time.
+    # Before they are read: later changes are read the next time.
     stamps = json.dumps(of.made_of)
     made = make(of).replace_schema_metadata({_MADE: stamps})
     # A home that cannot be written, or has no room, is read all the same.
@@ -108,7 +108,7 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
 
 def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
     make_folder(of.file.parent)
-    # Under one name: what a killed writer left is written over.
+    # Under one name: remains of a killed writer are overwritten.
     aside = of.file.with_suffix(".tmp")
     with locked(of.home / "locks" / "gathered.lock"):
         try:

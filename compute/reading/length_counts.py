@@ -101,7 +101,7 @@ def _chosen(of: Runs, systems: Sequence[str], k: int) -> Counts:
     table = gathered.table(of, [_SYSTEM], [*_KEYS, str(k)], _made)
     ids = table[_SYSTEM].combine_chunks()
     places = {system: place for place, system in enumerate(systems)}
-    # What nobody asked for is taken to place -1.
+    # Unrequested rows get place -1.
     place = np.array([places.get(system, -1) for system in ids.dictionary.to_pylist()], np.int64)
     where = place[ids.indices.to_numpy()]
     group, words, counts = (table[name].to_numpy() for name in ("group", "n_words", str(k)))

@@ -16,8 +16,8 @@ from pandas import DataFrame
 
 from compute.reading.means import FORUMS, MEANS, OF_PARTS
 
-# The datasets as a list, beside the queries, for views over parts to open no others' files. With
-# no overlay chosen `added` has what is official.
+# The datasets as a list, beside the queries, for views over parts to open no others' files.
+# Without an overlay `added` has the official results.
 _SCHEMA = f"""
 create schema one_kind;
 create table kept.of_kind (number bigint, dataset text, query_id text);

@@ -31,7 +31,7 @@ def of_systems(
     for of in gathered.runs(cursor, "top", [dataset]):
         table = gathered.table(of, _IDS, SCHEMA.names, _made).cast(SCHEMA)
         places = {system: place for place, system in enumerate(systems)}
-        # What nobody asked for is taken to place -1.
+        # Unrequested rows get place -1.
         place = np.array([places.get(system, -1) for system in of.systems], np.int32)
         asked = pa.array(place[table[_SYSTEM].to_numpy()])
         table = table.set_column(0, SCHEMA.field(_SYSTEM), asked)

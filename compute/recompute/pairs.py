@@ -147,7 +147,7 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
     fuses = isinstance(searcher, Combiner) and not searcher.READS_DOCUMENTS
     there, is_stored = as_stored(bench.store, dataset), partial(found_hits, bench, dataset.name)
     whole = fuses and all(is_stored(name, of=system.name) for name in system.inputs)
-    # What ships of a dataset is enough to fuse runs on it.
+    # The shipped parts of a dataset suffice to fuse runs on it.
     loaded = there if there and there.queries.shipped and whole else load(bench, dataset)
     documents = loaded.documents
     if documents is None and not fuses:

@@ -181,7 +181,7 @@ def publish(
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
-    # What another puts in its place meanwhile would be kept by none of them.
+    # A run that another process publishes meanwhile would be kept by neither.
     with bench.store.alone("import") if version is not None else contextlib.nullcontext():
         outcome = publish_run(
             bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
@@ -349,7 +349,7 @@ def _scored(
     beside: DataFrame | None = None,
 ) -> Outcome:
     """The scores of a run by measures, and those `beside` them, published as one part."""
-    # What ships was cut: the scores that it came with may be of deeper ranks.
+    # Shipped hits were cut: their shipped scores may be of deeper ranks.
     depth = scored_measures.kept(hits)
     start = time.perf_counter()
     by_subtopic = {"subtopics": subtopics(loaded)}

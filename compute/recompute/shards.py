@@ -66,7 +66,7 @@ class Work:
 def of_index(pair: Pair) -> Work | None:
     """The index of a pair, where it can be divided."""
     maker, documents = pair.searcher, pair.documents
-    # What generated queries are added to is no part of the store.
+    # Documents with generated queries are no part of the store.
     if documents is None or not isinstance(maker, Divisible) or isinstance(maker, Expanding):
         return None
     return Work(maker, documents, pair.loaded.dataset.name, pair.system.name)

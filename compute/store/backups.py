@@ -123,7 +123,7 @@ def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[E
     with scratch.folder(settings.home, "backup-") as place:
         engine = state.open_state(Settings(home=place))
         with state.opening(engine, place), state.writing(engine) as target:
-            # Jobs first: what they say is done is in the state then.
+            # Jobs first: their finished work is then in the state.
             more(target)
             with state.reading(source) as connection:
                 state.copy_rows(connection, target)
@@ -188,7 +188,7 @@ def restore(
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
         record, command = read(folder), f"{RESTORE} {shlex.quote(str(folder))}"
-        # First of all: what is killed later is gone on with, and meanwhile nobody makes a state.
+        # First of all: a later kill can be resumed, and meanwhile nobody makes a state.
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
         wanted, broken = _listed(copy, folder), integrity.of_judgements(copy)

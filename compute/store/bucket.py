@@ -160,8 +160,8 @@ class Bucket:
                     target.write(block)
                 target.close()
             except BaseException:
-                # PyArrow ends what is left behind as if it were whole. Where this is cut off, too,
-                # housekeeping sees that the size is another.
+                # PyArrow closes an abandoned object as if it were complete. If this is cut off,
+                # too, housekeeping notices the different size.
                 if target is not None:
                     with suppress(OSError):
                         target.close()
@@ -187,7 +187,7 @@ class Bucket:
         return any(info.path == path and not info.size for info in found)
 
     def _remove(self, name: str) -> None:
-        # What stays is in no manifest: housekeeping takes it.
+        # Remains are in no manifest: housekeeping removes them.
         with suppress(OSError):
             self._client.delete_file(f"{self._root}/{name}")
 

@@ -87,7 +87,7 @@ def _build(finished: Path, build: Callable[[Path], object]) -> None:
         build(aside)
         _sync(aside)
     except Exception as error:
-        # What failed is not built upon; what was interrupted, or had no room, is.
+        # A failed build is discarded; an interrupted one, or one without space, is resumed.
         refused = isinstance(error, Unavailable) or disk_refusals.refusal(error, finished.parent)
         if not refused:
             shutil.rmtree(aside, ignore_errors=True)

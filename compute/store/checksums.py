@@ -138,7 +138,7 @@ def _parsed(line: bytes) -> tuple[str, tuple[Stamp, str]] | None:
     text, _, check = line.rpartition(b" ")
     if check != b"%08x" % zlib.crc32(text):
         return None
-    with contextlib.suppress(ValueError):  # Somebody else's line may have a checksum, too.
+    with contextlib.suppress(ValueError):  # A line from another process may have a checksum, too.
         part, size, mtime_ns, inode, sha256 = text.decode().split(" ")
         return part, (Stamp(int(size), int(mtime_ns), int(inode)), sha256)
     return None

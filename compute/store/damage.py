@@ -37,7 +37,7 @@ def mend(part: Part) -> str:
     if part.kind == "scores":
         return f"python -m compute rescore {part.dataset}"
     if part.version_of:
-        # Nothing makes it again, and what is left of it may be all that there is.
+        # Nothing makes it again, and its remains may be the only copy.
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
         return (
             f"copy parts/{part.kind}/{part.path.name} of a backup here, or python -m compute"
@@ -131,7 +131,7 @@ def verify_beside(store: Store) -> threading.Thread:
             verify(store)
             store.broken = integrity.found(store.engine)
         except Exception:
-            # Pages do without; `check --store` says what is wrong.
+            # Pages do without; `check --store` reports the fault.
             log.warning("the stored parts could not be read to their end", exc_info=True)
 
     thread = threading.Thread(target=work, name="checksums", daemon=True)

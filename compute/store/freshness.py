@@ -110,7 +110,7 @@ def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
         found = live.get(_identity(kind, part, queries))
         if kind.startswith(_MODEL) and found is None:
-            # Models do not ship with what they found.
+            # Models do not ship with their hits.
             continue
         if found is None or not is_fresh(found, live):
             return False

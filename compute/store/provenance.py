@@ -277,7 +277,7 @@ def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
         "hits": hits.fingerprint if hits else None,
         "scores": scores.fingerprint if scores else None,
     }
-    # What a run of other runs, or of a trained model, rests on besides.
+    # Further inputs of a run that is made from other runs or a trained model.
     prints |= {name: mark for name, mark in inputs.items() if ":" in name}
     return {name: mark for name, mark in prints.items() if mark}
 

@@ -142,7 +142,7 @@ def keep(
 def told(hits: Part, *, new: bool) -> str:
     """Sentence about a run that was imported as a version."""
     found = hits.provenance.get("run_version", {})
-    # What takes the place of equal hits is as old as they are.
+    # A replacement with equal hits is as old as they are.
     if not new or "published" in found:
         return "the same hits as before: no version is made"
     before = f"; the one before is kept as {found['before']}" if "before" in found else ""
@@ -193,7 +193,7 @@ def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -
         version["note"] = note
     inputs = about.get("inputs", {})
     if part.kind == "hits":
-        # What it was made from may change without it; to other queries it is no answer.
+        # Its inputs may change without it; it does not answer other queries.
         inputs = {kind: mark for kind, mark in inputs.items() if kind == "queries"}
     publication.add(
         part.kind,

@@ -378,7 +378,7 @@ def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
 
 def linked(last: str, row: Mapping[Any, Any]) -> str:
     """The SHA-256 of a judgement: over its content, and that of the one before it, if any."""
-    # Without what is absent: a column that a later format adds changes no old one.
+    # Without absent values: a column that a later format adds changes no old checksum.
     content = {name: value for name, value in row.items() if value is not None}
     text = json.dumps(content, sort_keys=True, default=bytes.hex)
     return hashlib.sha256(f"{last} {text}".encode()).hexdigest()

@@ -126,7 +126,7 @@ class Publication:
         or a stream of record batches. Raises ValueError for a missing column or an empty value,
         Conflict for a second part of one identity.
         """
-        # Imported late: pandas and PyArrow load for who writes, not for who lists.
+        # Imported late: pandas and PyArrow load for writing, not for listing.
         from compute.store.parts import KINDS, write_part
 
         identity = (kind, dataset, system)
@@ -356,7 +356,7 @@ class Store:
         Of every dataset unless one is named. Rows that no judgement can be, such as a flipped bit
         leaves, are left out; the chain names them.
         """
-        # Imported late: pandas loads for who reads judgements, not for who lists parts.
+        # Imported late: pandas loads for reading judgements, not for listing parts.
         from pandas import DataFrame
 
         table = state.added_judgements
@@ -407,7 +407,7 @@ class Store:
             return
         try:
             self.bucket.claim()
-            # Before the manifest is read: what comes later is new.
+            # Before the manifest is read: later parts are new.
             lying = self.bucket.lying()
             thrown = {name.split("/", 2)[2]: name for name in lying if name.startswith("trash/")}
             sizes = {name: lies.bytes for name, lies in lying.items()}

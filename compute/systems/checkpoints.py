@@ -156,7 +156,7 @@ class Checkpoint:
         """Its folder in the hub's cache, with weights; None where it is not there whole."""
         from huggingface_hub import constants
 
-        # What looks closer loads the hub's whole client, even to list systems.
+        # A closer look loads the hub's whole client, even to list systems.
         if not Path(constants.HF_HUB_CACHE, f"models--{self.model.replace('/', '--')}").is_dir():
             return None
         from huggingface_hub import snapshot_download

@@ -55,7 +55,7 @@ def similarities(
         for number, floor in enumerate(FLOORS):
             words = [one.above(floor) for one in words]
             least[number] += _least(words, len(of))
-    # What is common stands in both totals: the larger shares sum to the rest.
+    # The common part is in both totals: the larger shares sum to the rest.
     rows = [
         (one, other, floor, common / most)
         for number, floor in enumerate(FLOORS)

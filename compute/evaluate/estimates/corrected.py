@@ -128,7 +128,7 @@ def by_guess(
     values = np.sum([part.values for part in parts], axis=0)
     chances = np.concatenate([batch.chances[batch.rows] for batch in batches])
     return Corrected(
-        # What no batch could draw and somebody judged all the same is known.
+        # A judged pair that no batch could draw is known.
         values=np.where(open_to[:, np.newaxis], values, reached),
         about=np.where(judged[:, None], reached, guess),
         drawn=rows[chances < 1],

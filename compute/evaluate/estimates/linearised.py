@@ -173,7 +173,7 @@ def _below(each: Values, given: _Given, share: Values) -> Values:
     value, absent, present = (
         total(each * one) for one in (given.value, given.absent, given.present)
     )
-    # The falls count what it adds there, too, so that is taken out.
+    # The falls also count its contribution there, so that is subtracted.
     return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
 
 

@@ -119,7 +119,7 @@ def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
     products = sums.products - (sums.by_query * factor[:, None]).T @ sums.by_query
     coefficients = inverse @ products[:n_features, n_features:]
     effects = factor[:, None] * (y - x @ coefficients)
-    # The influence of a row on its own prediction gives what it would be without the row.
+    # The influence of a row on its own prediction gives its value without the row.
     away = given - (factor[:, None] * x)[query]
     own = factor[query] + ((away @ inverse) * away).sum(axis=1)
     residuals = wanted - given @ coefficients - effects[query]

@@ -108,7 +108,7 @@ class Drawn(Walk):
     def _way(self, view: View, names: Mapping[str, Any] = _NO_NAMES) -> str:
         """The address of a view from this one; other values stand behind it, for a tool."""
         rest = {key: one for key, one in names.items() if one and view.values.get(key) != one}
-        # What a mark carries comes last: the addresses of a figure begin alike.
+        # A mark's value comes last: the addresses of a figure share their beginning.
         more = urlencode([*rest.items()][::-1], doseq=True) if views.shown(view.page).tool else ""
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 

@@ -77,7 +77,7 @@ def check_all(
     kinds = [_seems(path, how) for path in found]
     only, reports = None, {}
     if kinds.count("qrels") == 1:
-        # First, and once: its judgements are what the runs are held against.
+        # First, and once: the runs are compared with its judgements.
         path = found[kinds.index("qrels")]
         reports[path], judgements = _checked(path, None, home, how)
         only = qrels.judged(path, judgements) if judgements is not None else None

@@ -105,7 +105,7 @@ def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
     from compute.intake.fetch import hub
 
     wanted = hub.files(hub_names.collections(found.rows), patience)
-    # Whole files wait here for the others: what came before a cut is not fetched again.
+    # Whole files wait here for the others: bytes from before an interruption are not fetched again.
     gathered = to.with_name(f".{to.name}.files")
     paths = [gathered / f"{file.expected.digest[:16]}-{file.name}" for file in wanted]
     sizes = [file.expected.size or 0 for file in wanted]

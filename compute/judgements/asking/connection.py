@@ -24,7 +24,7 @@ def client(key: str, seconds: int) -> httpx2.Client:
         for name in set(request.headers) - {*_SENT}:
             del request.headers[name]
         request.headers["authorization"] = f"Bearer {key}"
-        # What is packed could unpack to any size.
+        # A packed answer could unpack to any size.
         request.headers["accept-encoding"] = "identity"
         request.extensions = {**request.extensions, _UNTIL: time.monotonic() + seconds}
 

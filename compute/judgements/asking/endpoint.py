@@ -110,7 +110,7 @@ class Endpoint:
             raise WrongInput("judge_key has a blank or a letter that no key has: fix the setting")
         if importlib.util.find_spec("openai") is None:
             raise Unavailable("the package openai is not installed: pip install openai")
-        # Imported late: it takes half a second, and only who asks needs it.
+        # Imported late: it takes half a second, and only requests need it.
         import openai
 
         from compute.judgements.asking import connection

@@ -229,7 +229,7 @@ def _within(
         try:
             found.insert(0, (batch, batch.order(frame), number))
         except Missing:
-            continue  # What it found is known to those drawn after it.
+            continue  # Its judgements are known to later batches.
     return found
 
 

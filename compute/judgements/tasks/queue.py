@@ -87,7 +87,7 @@ def exchange(
     to save it.
     """
     with disk_refusals.explained(store.home), state.writing(store.engine) as connection:
-        # Who else answers or asks for pairs of this task waits here; SQLite has one writer anyhow.
+        # Other requests for this task wait here; SQLite has one writer anyhow.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
         if answers:
@@ -128,7 +128,7 @@ def _take_in(
     for answer in answers:
         pair = found[answer.pair]
         judged = status[pair.id] == JUDGED
-        # What is saved is over, and no skip undoes a judgement: both may come late, from a window
+        # A saved answer is final, and no skip undoes a judgement: both may come late, from a window
         # left open, after the pair was answered in another.
         if answer.entry not in new or (judged and answer.act == SKIP):
             continue

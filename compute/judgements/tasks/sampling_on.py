@@ -53,7 +53,7 @@ def sample_on(
 
 
 def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
-    # People who ask for pairs of this task wait here, as in `queue.exchange`.
+    # Requests for pairs of this task wait here, as in `queue.exchange`.
     lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
     connection.execute(lock)
     newest = select(func.max(tables.batches.c.batch)).where(tables.batches.c.task == task.id)

@@ -256,7 +256,7 @@ def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
     if len(text) > LONGEST_GUIDELINE:
         raise WrongInput(f"Keep the guideline under {LONGEST_GUIDELINE:,} letters.")
     with state.writing(store.engine) as connection:
-        # The task's row orders those who change one guideline at once.
+        # The task's row serialises concurrent changes of a guideline.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task_id).with_for_update()
         if connection.execute(lock).scalar() is None:
             raise Missing(f"no annotation task {task_id}: choose one of the list")

@@ -97,7 +97,7 @@ def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) 
 def _pairs(
     queries: Queries, places: NDArray[np.int64], drawn: list[int], negatives: list[int]
 ) -> Pairs:
-    # Of like length, so that little of what the encoder reads is padding.
+    # Of similar length, so that the encoder reads little padding.
     order = np.argsort([len(queries.pieces[place]) for place in places], kind="stable")
     places, positives = places[order], np.array(drawn)[order]
     rows = np.unique(np.array([*drawn, *negatives], np.int64))

@@ -167,7 +167,7 @@ class Session:
         plain = text.encode("utf-8", "replace").decode("utf-8")
         request = json.dumps({"text": plain, "hits": depth, "ids": ids})
         assert self._process.stdin is not None
-        # Past the buffer: what a child that ended has not read would fail once more on closing.
+        # Past the buffer: data that a dead child has not read would fail again on closing.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._process.stdin.fileno(), request.encode() + b"\n")
         return self._answer()

@@ -124,7 +124,7 @@ class Bm25:
 
     def _indexing(self) -> list[str]:
         """Options of Anserini for indexing a corpus."""
-        # Document vectors are what RM3 reads.
+        # RM3 reads document vectors.
         options = ["-collection", "JsonCollection", "-storeDocvectors"]
         return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
 

@@ -140,7 +140,7 @@ class Impact(Weighted):
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
         """A function that answers one query as `search` does; its hits stay with Lucene."""
         encode = self.queries_encoder(settings)
-        # What a model does at its first call alone.
+        # Work that a model only does at its first call.
         encode(["query"])
         with anserini.session(folder / "lucene", _IMPACTS, settings) as ask:
             yield lambda text, depth: ask(spelled(encode([text])[0]), depth)

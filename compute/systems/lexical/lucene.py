@@ -41,7 +41,7 @@ _COUNTS = ("documents", "indexed", "empty")
 _FILE = 10_000
 """Documents in a file of a collection."""
 _TERM = re.compile(
-    # What Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
+    # Text that Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )

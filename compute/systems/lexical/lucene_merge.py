@@ -22,7 +22,7 @@ def main(jar: str, heap: str, target: str, *pieces: str) -> None:
         return autoclass("org.apache.lucene.store.FSDirectory").open(file.toPath())
 
     config = autoclass("org.apache.lucene.index.IndexWriterConfig")()
-    # What an interrupted merge left is written over.
+    # Remains of an interrupted merge are overwritten.
     config.setOpenMode(autoclass("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
     writer = autoclass("org.apache.lucene.index.IndexWriter")(opened(target), config)
     writer.addIndexes(*map(opened, pieces))

@@ -105,7 +105,7 @@ def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # By name: without the extra there is no types of it either.
     tensorflow = importlib.import_module("tensorflow")
-    # Its operations are what the model is written in.
+    # The model is written in its operations.
     importlib.import_module("tensorflow_text")
     # Where TensorFlow has started already, its threads stay as they are.
     with contextlib.suppress(RuntimeError):

@@ -172,7 +172,7 @@ def _arguments(how: Fit, aside: Path) -> Any:
         warmup_steps=how.warmup,
         weight_decay=how.weight_decay,
         seed=how.seed,
-        # What follows a checkpoint is found by the number of the step.
+        # Steps after a checkpoint are found by their number.
         ignore_data_skip=True,
         save_strategy="no",
         logging_strategy="no",

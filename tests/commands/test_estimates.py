@@ -119,7 +119,7 @@ def test_other_measures_are_read_from_the_same_sample(capsys: pytest.CaptureFixt
         assert (row["enough"], row["estimate"], row["rank_low"]) == (False, None, None)
         assert 0 <= row["low"] < row["high"] <= 1
     assert main(["estimates", "--task", task.id, "--measure", "P@20"]) == 2
-    assert "P@20 cuts deeper than what was drawn" in capsys.readouterr().err
+    assert "P@20 is deeper than the sample" in capsys.readouterr().err
 
 
 def test_a_wanted_half_width_takes_so_many_judgements_more(

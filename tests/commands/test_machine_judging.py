@@ -55,11 +55,11 @@ def test_a_judging_from_the_estimate_to_the_set(
     assert "no text of tiny may go anywhere" in told("judge", "tiny", "--forbid-texts")
     other = (*JUDGE[:3], "other", *JUDGE[4:])
     assert "no text of tiny may go to" in told(*other, *LIMITS, status=2)
-    assert "which documents a machine judges" in told("jobs", "start", "judge", status=2)
+    assert "an LLM judges only the documents you name" in told("jobs", "start", "judge", status=2)
     for more in (("--systems", "all"), ("--guideline", "g.txt")):
         both = told("judge", "tiny", "--machine", "gpt", "--task", "t", *more, status=2)
         assert "a task has its documents and its guideline" in both
-    assert "say what to call the machine" in told("judge", "tiny", status=2)
+    assert "name the LLM: --machine" in told("judge", "tiny", status=2)
     assert len(server.asked) == 3
 
 

@@ -51,7 +51,7 @@ def test_all_hits_that_are_left_out_are_counted_and_said(
     outcome = imports.import_run(shallow, file, tiny, drop_equal_ids=True)
     told = [
         "1 hit of queries outside the split left out",
-        "1 hit of documents that stand higher in the same list left out",
+        "1 hit of documents that occur higher in the same list left out",
         "1 hit of the query's own document left out",
         "1 hit below the depth that is kept (setting depth) left out",
     ]
@@ -173,7 +173,9 @@ def test_a_run_without_a_document_of_the_collection_is_refused(
 
 @pytest.mark.parametrize("text", ["q1 0 d1 1\n", "query-id\tcorpus-id\tscore\nq1\td1\t1\n"])
 def test_qrels_are_no_run(bench: Bench, tiny: Dataset, tmp_path: Path, text: str) -> None:
-    with pytest.raises(WrongInput, match="is a qrels file, not a run: import-dataset --qrels"):
+    with pytest.raises(
+        WrongInput, match="is a qrels file, not a run: import it with import-dataset"
+    ):
         imports.import_run(bench, _file(tmp_path, text), tiny)
 
 

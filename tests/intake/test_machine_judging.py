@@ -185,7 +185,7 @@ def test_what_never_works_ends_the_judging_in_one_sentence(
     server.answers = lambda asked, _: grade(asked) if len(server.asked) < 4 else fault
     with pytest.raises(Unavailable, match=said) as error:
         machine_judging.judge(bench, planned(bench))
-    assert "what is graded stays" in str(error.value)
+    assert "the grades so far are kept" in str(error.value)
     assert len(stored(bench)) == 3
     server.answers = grade
     assert len(judged(bench)) == 13
@@ -214,7 +214,7 @@ def test_the_limit_of_requests_holds(tmp_path: Path, server: Machine, at_once: i
     server.answers = lambda asked, before: (
         grade(asked) if before or asked.document != SHIPS[0] else Answer(status=500, headers=SOON)
     )
-    with pytest.raises(Unavailable, match="stopped at the limit of 5 requests; what is graded"):
+    with pytest.raises(Unavailable, match="stopped at the limit of 5 requests; the grades so far"):
         machine_judging.judge(bench, planned(bench, requests=5))
     assert len(server.asked) == 5
     assert len(stored(bench)) == 4

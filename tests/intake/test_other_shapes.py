@@ -119,7 +119,7 @@ def test_chunks_are_folded_by_their_best_rank_if_asked(
         bench, written(tmp_path, "both.json", CHUNKS), tiny, how=How(fold=True)
     )
     assert hits(both) == [*folded, ["q1", "d2", 3, 0.712]]
-    with pytest.raises(WrongInput, match="no document id is that of a chunk"):
+    with pytest.raises(WrongInput, match="no document id has the form of a chunk"):
         imports.import_run(bench, written(tmp_path, "t", TREC), tiny, how=How(fold=True))
 
 

@@ -118,7 +118,7 @@ def test_fields_of_queries_that_tell_no_kinds_are_left_out_and_named(
     assert part is not None
     said = query_labels.said(part)
     assert said.endswith("left out, for they tell no kinds: '', 'narrative', 'url'")
-    with pytest.raises(WrongInput, match="no label in it but 'url', which tell no kinds"):
+    with pytest.raises(WrongInput, match="no label in it but 'url', which make no query groups"):
         take(bench, tiny, "".join(lines[1:]))
 
 

@@ -105,7 +105,7 @@ def test_another_version_of_what_ships_is_refused_and_nothing_written(
     lines = "".join(json.dumps(row) + "\n" for row in changed)
     (folder / "corpus.jsonl").write_text(lines, "utf-8")
     version = shipped.store.version()
-    with pytest.raises(WrongInput, match=r"not those that .* were made from \(6 documents there"):
+    with pytest.raises(WrongInput, match=r"texts differ from those behind .* \(6 documents there"):
         texts.add_texts(shipped, catalogue.own("tiny", split="test"), folder)
     assert shipped.store.version() == version
 
@@ -115,7 +115,7 @@ def test_other_queries_than_those_that_ship_are_refused(shipped: Bench, folder: 
     changed = [{**row, "text": row["text"] + "?"} for row in QUERIES]
     lines = "".join(json.dumps(row) + "\n" for row in changed)
     (folder / "queries.jsonl").write_text(lines, "utf-8")
-    with pytest.raises(WrongInput, match="not those that the stored results"):
+    with pytest.raises(WrongInput, match="differ from those behind the stored results"):
         texts.add_texts(shipped, catalogue.own("tiny", split="test"), folder)
 
 

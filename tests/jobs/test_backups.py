@@ -234,7 +234,7 @@ def test_a_judgement_that_is_not_what_was_saved_never_takes_the_place_of_a_whole
         table = state.added_judgements
         connection.execute(update(table).where(table.c.id == 4).values(doc_id="d9"))
     assert main(["admin", "backup", str(at / "kept")]) == 2
-    told = "lost, or not what was saved (by id): 4; restore a backup of before into a new home"
+    told = "lost or changed (by id): 4; restore an earlier backup into a new home"
     assert told in capsys.readouterr().err
     assert (at / "kept" / "backup.json").read_bytes() == before
     assert main(["admin", "backup", str(at / "other")]) == 2

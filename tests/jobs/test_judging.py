@@ -110,7 +110,7 @@ def test_a_limit_fails_the_job_with_a_sentence(bench: Bench, server: Machine) ->
     with worker(bench.settings):
         job = ended(bench.settings, first)
     assert job.state == "failed"
-    assert "stopped at the limit of 7 requests; what is graded stays" in job.error
+    assert "stopped at the limit of 7 requests; the grades so far are kept" in job.error
     assert len(server.asked) == 7
 
 

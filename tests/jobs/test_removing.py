@@ -153,7 +153,7 @@ def test_with_a_dataset_go_its_consents_and_with_a_machine_what_it_was_asked(
     assert kinds(bench, "tiny") >= {"queries", "hits"}
     # It has no grade yet: there is nothing but its requests.
     parts = removing.planned(bench.store, "tiny", machine="gpt")
-    assert "what the machine was asked" in removing.said(bench.store, parts, "tiny")
+    assert "the requests to the LLM" in removing.said(bench.store, parts, "tiny")
     assert removing.remove(bench.store, "tiny", machine="gpt") == []
     assert journal.asked(bench.store, "tiny", "gpt").empty
     assert journal.allowed(bench.store, "tiny", to)

@@ -179,7 +179,7 @@ def test_a_file_of_another_dataset_or_of_a_blank_name_is_refused_whole(
     assert "tiny has none of the queries of" in capsys.readouterr().err
     file.write_text("q1 0 d5 2\n")
     assert said("import", file, "--person", " ") == 2
-    assert "does not say who judged" in capsys.readouterr().err
+    assert "does not name its assessor" in capsys.readouterr().err
     assert store.added_judgements().empty
 
 

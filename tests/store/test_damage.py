@@ -139,7 +139,7 @@ def test_a_damaged_judgement_is_named_beside_what_counts_the_others(
     show = ["scores", "--dataset", "tiny", "--judgements", "added"]
     for words in (["judgements", "export", file, "--dataset", "tiny"], show):
         assert main(words) == 0
-        assert "not what was saved (by id): 1; restore" in capsys.readouterr().err
+        assert "lost or changed (by id): 1; restore" in capsys.readouterr().err
     assert "d4" in Path(file).read_text("utf-8")
 
 

@@ -143,6 +143,6 @@ def test_a_backup_never_tidies_the_parts_of_its_home(tmp_path: Path) -> None:
     publish_run(store, "d", "s", RUN, SCORES)
     (tmp_path / "backup").mkdir()
     (tmp_path / "backup" / "parts").symlink_to(store.home / "parts")
-    with pytest.raises(WrongInput, match="lie in each other"):
+    with pytest.raises(WrongInput, match="contain each other"):
         backups.back_up(store, tmp_path / "backup")
     shutil.rmtree(tmp_path / "backup")

@@ -153,7 +153,7 @@ def test_a_flipped_bit_of_a_judgement_fails_the_check_and_no_page(
         assert connection.execute("pragma integrity_check").fetchall() == [("ok",)]
     assert main(["check", "--store"]) == 2
     told = capsys.readouterr().out
-    assert "not what was saved (by id): 1; restore a backup" in told
+    assert "lost or changed (by id): 1; restore an earlier backup" in told
     store = open_store(home)
     assert len(store.added_judgements()) == 40
     damage.verify_beside(store).join()

@@ -4,11 +4,11 @@
 """
 
 import ast
-import itertools
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from inspect import getsource
+from itertools import pairwise
 
 from compute.base.settings import PROJECT, Settings
 from compute.commands import app
@@ -69,11 +69,13 @@ def _command(name: str, path: str) -> tuple[str, str, str]:
 
 def settings() -> str:
     """A row for each field of `Settings`, with the sentence under it."""
-    body = ast.parse(getsource(Settings)).body[0].body  # ty: ignore
+    (record,) = ast.parse(getsource(Settings)).body
+    assert isinstance(record, ast.ClassDef)
     sentences = {
-        str(one.target.id): " ".join(str(below.value.value).split())
-        for one, below in itertools.pairwise(body)
-        if isinstance(one, ast.AnnAssign) and isinstance(below, ast.Expr)
+        one.target.id: " ".join(str(below.value.value).split())
+        for one, below in pairwise(record.body)
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
     }
     rows = [
         (f"`{one.name}`", _default(one.name, one.default), sentences[one.name])

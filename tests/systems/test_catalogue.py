@@ -87,7 +87,7 @@ def test_parameters_make_another_system_under_its_canonical_name() -> None:
         ("bm25(b=2)", "b is 2.0; it must lie from 0 to 1"),
         ("bm25-rm3(fb_docs=0)", "fb_docs is 0; it must be 1 or more"),
         ("minilm(bm25)", "not made from other systems"),
-        ("bm25[nfcorpus]", "not trained on a collection"),
+        ("bm25[nfcorpus]", "not trained on a dataset"),
     ],
 )
 def test_wrong_names_are_answered_with_what_is_right(name: str, message: str) -> None:

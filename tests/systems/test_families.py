@@ -100,7 +100,7 @@ def test_a_name_makes_late_interaction_of_any_model() -> None:
         ("rff(bm25,minilm)", "did you mean: rrf"),
         ("rrf(mine(x=1),bm25)", "no system 'mine'"),
         ("rrf(bm25(k3=1),minilm)", "no parameter 'k3'"),
-        ("rrf[nfcorpus](bm25,minilm)", "not trained on a collection"),
+        ("rrf[nfcorpus](bm25,minilm)", "not trained on a dataset"),
         ("rerank(bm25)", "name a system and a model, or its folder, like rerank(bm25,some/model)"),
         ("rerank(bm25,minilm(max_length=9))", "minilm(max_length=9) is not the name or the folder"),
         ("monot5(bm25,a,model=b)", "the model is what stands second in the brackets"),

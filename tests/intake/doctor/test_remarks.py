@@ -198,7 +198,7 @@ def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
     assert (finding.count, finding.refused) == (2, False)
     assert finding.example == "'d1' and 'D1'"
     assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
-    assert "remark: 2 pairs of document ids that only case" in capsys.readouterr().out
+    assert "remark: 2 pairs of document ids that differ only in case" in capsys.readouterr().out
 
 
 SPELT = {

@@ -106,7 +106,7 @@ def test_a_file_of_wrong_lines_is_not_read_to_its_end(
     monkeypatch.setattr(lines, "ENOUGH", 20)
     report = doctor.check(written(tmp_path, "q Q0 a 1 x s\n" * 50))
     assert told(report)["score not a finite number"] == (20, 1)
-    assert "20 lines are wrong so far" in report.findings[1].example
+    assert "20 lines are wrong" in report.findings[1].example
 
 
 KNOWN = Known("mine", ids("q1", "02", "q3"), ids("a", "b", "07"), depth=2)

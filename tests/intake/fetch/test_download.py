@@ -192,7 +192,11 @@ def test_another_file_is_refused_at_once_and_not_kept(
         (Answer(status=410), Missing, "is not there any more (status 410)"),
         (Answer(status=401), Unavailable, "refuses (status 401)"),
         (Answer(status=204), Unavailable, "refuses (status 204)"),
-        (Answer(CONTENT, headers={"Content-Encoding": "gzip"}), Unavailable, "packs the file anew"),
+        (
+            Answer(CONTENT, headers={"Content-Encoding": "gzip"}),
+            Unavailable,
+            "compresses the file although",
+        ),
         (
             Answer(status=503, headers={"Retry-After": "86400"}),
             Unavailable,

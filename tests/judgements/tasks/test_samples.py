@@ -102,7 +102,7 @@ def test_of_differences_the_reach_of_differences_is_expected(goal: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"goal": "order"}, "No unjudged document tells these systems apart by P@5"),
+        ({"goal": "order"}, "No unjudged document distinguishes these systems by P@5"),
         ({"measure": "RR@10"}, "no estimates of 'RR@10'; known: P@10"),
         ({"goal": "fame"}, "no goal 'fame'; known: scores"),
         ({"depth": 4}, "P@5 needs the top 5"),

@@ -73,7 +73,7 @@ def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:
         ({"n_pairs": 0}, "ask for 1 to"),
         ({"order": "nonsense"}, "no order 'nonsense'; known: impact"),
         ({"double_share": 1.5}, "between 0 and 1"),
-        ({"double_share": 0.5, "annotators": ("ada",)}, "second annotator"),
+        ({"double_share": 0.5, "annotators": ("ada",)}, "second assessor"),
         ({"guideline": "x" * 20_001}, "20,000 letters"),
         ({"systems": ("absent",)}, "take more from the top of each list, or other systems"),
     ],

@@ -222,7 +222,7 @@ def test_texts_are_found_by_id_in_the_order_asked_for(documents: Path) -> None:
 
 
 def test_a_document_that_the_collection_lacks_is_named(documents: Path) -> None:
-    with pytest.raises(WrongInput, match="found 'd7', which is not in the collection"):
+    with pytest.raises(WrongInput, match="found 'd7', which is not in the corpus"):
         read_texts(documents, run([("q", ["d1", "d7"])])["doc_id"])
 
 

@@ -140,7 +140,9 @@ def methods() -> str:
     prose, _, _ = METHODS.read_text("utf-8").partition("\n## Measures\n")
     frame = contract.definitions()
     frame["Measure"] = frame["Measure"].map("`{}`".format)
-    return f"{prose.rstrip()}\n\n## Measures\n{table(list(frame), frame.to_numpy().tolist())}"
+    return (
+        f"{prose.rstrip()}\n\n## Measures\n{table([*map(str, frame)], frame.to_numpy().tolist())}"
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from compute.base.settings import PROJECT
 from compute.datasets import DATASETS
 from compute.evaluate.tolerance import TOLERANCE
 from compute.views.about import contract
-from tests.support import reference
+from tests.commands import reference
 
 PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
 PAPERS += [f"docs/{file.name}" for file in sorted((PROJECT / "docs").glob("*.md"))]
@@ -46,7 +46,7 @@ def test_architecture_names_functions() -> None:
 
 
 def test_the_reference_and_the_definitions_are_those_of_the_program() -> None:
-    """`python -m tests.support.reference` writes both again."""
+    """`python -m tests.commands.reference` writes both again."""
     assert reference.REFERENCE.read_text("utf-8") == reference.reference()
     assert reference.METHODS.read_text("utf-8") == reference.methods()
 

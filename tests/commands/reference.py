@@ -1,6 +1,6 @@
 """Writer of `docs/reference.md` and of the definitions in `docs/methods.md`, from records.
 
-`python -m tests.support.reference` writes both; `tests/test_papers.py` holds them to it.
+`python -m tests.commands.reference` writes both; `tests/test_papers.py` holds them to it.
 """
 
 import ast
@@ -20,7 +20,7 @@ from tests.commands.arguments import arguments
 REFERENCE, METHODS = PROJECT / "docs" / "reference.md", PROJECT / "docs" / "methods.md"
 INTRODUCTION = """# Reference
 
-Written by `python -m tests.support.reference` from the program itself; do not edit it by hand.
+Written by `python -m tests.commands.reference` from the program itself; do not edit it by hand.
 [Files](files.md), [analyses](analyses.md) and [models](models.md) explain more;
 [Methods](methods.md) defines every measure.
 """

@@ -53,7 +53,8 @@ def _found(text: str) -> list[str]:
 
 def _files(room: str) -> list[Path]:
     """Modules of a room; of `compute` only those in no room."""
-    return sorted((PROJECT / room).glob("*.py" if room == "compute" else "**/*.py"))
+    found = (PROJECT / room).glob("*.py" if room == "compute" else "**/*.py")
+    return sorted(file for file in found if file.name != "deciding.py")
 
 
 def _texts(file: Path) -> Iterator[tuple[int, str]]:

@@ -85,7 +85,7 @@ def refusal(error: BaseException, home: Path) -> Unavailable | None:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Raises Unavailable, with its sentence, in place of an error that the machine is behind."""
+    """Raises Unavailable, with its sentence, instead of an error that the machine is behind."""
     try:
         yield
     except BeirscopeError:

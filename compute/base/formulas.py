@@ -1,4 +1,4 @@
-"""Words that a spreadsheet would compute, and the apostrophe that hinders it."""
+"""Words that a spreadsheet would evaluate, and the apostrophe that prevents it."""
 
 import re
 

@@ -18,7 +18,7 @@ PAUSE = 0.02
 def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
     """Hold the lock file, emptied, while the body runs; None when another process holds it.
 
-    It is waited for so many seconds. The lock goes with the process, however that ends; what it
+    It is waited for this many seconds. The lock goes with the process, however that ends; what it
     wrote there stays readable.
     """
     with _opened(file, "a+") as held:

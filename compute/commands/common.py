@@ -93,7 +93,7 @@ def tell_version(
 def done(bench: Bench) -> int:
     """Rewrite the database for notebooks, and remove old files.
 
-    Raises Unavailable where a disk refuses it, and says that the work itself is saved.
+    Raises Unavailable if a disk refuses, and says that the work itself is saved.
     """
     try:
         with disk_refusals.explained(bench.store.home):

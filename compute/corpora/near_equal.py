@@ -1,4 +1,4 @@
-"""Near-equal texts: which of a few texts are equal to one that passes, or nearly so.
+"""Near-equal texts: those of a few texts that equal a passing one, or nearly so.
 
 A text counts as its words in lower case with one blank between them, so that case, punctuation and
 white space do not matter, nor whether Chinese, Thai and the like have blanks. Two texts are as

@@ -17,7 +17,7 @@ from compute.base.errors import WrongInput
 MOST, FEWEST = 12, 5
 """Clusters that are tried at most, and queries for each of them."""
 SAMPLE = 2_000
-"""Queries that a silhouette is told by: it compares all pairs."""
+"""Queries for a silhouette, which compares all pairs."""
 SEED = 0
 WORDS = 3
 """Words in a cluster's name."""
@@ -57,7 +57,7 @@ def found(
 ) -> Clusters:
     """The clusters of queries by their (n, d) vectors; names hold none of the words `left_out`.
 
-    `k` asks for so many, 2 at least; 0 takes the number that has the largest silhouette.
+    `k` is the number of clusters, at least 2; 0 takes the number that has the largest silhouette.
 
     Raises WrongInput as `possible`.
     """

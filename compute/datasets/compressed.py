@@ -128,7 +128,7 @@ def unpacked(path: Path, enough: int) -> int:
 
 
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
-    """The file's bytes, unpacked, so many at a time.
+    """The file's bytes, unpacked, in blocks.
 
     Raises Missing or WrongInput, the latter also for a file that unpacks to an absurd size.
     """

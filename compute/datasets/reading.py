@@ -323,7 +323,7 @@ def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = Tru
 def _judgement_lines(
     stream: BinaryIO, where: str, problem: Problem
 ) -> Iterator[tuple[int, Judgement]]:
-    """The judgements below the header. A missing header is a problem, told of its line."""
+    """The judgements below the header. A missing header is a problem, reported with its line."""
     order: Sequence[str] = ()
 
     def parse(line: str) -> Judgement | None:

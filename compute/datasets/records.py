@@ -44,7 +44,7 @@ class Trouble(NamedTuple):
 
 
 Problem = Callable[[Trouble], None]
-"""Told of each thing wrong."""
+"""Receiver of each fault."""
 
 Record = TypeVar("Record")
 

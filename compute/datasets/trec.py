@@ -44,7 +44,7 @@ _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 FRACTIONS = "--levels or --round makes grades of fractions"
 
 Problem = Callable[[int, str, str], None]
-"""Told of a wrong line: its number from 1, the kind of fault in few words, and the fault."""
+"""Receiver of wrong lines: number from 1, kind of fault in a few words, and the fault."""
 
 
 @dataclass(frozen=True)

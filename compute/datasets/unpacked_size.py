@@ -20,7 +20,7 @@ TAKES = 8
 def require(path: Path, home: Path) -> None:
     """Raises Unavailable, with the sizes, where a packed file unpacks to more than there is room.
 
-    What is in it is written as parts into the home folder; a run, qrels or texts are held in memory
+    Its content is written as parts into the home folder; a run, qrels or texts are held in memory
     before that, an archive is not. Raises WrongInput for one that is damaged or absurdly packed.
     Plain files and folders pass, as does a packed one that fits at any ratio, without being read.
     """

@@ -1,10 +1,10 @@
 """Ways to make one order of systems from their values on several datasets.
 
 A mean lets datasets with large differences decide, ranks and wins let all datasets decide alike,
-whether their differences are large or nothing. Where the ways agree, the order does not hang on
+whether their differences are large or nothing. Where the ways agree, the order does not depend on
 the choice. Values come as a matrix of datasets x systems, nothing absent.
 
-Of these, ranks and wins of a system hang on which other systems take part; means and medians do
+Of these, ranks and wins of a system depend on which other systems take part; means and medians do
 not. A geometric mean is 0 where one value is.
 """
 
@@ -19,7 +19,7 @@ from compute.evaluate.tolerance import levels, ranks_by_row
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 DRAWS = 1_000
-"""Times that the datasets are drawn again for an interval."""
+"""Times that the datasets are resampled for an interval."""
 _STEPS = 500
 _CLOSE = 1e-9
 _SMALLEST = 1e-12
@@ -77,8 +77,8 @@ WAYS: dict[str, Way] = {
     "ranks and wins": Way(_mean_rank, on_others=True),
 }
 """The last is the mean rank. Borda's count and Bradley and Terry's strengths put systems in the
-same order where each has a value on each dataset: all three hang on nothing but how many others a
-system beats, ties counted half (for strengths see Davidson 1970, section 3)."""
+same order where each has a value on each dataset: all three depend only on the number of others
+that a system beats, ties counted half (for strengths see Davidson 1970, section 3)."""
 
 
 def mean_ranks(values: Values) -> Values:
@@ -151,9 +151,9 @@ def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str,
 def rank_intervals(
     values: Values, tasks: Sequence[str], sign: int = 1, draws: int = DRAWS, seed: int = 0
 ) -> dict[str, tuple[Numbers, Numbers]]:
-    """(S,) The 2.5 and 97.5 percentiles of each system's rank by each way, datasets drawn again.
+    """(S,) The 2.5 and 97.5 percentiles of each system's rank by each way, datasets resampled.
 
-    It says how far ranks hang on which datasets there happen to be, and is no test. A task that is
+    It shows how much ranks depend on the choice of datasets, and is no test. A task that is
     not drawn has no say in the mean by task.
     """
     n = len(values)

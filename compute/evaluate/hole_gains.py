@@ -1,10 +1,10 @@
 """Measures with possible ranges: the gain of relevant unjudged documents, and the divisor of the
 sum.
 
-A measure here is a sum over the ranks of a list, over what the best order of all relevant
-documents reaches. A `Gain` says of one measure what its sum is without the holes, what 0
-to m relevant holes add to it at least and at most, for one list and for the difference of two, and
-what a best order reaches. `bounds` makes ranges of these.
+A measure here is a sum over the ranks of a list, divided by the value of the ideal order. A `Gain`
+says of one measure what its sum is without the holes, what 0 to m relevant holes add to it at least
+and at most, for one list and for the difference of two, and what a best order reaches. `bounds`
+makes ranges of these.
 """
 
 from abc import ABC, abstractmethod
@@ -165,7 +165,7 @@ class First(Gain):
 class Precisions(Gain):
     """The precision at each relevant document, over the relevant documents.
 
-    A sum over pairs of relevant documents of 1 over the lower one's rank: so many relevant holes
+    A sum over pairs of relevant documents of 1 over the lower one's rank: this many relevant holes
     add most at the highest places, and least at the lowest.
     """
 

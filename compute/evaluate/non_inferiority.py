@@ -19,7 +19,7 @@ Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m 
 **Not comparable.** A candidate without a hit for more than a tenth of the queries that the baseline
 answers has failed to run there, and is neither worse nor not worse.
 
-The intervals speak of queries like these. A loss on so few queries that none, or hardly one, is
+The intervals refer to queries like these. A loss on so few queries that none, or hardly one, is
 among these shows in no interval; `tests.benchmarks.simulations.gate` has how often, and the error
 rates else.
 """

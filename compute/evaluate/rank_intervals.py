@@ -1,6 +1,6 @@
 """Rank intervals: the uncertainty of the order of systems on a leaderboard.
 
-Queries are drawn again within each dataset, and datasets among themselves where there are enough
+Queries are resampled within each dataset, and datasets among themselves where there are enough
 of them. Groups and rank intervals both come from one set of simultaneous intervals of all pairs'
 differences, so that they cannot contradict each other.
 """
@@ -22,7 +22,7 @@ from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, 
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
-"""Below, datasets are not drawn again: see COVERAGE."""
+"""Below, datasets are not resampled: see COVERAGE."""
 COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
 """Simulated coverage of a plain 95% interval over this many drawn datasets; the benchmark
 `coverage` repeats the simulation."""
@@ -47,7 +47,7 @@ class Ranking:
     """row (of the systems that were given), mean, low, high (its 95% interval), rank, rank_low,
     rank_high, first (share of resamples in which it is first), group: letters with blanks between,
     of which two systems share one if and only if they are not significantly different. Intervals
-    are absent (nan, and ranks 0) where nothing was drawn again."""
+    are absent (nan, and ranks 0) where nothing was resampled."""
     better: NDArray[np.bool_]
     """[i, j]: whether the i-th of `systems` is significantly better than the j-th, with 5% for all
     pairs together."""
@@ -73,7 +73,7 @@ def of_scores(
     """Rank systems by the mean over datasets of their mean over queries.
 
     Every dataset has the same systems. `sign` is -1 where less is better. Of FEWEST_DATASETS and
-    more, datasets are drawn again, too: the intervals then speak of datasets like these, else of
+    more, datasets are resampled, too: the intervals then refer to datasets like these, else to
     new queries on these. The pairs' intervals are those of maxT over queries on one dataset and
     over datasets where these are drawn, else the bootstrap's. Raises WrongInput for fewer than two
     queries.
@@ -137,7 +137,7 @@ def _mean(dataset: Aligned) -> Values:
 
 
 def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: means over queries that are drawn again within each part."""
+    """resamples x systems: means over queries that are resampled within each part."""
     parts = list(_parts(dataset))
     total = np.zeros((resamples, len(dataset.values)))
     for part in parts:
@@ -175,7 +175,7 @@ class _Spread:
     and the normal ones: the first terms of Cornish and Fisher's expansion (1938, Revue de
     l'Institut International de Statistique 5)."""
     off_pairs: float
-    """The same of the differences of two systems."""
+    """The same for the differences of two systems."""
 
     @classmethod
     def of(cls, part: Values) -> "_Spread":
@@ -210,7 +210,7 @@ class _Spread:
 
 
 def _within(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: the datasets as they are, their queries drawn again."""
+    """resamples x systems: the datasets as they are, their queries resampled."""
     return np.mean([_drawn_means(dataset, resamples, random) for dataset in datasets], axis=0)
 
 

@@ -65,7 +65,7 @@ class Run:
     content: "pd.DataFrame | Lists"
     """A frame as `frame` gives it, or its parts."""
     duplicates: int = 0
-    """Hits left out because their document stands higher in the same list."""
+    """Hits left out because their document occurs higher in the same list."""
     self_hits: int = 0
     """Hits left out because doc_id equals query_id."""
     tied: int = 0
@@ -83,7 +83,7 @@ class Run:
         return table.to_pandas(split_blocks=True, self_destruct=True)
 
     def batches(self, size: int = _SLICE) -> Iterator[pa.RecordBatch]:
-        """The rows of `frame`, so many at a time: few of them are held at once."""
+        """The rows of `frame`, in blocks: few of them are held at once."""
         if isinstance(self.content, pd.DataFrame):
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)

@@ -31,7 +31,7 @@ SEED = 20_211
 AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
-"""Queries drawn again that are in memory together, and in the cache of a processor."""
+"""Queries resampled that are in memory together, and in the cache of a processor."""
 EXACT = 100
 """Queries that differ up to which Wilcoxon's test takes its exact distribution."""
 NEAR = 1e-10
@@ -439,7 +439,7 @@ def _signed_ranks(gaps: Values) -> float:
 def _effect_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The 2.5 and 97.5 percentiles of the effect when queries are drawn again.
+    """The 2.5 and 97.5 percentiles of the effect when queries are resampled.
 
     Where all queries drawn differ by the same the effect is boundless, and so may an end be.
     """
@@ -468,8 +468,8 @@ def _drawn_intervals(
 def _effects_of_many(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The same of MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), but for
-    pairs of which few queries carry the variance: those are drawn again."""
+    """The same for MANY queries: by linearisation (Efron and Tibshirani 1993, section 22.6), but
+    for pairs of which few queries carry the variance: those are resampled."""
     ends = np.zeros((2, len(family.a)))
     drawn = np.zeros(len(family.a), bool)
     for pair in np.flatnonzero(family.some):

@@ -21,7 +21,7 @@ Values = NDArray[np.float64]
 FEWEST = 5
 """Queries inside and outside from which on a contrast is tested: few say little of their spread."""
 DEALS = 2_000
-"""Permutations of the labels; p is at least 1 in so many."""
+"""Permutations of the labels; p is at least 1 in this many."""
 MANY, ENOUGH = 20_000, 500
 """From this many queries on, the mean of a slice under permutation is drawn from the normal
 distribution, if at least ENOUGH of its queries are expected to have another value than the

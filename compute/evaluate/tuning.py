@@ -1,15 +1,15 @@
 """Value of a tuned parameter that was chosen on the queries at hand.
 
 A value for each query at each setting of a parameter, such as the weight of a fusion: the best mean
-over these queries is too good, for it was chosen to be. Here the setting is chosen on nine tenths
-of the queries and taken on the last tenth, each tenth in its turn, with the tenths drawn REPEATS
-times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36, 111-147). The
-settings may be of several parameters, or of several methods: every choice is made inside the nine
-tenths, and what it is taken on has had no part in it.
+over these queries is too optimistic, since it was selected. Here the setting is chosen on nine
+tenths of the queries and taken on the last tenth, each tenth in its turn, with the tenths drawn
+REPEATS times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36,
+111-147). The settings may be of several parameters, or of several methods: every choice is made
+inside the nine tenths, and what it is taken on has had no part in it.
 
 Tenths share most of what they choose by, so the spread of the values makes an interval too
 narrow: of 95% ones 88 to 96% held the truth. The standard error is therefore that of the whole
-procedure when queries are drawn again (Efron 1979), all copies of a query in one tenth; of those
+procedure when queries are resampled (Efron 1979), all copies of a query in one tenth; of those
 intervals 94 to 98% held it, from 50 queries on (`tests.benchmarks.simulations.tuning`).
 """
 

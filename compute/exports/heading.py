@@ -37,7 +37,7 @@ class _Word(NamedTuple):
 
 
 def height(lines: int) -> int:
-    """Pixels that a heading of so many lines takes."""
+    """Pixels that a heading of this many lines takes."""
     return lines * LINE + EDGE if lines else 0
 
 

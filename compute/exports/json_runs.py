@@ -1,4 +1,4 @@
-"""Runs and judgements as the JSON that others read: BEIR's, MTEB's, and golden sets."""
+"""Runs and judgements as JSON for other tools: BEIR's, MTEB's, and golden sets."""
 
 import json
 from collections.abc import Mapping

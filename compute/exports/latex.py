@@ -66,7 +66,7 @@ IN_T1 = frozenset(
 """Characters that pdfLaTeX prints as they are, with the font encoding T1."""
 
 WIDE = 8
-"""Above so many columns, a table is made small enough for its page."""
+"""Above this many columns, a table is made small enough for its page."""
 FITTED = r"""\setlength{\tabcolsep}{3pt}
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 """

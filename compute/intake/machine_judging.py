@@ -426,7 +426,7 @@ class _Asker:
         """Continue without a pair, if `answered` shows that others got answers and so it is the
         cause.
 
-        Raises the error where none did yet, or not for so many pairs one after another.
+        Raises the error where none did yet, or not for this many pairs one after another.
         """
         with self._lock:
             self._aside.append((request, error))
@@ -504,7 +504,7 @@ def _require_own(store: Store, plan: Plan, identity: str) -> None:
 def said(store: Store, plan: Plan, job: str, *, active: bool = False) -> str:
     """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`, of one job.
 
-    While it is `active`, what is under way is not told.
+    While it is `active`, open requests are not reported.
     """
     spent = journal.spent(store, job)
     asked = journal.asked(store, plan.dataset, plan.machine)

@@ -142,7 +142,7 @@ def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", 
 
 
 def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
-    """Whether the worker is told to stop within so many seconds."""
+    """Whether the worker is told to stop within this many seconds."""
     with contextlib.suppress(Empty):
         stopping.get(timeout=seconds)
         return True

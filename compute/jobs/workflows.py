@@ -3,7 +3,7 @@
 A task on many documents fans out, too, before it indexes or counts words: into shards, which any
 worker makes.
 
-DBOS keeps what each step returned: after a crash a task goes on at the step that was at work.
+DBOS keeps what each step returned: after a crash a task resumes at the interrupted step.
 """
 
 import contextlib
@@ -229,7 +229,7 @@ class Waiting:
     ) -> None:
         """`sizes` are the documents of each shard, by its id; `names` what its files are called.
 
-        `step` is what they are of: how far they are is told as its progress.
+        `step` is their step: their progress is reported as its own.
         """
         self._settings, self._task, self._sizes, self._step = settings, task, dict(sizes), step
         self._files = [settings.home / shard_path(name) for name in names]

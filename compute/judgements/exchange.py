@@ -58,7 +58,7 @@ _UNNAMED = ("entry", "verified", "takes_back")
 """Columns that two rows of one content may differ in."""
 _Row = dict[str, Any]
 _GONE = "gone"
-"""Marker in place of a source, for a row that another row withdraws."""
+"""Marker instead of a source, for a row that another row withdraws."""
 
 
 def exported(

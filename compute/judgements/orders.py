@@ -2,7 +2,7 @@
 
 An order is a pure function of the ranked lists and the judgements there are. A list is put in
 order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
-again for what remains. Which is best is told by judging simulated on real judgements
+again for what remains. Simulated judging on real judgements shows which is best
 (`tests/benchmarks/orders.py`).
 """
 
@@ -259,7 +259,7 @@ def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Cormack, Palmer and Clarke 1998: go on down a list while it brings relevant documents.
+    """Cormack, Palmer and Clarke 1998: continue down a list while it yields relevant documents.
 
     Every list of a system for a query begins at the front. The next document of the front list
     is judged; one that is not relevant moves the list one step back. The judgements there are

@@ -156,8 +156,8 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     these sizes should give; of means only where the sizes were drawn for the scores.
 
     `shares` (N,): how likely each pair is relevant; 0 or 1 where it is known. With 1/2 for all
-    that is not known the errors will hardly be larger. With a sample before this one, 1 over the
-    squares of both errors add up.
+    that is not known the errors will hardly be larger. After an earlier sample, the inverse
+    squared errors of both add up.
     """
     one, open_rows = np.ones(1), np.flatnonzero(size > 0)
     moves = linear(frame, of, shares[:, None], one, one).at(frame, open_rows)[:, :, 0]

@@ -25,8 +25,8 @@ BREATH, PART_PACE = 1.0, 0.25
 page that is open but one; and between two drawings of the parts that follow judgements, for each of
 them. So both take a part of one processor only."""
 CALM, LONGEST = 5.0, 120.0
-"""A page with a part that follows judgements is redrawn when none has come for so many seconds,
-or when it has not been drawn for so many."""
+"""A page with a part that follows judgements is redrawn when none has come for this many seconds,
+or when it has not been drawn for this many."""
 PART, PAGE = "part", "page"
 OUTGROWN = (
     "a newer Beirscope has migrated this store: stop this server, update it and start it"

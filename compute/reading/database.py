@@ -1,7 +1,7 @@
 """Reading: everything is read through an in-memory DuckDB.
 
 A reading is one version of the manifest: views over its Parquet parts, and small tables built
-from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's shell and notebooks.
+from them. The same tables and views are in `beirscope.duckdb`, for DuckDB's shell and notebooks.
 """
 
 import json

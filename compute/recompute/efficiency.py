@@ -138,7 +138,7 @@ def _size(folder: Path) -> int:
 
 
 def of_index(folder: Path, documents: int) -> dict[str, float]:
-    """The measures of an index of so many documents; times only if measured on this machine."""
+    """The measures of an index of this many documents; times only if measured on this machine."""
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     here = dict(provenance.hardware())
@@ -164,7 +164,7 @@ def of_run(
     indexes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
     inputs: Sequence[Costs | None] = (),
 ) -> Costs:
-    """The costs of searching so many queries, or of combining the runs of inputs.
+    """The costs of searching this many queries, or of combining the runs of inputs.
 
     `indexes` are those it searches, by fingerprint; one that several inputs share counts once. A
     measure that an input or an index lacks, such as one made before this was measured, is absent.

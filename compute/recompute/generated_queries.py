@@ -39,7 +39,7 @@ class Expanding(Protocol):
 def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
     """The queries that the generator asks of a collection; asked and published if they are not yet.
 
-    Of at most so many documents where `most` is above 0: those that `sampled` chooses. Raises
+    Of at most this many documents where `most` is above 0: those that `sampled` chooses. Raises
     WrongInput for a collection without documents.
     """
     documents, collection = loaded.documents, loaded.dataset.collection

@@ -191,7 +191,7 @@ def publish(
 
 
 def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
-    """The queries that the system asked in place of those of the dataset, where it does so."""
+    """The queries that the system asked instead of those of the dataset, where it does so."""
     if not isinstance(pair.searcher, Rewriting):
         return {}
     return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}

@@ -2,7 +2,7 @@
 
 A shard is a tar file among the parts, named by what it depends on: corpus, model, documents. It is
 there whole or not at all, and one that is there is not made again. The process that makes the
-whole takes the existing ones, and makes those missing: that there are shards changes no result.
+whole takes the existing ones, and makes those missing: shards change no result.
 """
 
 import contextlib
@@ -160,7 +160,7 @@ def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
 def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]]:
     """Put the existing shards into the folder of the whole; the cost of each.
 
-    A folder that an interrupted call left is gone on with.
+    A folder that an interrupted call left is resumed.
     """
     for left in folder.glob("*.unpacked"):
         _move(left, folder)

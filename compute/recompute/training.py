@@ -45,7 +45,7 @@ def named(text: str, dataset: str) -> System:
 def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -> Trained:
     """Train the system that `named` gave and publish its model, or nothing if that is stored.
 
-    An interrupted training goes on where its last checkpoint was. Raises Unavailable, before
+    An interrupted training resumes from its last checkpoint. Raises Unavailable, before
     anything is done, where something is missing.
     """
     recipe = row.recipe

@@ -19,7 +19,7 @@ from compute.systems.training.ict import Ict
 from compute.systems.training.recipes import Material, Recipe, material
 
 HARD_FROM = 100
-"""Hard negatives are drawn from so many of BM25's top documents that are not judged relevant."""
+"""Hard negatives are drawn from this many of BM25's top documents that are not judged relevant."""
 
 
 @singledispatch

@@ -84,7 +84,7 @@ class Bucket:
             )
 
     def put(self, file: Path, name: str) -> None:
-        """Bring a file there, whole. Raises Unavailable where it does not arrive so."""
+        """Upload a whole file. Raises Unavailable where it does not arrive so."""
         self.claim()
         with file.open("rb") as source:
             self._send(name, iter(lambda: source.read(_BLOCK), b""))

@@ -19,7 +19,7 @@ from compute.base.locks import locked
 from compute.base.settings import Settings
 
 UNFINISHED_STAYS = 24 * 3600
-"""Seconds that an interrupted build waits to be gone on with."""
+"""Seconds that an interrupted build waits to be resumed."""
 _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 

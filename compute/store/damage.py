@@ -21,7 +21,7 @@ from compute.store.store import Part, Store
 READ = ("queries", "judgements", "subtopics", "documents", "lengths")
 """Kinds that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
-"""Kinds that a command makes again only where it is told to."""
+"""Kinds that a command only makes again on request."""
 _TOLD = 3
 """Parts that are named at once; `check --store` names all."""
 _WRITTEN = 100

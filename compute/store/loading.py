@@ -58,7 +58,7 @@ class Loaded:
     lengths: Part | None = None
     """Lengths of the documents; they ship where documents do not, and so identify the corpus."""
     subtopics: Part | None = None
-    """The judgements by subtopic, where they are."""
+    """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
     """The dataset of the same name that this one replaced."""
 
@@ -152,7 +152,7 @@ class Content:
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read a source to its end and count it, with these judgements in place of its own.
+    """Read a source to its end and count it, with these judgements instead of its own.
 
     Raises WrongInput with file and line.
     """

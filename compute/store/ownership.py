@@ -58,7 +58,7 @@ def check(
     """Raises Conflict where a home or its parts belong to another state than the one at `where`.
 
     That has an `identity`, none if it is new or of an older format, and has `listed` these parts.
-    Parts without a mark are its own if it lists any of them.
+    Unmarked parts belong to it if it lists any of them.
     """
     marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))
     for file, named in marked:

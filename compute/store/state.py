@@ -148,7 +148,7 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
 
 @contextmanager
 def opening(engine: Engine, home: Path) -> Iterator[None]:
-    """Close the connections if the block fails, and say where the database is if it is that."""
+    """Close the connections if the block fails, and name the database if it is the cause."""
     try:
         yield
     except OperationalError as error:
@@ -387,8 +387,8 @@ def linked(last: str, row: Mapping[Any, Any]) -> str:
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
     """Connections to PostgreSQL where the setting `state` says so, else to a file of the home.
 
-    Raises WrongInput for an address that is not PostgreSQL's. Whatever is asked of a file of
-    SQLite that is damaged raises Unavailable.
+    Raises WrongInput for an address that is not PostgreSQL's. Any access to a damaged SQLite
+    file raises Unavailable.
     """
     if not settings.state:
         engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))

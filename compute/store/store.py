@@ -387,7 +387,7 @@ class Store:
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Move superseded parts and unlisted files that have waited long enough to the trash.
 
-        What killed processes left of their scratch is deleted. Returns where the parts and files
+        Scratch files of killed processes are deleted. Returns where the parts and files
         lay.
         """
         at = at or datetime.now(UTC)

@@ -148,7 +148,7 @@ class Multilingual(Protocol):
 
 @runtime_checkable
 class Rewriting(Protocol):
-    """A searcher that asks another query in place of the one it is given."""
+    """A searcher that asks another query instead of the one it is given."""
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
         """query_id, piece, in_query, weight: the terms of each of `queries`."""

@@ -61,7 +61,7 @@ class TrainedModel(Checkpoint):
             return folder
 
     def commit(self) -> str:
-        """No commit of the hub stands for it."""
+        """No commit of the hub identifies it."""
         return ""
 
 

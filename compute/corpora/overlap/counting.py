@@ -277,7 +277,7 @@ def _written(texts: pa.ChunkedArray) -> pa.Array:
 def _slices(
     connection: DuckDBPyConnection, file: str, words: int, span: tuple[int, int] | None = None
 ) -> list[Slice]:
-    """The documents, or those of a span, in stretches of about so many words."""
+    """The documents, or those of a span, in stretches of about this many words."""
     ((rows, total),) = connection.execute(_SIZE, {"file": file}).fetchall()
     first, end = span or (0, max(rows, 1))
     step = max(rows * words // max(total, words), 1)
@@ -286,7 +286,7 @@ def _slices(
 
 
 Watched = Callable[[int, int], AbstractContextManager[None]]
-"""Tells how far a query is that runs meanwhile, after so many of so many queries."""
+"""Reporter of the progress of a running query, after some of all queries."""
 
 
 def _count(
@@ -361,7 +361,7 @@ def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:
 def _watched(
     progress: Progress, connection: DuckDBPyConnection, unit: str, done: int, of: int
 ) -> Iterator[None]:
-    """Tell in hundredths how far the query at work is, after `done` of so many queries."""
+    """Report in hundredths the progress of the running query, after `done` of `total` queries."""
     progress(100 * done // of, 100, unit)
     end = threading.Event()
 

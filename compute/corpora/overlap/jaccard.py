@@ -67,7 +67,7 @@ def similarities(
 
 
 def _least(words: Sequence[Vocabulary], first: int) -> NDArray[np.float64]:
-    """The sum of the smaller shares of each of the first so many with all that follow it."""
+    """The sums of the smaller shares of each of the first corpora with all that follow it."""
     found = np.zeros((first, len(words)))
     dense = np.zeros(max(int(one.places.max(initial=-1)) for one in words) + 1)
     for number, one in enumerate(words[:first]):

@@ -14,7 +14,7 @@ def held(path: Path, how: How | None = None, problem: trec.Problem | None = None
     """Content of a file that is neither TREC's run nor TREC's or BEIR's qrels; None for these.
 
     Names decide whether it is a run or judgements, then ranks 1, 2, 3 … or scores that fall; where
-    nothing does, `how` has to say it. A wrong line is told to `problem`, or raises WrongInput.
+    nothing does, `how` has to say it. A wrong line is reported to `problem`, or raises WrongInput.
     """
     how, problem = how or How(), problem or trec.refusing(path)
     if is_parquet(path):

@@ -60,8 +60,8 @@ class Corrected:
     together: float
     """Beside a relevant pair others of its query are so with 1 + this times their chances."""
     undrawn: int
-    """Unjudged pairs that no batch could draw. A sum of a batch's own measure hangs on
-    none of them, but what a ratio divides by does."""
+    """Unjudged pairs that no batch could draw. A sum of a batch's own measure depends on
+    none of them, but the denominator of a ratio does."""
     n_reached: Counts
     """(L,) Pairs of the batches that reach each level."""
     n_judged: int

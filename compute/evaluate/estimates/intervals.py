@@ -116,8 +116,8 @@ class Estimates:
     def pairs(self, *, together: bool = True, level: float = LEVEL) -> DataFrame:
         """a, b, difference, error, low, high for every pair of systems (places, a < b).
 
-        The 95% holds for all intervals `together`, or for each by itself, of which `level` may be
-        the chance to fail in place of 5%.
+        The 95% holds for all intervals `together`, or for each separately, where `level` may
+        replace 5%.
         """
         a, b = np.triu_indices(len(self.systems), 1)
         times = t_reach(self._chance if together else level, self.freedom[a, b])

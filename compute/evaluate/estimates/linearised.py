@@ -127,7 +127,7 @@ def linear(
 
     Its value is what is expected if pairs reach levels with these chances; slopes are the
     differences that one pair makes. So what is relevant in a query need not be known well for a
-    ratio. Beside a relevant pair others are relevant with 1 + `together` times their chances; a
+    ratio. Given a relevant pair, others are relevant with 1 + `together` times their chances; a
     share of 0 or 1 is known. `outside` (Q, L): judged pairs outside the frame, by the levels that
     they reach (`Frame.outside`; default: none), which count in a ratio's best order.
     """

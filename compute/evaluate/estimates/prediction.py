@@ -19,11 +19,11 @@ VERSION = "ranks-1"
 _RIDGE = 20.0
 """Residual variance over that of one system's coefficient, before the likelihood's factor."""
 _TRUST = 4.5
-"""A machine's grades are stretched by it: what holds a system's ranks back holds them back by a
-twentieth as much, for they speak of the grade itself."""
+"""A machine's grades are stretched by it: they are shrunk a twentieth as much as a system's
+ranks, since they refer to the grade itself."""
 _FACTORS = (0.25, 1.0, 4.0, 16.0)
 _QUERIES = (2.0, 8.0, 32.0, 1e6)
-"""Residual variance over that of queries' effects: so many judgements of a query count half."""
+"""Residual variance over that of queries' effects: this many judgements of a query count half."""
 _LEAST = 1e-9
 _CURVE, _PULL, _STEPS = np.array([-2.0, 4.0]), 0.1, 8
 """About the straight line, and how much that counts beside the data."""

@@ -156,8 +156,8 @@ def widened(
     outside: Sequence[Numbers],
     kinds: Numbers | slice = EACH,
 ) -> list[tuple[Values, Values]]:
-    """The ends `own` of `extremes` where so many documents outside the lists may be relevant, too:
-    for each of `outside`.
+    """The ends `own` of `extremes` where this many documents outside the lists may be relevant,
+    too: for each of `outside`.
 
     `kinds`: for each number of `outside` the place of its query in the others (default: one by
     one). Those outside add nothing to a sum and only raise the best order. So they can take an end
@@ -204,7 +204,7 @@ def _raised(
 
 
 def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
-    """The largest ratios with so many more relevant documents than the holes that are."""
+    """The largest ratios with this many more relevant documents than the holes that are."""
     found = np.full(len(fixed), -np.inf)
     for c, added in enumerate(gained):
         whole = np.zeros(len(fixed))

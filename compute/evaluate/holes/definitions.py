@@ -1,4 +1,4 @@
-"""Counting holes, and scoring a list with its holes left out or expected."""
+"""Counts of unjudged documents, and scores of lists without them or with expected gains."""
 
 from dataclasses import replace
 

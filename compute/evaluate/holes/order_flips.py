@@ -31,7 +31,7 @@ FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
 """The first, or second, system is ahead wherever a score in the range lies; the order can turn, or
 become level; the systems are level throughout."""
 _AT_ONCE = 4_000
-"""Queries of pairs looked at together: more leave the processor's cache, fewer take more steps."""
+"""Queries of pairs processed together: more exceed the processor's cache, fewer take more steps."""
 
 
 def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:

@@ -18,7 +18,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
     """A light figure of `compute.views`, the differences of a dark one, and the same as lists.
 
     `way` is the address that a click on a mark opens, for what it carries. All begin with `to`; a
-    mark carries the rest.
+    mark holds the rest.
     """
     ways, told = Ways(cache(way), []), drawing.lists(figure)
     light, dark = (_marked(one, ways) for one in (figure, drawing.redrawn(figure, "dark")))

@@ -36,7 +36,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _in_data(words: str) -> str:
-    """Text as the data of figures has it, in which nothing ends a script."""
+    """Text for the data of figures, in which nothing ends a script."""
     return json.dumps(words, ensure_ascii=False)[1:-1].replace("<", _LESS)
 
 
@@ -242,7 +242,7 @@ _CLOSED: Mapping[type, str] = {
 
 
 def _table(table: records.Table, ways: Sequence[Sequence[str]] = ()) -> str:
-    """A table, its cells links to these addresses; one of a page can be sorted."""
+    """A table with links in its cells; a page's table can be sorted."""
     names, rows, right = tables.shown(table)
     kinds = [' class="number"' * one for one in right]
     columns = {one.head: one for one in table.listed} if table.columns else {}

@@ -121,7 +121,7 @@ class Twins:
 
     @staticmethod
     def told(pairs: Sequence[tuple[str, str]]) -> str:
-        """The first pair, its letters by their codes where they look the same."""
+        """The first pair, with codes for letters that look the same."""
         one, other = pairs[0]
         if normal(one) == normal(other):
             return f"{one!a} and {other!a}"

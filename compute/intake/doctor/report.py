@@ -91,7 +91,7 @@ class Tally:
 
     @contextmanager
     def step(self, what: str, file: str) -> Iterator[None]:
-        """An error that ends this step is counted, and the next step goes on."""
+        """An error that ends this step is counted, and the next step follows."""
         try:
             yield
         except BeirscopeError as error:

@@ -140,7 +140,7 @@ def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
 
 
 def require_room(to: Path, lacking: int) -> None:
-    """Raises Unavailable unless the disk has room for so many bytes more."""
+    """Raises Unavailable unless the disk has room for this many bytes more."""
     make_folder(to.parent)
     free = free_disk(to.parent)
     if lacking > free:

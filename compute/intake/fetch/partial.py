@@ -115,7 +115,7 @@ class Partial:
         return state.hexdigest()
 
     def publish(self) -> None:
-        """Put the file into its place, whole and on the disk."""
+        """Move the complete file into its place, written to disk."""
         publish(self.path, self.to)
         with contextlib.suppress(OSError):
             self._note.unlink(missing_ok=True)

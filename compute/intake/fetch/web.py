@@ -152,7 +152,7 @@ def _moved_to(at: str, response: Response) -> str:
 
 
 def _refuse(response: Response, address: str, patience: Patience) -> None:
-    """Raise unless the status is one that the caller can go on with."""
+    """Raise unless the caller can continue with the status."""
     status = response.status_code
     if status in (200, 206, 416):
         return

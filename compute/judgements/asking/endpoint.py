@@ -51,7 +51,7 @@ class Reply:
 
 
 class Busy(Exception):
-    """The request may be sent again: the server is busy, broken or away."""
+    """The request may be repeated: the server is busy, broken or unreachable."""
 
     def __init__(self, reason: str, *, wait: float | None = None, unspent: bool = False) -> None:
         super().__init__(reason)
@@ -101,7 +101,7 @@ class Endpoint:
     """A connection that several threads may ask through."""
 
     def __init__(self, settings: Settings, answer: int = LONGEST_ANSWER) -> None:
-        """With room for an answer of so many tokens.
+        """With room for an answer of this many tokens.
 
         Raises Unavailable where the package is not installed, WrongInput for bad settings."""
         self.address = address(settings)

@@ -131,5 +131,5 @@ def most_tokens(messages: Sequence[Message], answer: int = LONGEST_ANSWER) -> in
 
 
 def usual_tokens(n_bytes: int) -> int:
-    """About how many tokens so much English text is."""
+    """Approximate number of tokens of English text."""
     return n_bytes // _TYPICAL

@@ -39,7 +39,7 @@ AHEAD = 12
 HOLD = timedelta(minutes=5)
 """A pair goes back after so long without a sign of its holder."""
 RECENT = 50
-"""The pace is the median over so many of the latest answers."""
+"""The pace is the median over this many of the latest answers."""
 
 HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
 

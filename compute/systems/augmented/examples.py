@@ -20,7 +20,7 @@ WHOLE = 200_000
 """A corpus of at most this many documents is held whole, so that held-out queries are ranked
 among all of it; of a larger one, only documents relevant to a query or found by BM25."""
 HELD_OUT = 10
-"""One of so many training queries is held out where the collection has no dev split."""
+"""One of this many training queries is held out where the collection has no dev split."""
 _DRAW = 20_210
 """Draws those; the same ones whatever the seed."""
 

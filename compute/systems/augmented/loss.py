@@ -28,7 +28,7 @@ def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
 
     `added` is a(q), queries x vocabulary; `documents` is sparse, documents x vocabulary: v * f(d).
     Added pieces weigh 1, so that the product with a(q) is right but for the pieces of the query:
-    those have w (1 + a) in place of a, and the difference is added from their columns alone.
+    those have w (1 + a) instead of a, and the difference is added from their columns alone.
     """
     if not asked.piece.numel():
         return torch.sparse.mm(documents, added.T).T

@@ -15,7 +15,7 @@ class Parameters(OfCheckpoint):
     "BM25 Query Augmentation Learned End-to-End"; defaults as the paper has them for NQ. `model` is
     the encoder at the start. The ablations: `price=uniform` (lambda times the sum of a, whatever
     the words' document frequencies), `weights=none` (w = 1), `vectors=words` (binary bags of words
-    without IDF in place of BM25 vectors), and the last with the first.
+    without IDF instead of BM25 vectors), and the last with the first.
     An epoch is every training query once. Training ends where `patience` epochs brought no better
     nDCG@10 of the queries held out, and the best epoch's model is kept. `precision=bfloat16` lets
     the encoder multiply with half the digits, three times as fast where the processor can.

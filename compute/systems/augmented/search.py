@@ -58,7 +58,7 @@ class Augmented(OfCheckpoint):
         return self.lexical.index_identity()
 
     def identity(self) -> dict[str, Any]:
-        """The index, how it is ranked, and the trained model."""
+        """The index, its ranking, and the trained model."""
         own = {"ranker": "augmented query", "bm25": self.bm25, "k1": self.k1, "b": self.b}
         return self.index_identity() | own | {"checkpoint": self.checkpoint.identity()}
 

@@ -1,4 +1,4 @@
-"""Training: batches, steps, held-out queries after each epoch, and checkpoints to go on from.
+"""Training: batches, steps, held-out queries after each epoch, and resumable checkpoints.
 
 Everything of chance comes from the seed: an epoch's batches from seed and epoch, dropout from
 torch's generator, which a checkpoint holds beside the optimiser.
@@ -58,7 +58,7 @@ def train(
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Torch computes with so many threads meanwhile: sums depend on how they are parted."""
+    """Torch computes with this many threads meanwhile: sums depend on how they are parted."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -69,7 +69,7 @@ def threads(number: int) -> Iterator[None]:
 
 
 class Loop:
-    """One training, where it stands, and how it goes on."""
+    """One training, its state, and its next steps."""
 
     def __init__(self, recipe: Parameters, examples: Examples, folder: Path) -> None:
         self.recipe, self.examples, self.folder = recipe, examples, folder

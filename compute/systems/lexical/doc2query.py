@@ -40,7 +40,7 @@ class Generator:
     Each word is drawn from the `top_k` likeliest, of these from the fewest that together have
     probability `top_p` (1: all of them). The model reads title and text, joined with a blank, cut
     to `max_input` pieces, and writes at most `max_length`. Random numbers restart with `seed`
-    for each few documents, so that what was interrupted goes on as it would have.
+    for each few documents, so that an interrupted generation continues unchanged.
     Raises WrongInput for values that make no sense.
     """
 
@@ -80,7 +80,7 @@ class Generator:
     ) -> None:
         """Ask of each document of a Parquet file (doc_id, title, text): files in `folder`.
 
-        Finished shards are kept: after an interruption the next call goes on where this one was.
+        Finished shards are kept: after an interruption the next call resumes where this one was.
         """
         file = parquet_files.opened(documents)
         ids = file.read(columns=["doc_id"])["doc_id"].to_pylist()

@@ -65,7 +65,7 @@ class Weighted(OfCheckpoint, ABC):
         """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
 
         A document without a weighted term is left out. Finished shards are kept: after an
-        interruption the next call goes on where this one was.
+        interruption the next call resumes where this one was.
         """
         collection, options = folder / _WEIGHTS, [*_COLLECTION, *self._term_options()]
         total = _encode(documents, folder, lambda: self.documents_encoder(settings), progress)
@@ -86,7 +86,7 @@ class Weighted(OfCheckpoint, ABC):
 
 @dataclass(frozen=True)
 class Impact(Weighted):
-    """A model that gives terms weights in documents and queries; rounded after times `scale`.
+    """A model that weights terms in documents and queries; weights times `scale` are rounded.
 
     Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
     heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.

@@ -4,7 +4,7 @@ The options are those of Anserini's SearchCollection, and its own searcher answe
 is built, expanded and ranked as in a batch. Two more it has none for: with `-disMax TIE` a document
 scores as its best field and TIE times the others; with `-boosts bm25` or `-boosts one` the text is
 terms, each with its weight, and a term found scores by BM25 or 1, times its weight.
-Each line of the input is JSON: text, hits, and `ids` where they shall be told. Each answer is a
+Each line of the input is JSON: text, hits, and `ids` if they are wanted. Each answer is a
 line: the number of hits, and doc ids and scores. It ends with its input. Started as a script,
 apart from its caller: a process holds one JVM for ever.
 """

@@ -23,7 +23,7 @@ class Sparta(Impact):
     The `entries` heaviest are kept. A query weighs each of its pieces 1, one that occurs twice 2;
     special words weigh nothing. Zhao et al., "SPARTA", 2020, without its learned bias, as BEIR's
     own model was built; unlike BEIR's code padding is no piece, so that no document's weights
-    hang on those it was encoded with. Raises WrongInput for `entries` below 1.
+    depend on the others in its batch. Raises WrongInput for `entries` below 1.
     """
 
     entries: int = 2000

@@ -57,7 +57,7 @@ def _unheard(done: int) -> None:
 class Embedding(ABC):
     """One vector for each document and query, compared by inner product.
 
-    `index_kind` is flat (exact), hnsw or ivf; what belongs to those is told in vectors.Layout.
+    `index_kind` is flat (exact), hnsw or ivf; their parameters are in vectors.Layout.
     `dtype`, float32 or float16, is how vectors are stored. A graph that several threads build
     differs a little from build to build; all else is the same every time.
     """
@@ -115,9 +115,9 @@ class Embedding(ABC):
     ) -> dict[str, Any]:
         """Facts: documents.
 
-        Beside an approximate index lies what its recall is told by: the titles, or first words, of
+        Beside an approximate index is what its recall is told by: the titles, or first words, of
         sampled documents, and what exact search finds for them. Finished shards are kept, and a
-        trained or finished index: after an interruption the next call goes on there.
+        trained or finished index: after an interruption the next call resumes there.
         """
         facts = folder / _FACTS
         if not facts.exists():

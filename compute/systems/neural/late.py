@@ -98,7 +98,7 @@ class LateInteraction(OfCheckpoint):
     ) -> dict[str, Any]:
         """documents and tokens (counts): token vectors and their index.
 
-        Beside them lies what the recall is told by: the titles (else first words) of a seeded
+        Beside them is what the recall is told by: the titles (else first words) of a seeded
         sample of documents, and the exact MaxSim's first 100 for them.
         """
         load = _once(lambda: self._load(settings))

@@ -26,7 +26,7 @@ Encode = Callable[[list[str]], list[np.ndarray]]
 def load(
     folder: Path, *, query_length: int, document_length: int, settings: Settings
 ) -> "MultiVectorEncoder":
-    """The model in `folder`, its texts cut at so many word pieces; 0 keeps the model's limit.
+    """The model in `folder`, its texts cut at this many word pieces; 0 keeps the model's limit.
 
     A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) as it was trained:
     its markers, its query padded with masks to `query_length`, its list of tokens left out. Any

@@ -4,7 +4,7 @@ Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval", a
 SavedModel has two signatures: `question_encoder` takes a question, `response_encoder` an answer
 and the text around it. BEIR gives it the title as the answer and the text as the context.
 
-TensorFlow is no part of the pinned packages; it fits beside them: pip install '.[use-qa]'.
+TensorFlow is not among the pinned packages, but is compatible with them: pip install '.[use-qa]'.
 """
 
 import contextlib

@@ -29,7 +29,7 @@ COMPARED = "compared.npz"
 TRAINING, ADDING = "training the index", "vectors in the index"
 """Progress messages, without a number and with one."""
 DEPTH = 100
-"""Hits that the recall of an approximate index is told for."""
+"""Depths at which the recall of an approximate index is reported."""
 _BLOCK = 65_536
 """Vectors compared at once: 100 MB of 384 dimensions."""
 _CODED = 2048
@@ -59,9 +59,9 @@ class Layout:
     HNSW: `m` links of each vector, `ef_construction` and `ef_search` candidates while it is built
     and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters, 0 for four times
     the square root of the number of documents, `nprobe` of them searched. With `pq`, the index has
-    that many bytes of each vector in place of its numbers (product quantisation: Jégou et al., PAMI
-    2011), and with `refine` so many candidates, or all hits where more are asked for, are rescored
-    by the stored vectors.
+    that many bytes of each vector instead of its numbers (product quantisation: Jégou et al., PAMI
+    2011), and with `refine` this many candidates, or all hits where more are asked for, are
+    rescored by the stored vectors.
     """
 
     kind: str
@@ -90,8 +90,8 @@ class Layout:
             raise WrongInput(f"refine is {self.refine} without pq: give both, or leave refine out")
 
     def fit(self, count: int, dimensions: int, memory: int) -> None:
-        """Raise Unavailable unless so many vectors can be indexed in so many bytes of memory; 0 is
-        no limit.
+        """Raise Unavailable unless this many vectors can be indexed in this many bytes of memory; 0
+        is no limit.
 
         Raises WrongInput where `pq` does not divide the dimensions, Unavailable where the index
         would need more, by an estimate.
@@ -190,7 +190,7 @@ class Layout:
         return min(self.nlist or round(4 * count**0.5), count)
 
     def _training(self, nlist: int, dimensions: int) -> int:
-        """Most vectors on which so many clusters are trained."""
+        """Most vectors on which this many clusters are trained."""
         # Twice the clusters, since evenly spread vectors may be half as many as asked for.
         most = max(_SAMPLE_BYTES // (4 * dimensions), 2 * nlist)
         return min(_TRAINING * nlist, most) if self.pq else _TRAINING * nlist
@@ -262,7 +262,7 @@ def nearest(
 
 
 def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
-    """`candidates`, at least so many of them, scored and ordered by the vectors in `stored`."""
+    """`candidates`, at least this many of them, scored and ordered by the vectors in `stored`."""
 
     def search(queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         places = candidates(queries, max(depth, least))[1]
@@ -301,7 +301,7 @@ def recall(found: Iterable[np.ndarray], exact: np.ndarray) -> float:
 
 
 def faiss_on(threads: int) -> Any:
-    """faiss, on so many threads."""
+    """faiss, on this many threads."""
     # Read by OpenMP when it is loaded: waiting threads that spin slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
@@ -317,7 +317,7 @@ def _best(scores: np.ndarray, places: np.ndarray, depth: int) -> tuple[np.ndarra
 
 
 def _reserve(graph: Any, count: int) -> None:
-    """Make room for so many vectors: those that grow by blocks are copied, and there twice."""
+    """Make room for this many vectors: those that grow by blocks are copied, and there twice."""
     import faiss
 
     codes: Any = faiss.downcast_index(graph.storage)

@@ -81,7 +81,7 @@ def positions(config: Any) -> int | None:
 
 
 def refuse_longer(config: Any, model: str, length: int) -> None:
-    """Raises WrongInput where the model has no positions for texts of so many word pieces."""
+    """Raises WrongInput where the model has no positions for texts of this many word pieces."""
     most = positions(config)
     if most is not None and length > most:
         raise WrongInput(f"{model} reads {most} word pieces: max_length must be that or less")

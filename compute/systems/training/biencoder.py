@@ -1,8 +1,8 @@
 """Training a bi-encoder on pairs with in-batch negatives, by sentence-transformers' trainer.
 
 Henderson et al., "Efficient Natural Language Response Suggestion for Smart Reply", 2017: each
-text's positive is the other documents' negative. What a step is given depends on its number and
-the seed alone, so that a training goes on from a checkpoint as if it had not been interrupted.
+text's positive is the other documents' negative. The batch of a step depends only on its number
+and the seed, so that a training resumes from a checkpoint as if it had not been interrupted.
 
 torch and its libraries are imported inside the functions that compute.
 """
@@ -76,7 +76,7 @@ def rounds_steps(n: int, size: int) -> int:
 def fit(
     start: Path, pairs: Pairs, how: Fit, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
-    """Train the model in `start`, or go on from the checkpoint in `folder`; leave `folder/model`.
+    """Train the model in `start`, or resume from the checkpoint in `folder`; leave `folder/model`.
 
     Facts: steps, the loss of the last one, similarity and cut.
     """

@@ -54,7 +54,7 @@ class Recipe(Parametrised, Protocol):
     ) -> dict[str, Any]:
         """Train, and leave the model in `folder / MODEL`; facts about it, as JSON values.
 
-        `folder` is empty, or what an interrupted call left: then it goes on from its last
+        `folder` is empty, or what an interrupted call left: then it resumes from its last
         checkpoint, which holds optimiser, sampler and random state, and comes to the same model.
         """
         ...

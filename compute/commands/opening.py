@@ -49,7 +49,7 @@ def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
 
 
 def tell_damage(parts: Iterable[Part]) -> None:
-    """Report on stderr the damaged parts, which are left out, and the commands that make them
-    again."""
+    """Report the damaged parts, which are left out, and the commands that remake them, on
+    stderr."""
     for line in damage.told(parts):
         printable.warn(line)

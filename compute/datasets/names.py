@@ -12,8 +12,7 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""Column of each name; the first one in a file counts: `docid` beside `docno` is Terrier's own
-number."""
+"""Column of each name; the first in a file counts: `docid` beside `docno` is Terrier's own."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
 """Names that say it where no other does; but for `id`, a query so called may be its text."""
 _RUNS = (

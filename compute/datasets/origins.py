@@ -5,8 +5,7 @@ from compute.datasets.catalogue import DATASETS, Dataset
 from compute.datasets.reading import Source
 
 UPLOADED = "Uploaded as "
-"""Beginning of the note on a dataset that came through the dashboard, where its files had other
-names."""
+"""Beginning of the note on an uploaded dataset, whose files had other names."""
 
 
 def names(dataset: Dataset, origin: Source) -> list[str]:

@@ -1,5 +1,4 @@
-"""Folders in which collections are looked up on this machine, and the next step if there is
-none."""
+"""Folders in which collections are looked up on this machine, and the next step if none."""
 
 from pathlib import Path
 

@@ -51,8 +51,7 @@ def is_ranked(rows: Rows) -> bool:
 
 
 def suspected(rows: Rows) -> str:
-    """Reason why rows of a query, a document and a number may be a ranking, although too short to
-    tell."""
+    """Reason why rows of a query, a document and a number may be a ranking, although too short."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
     if not (lists["counts"] & ~lists["low"].lt(0)).all():
         return ""

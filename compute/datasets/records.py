@@ -1,5 +1,4 @@
-"""The records of the BEIR layout, line by line: the requirements of a line, and the messages about
-it."""
+"""Records of the BEIR layout, line by line, and messages about wrong lines."""
 
 import json
 import re

@@ -381,8 +381,7 @@ def evaluate(
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
-    """Largest depth at which relevance is needed, and at which only hits are (by Judged and
-    Hole)."""
+    """Largest depth at which relevance is needed, and largest at which only hits are."""
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow

@@ -52,8 +52,7 @@ class Ranking:
     """[i, j]: whether the i-th of `systems` is significantly better than the j-th, with 5% for all
     pairs together."""
     groups: tuple[tuple[int, ...], ...]
-    """Places in `systems`, by letter: those of a group are not significantly different from each
-    other."""
+    """Places in `systems`, by letter: systems of a group are not significantly different."""
     drawn: str
     """QUERIES, DATASETS, BOTH or NOTHING."""
     n_datasets: int
@@ -215,8 +214,7 @@ def _within(datasets: Sequence[Aligned], resamples: int, random: np.random.Gener
 
 
 def _both(datasets: Sequence[Aligned], resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: datasets resampled, and queries resampled each time a dataset is
-    drawn."""
+    """resamples x systems: datasets resampled, and queries whenever a dataset is drawn."""
     chosen = random.integers(len(datasets), size=(resamples, len(datasets)))
     total = np.zeros((resamples, len(datasets[0].values)))
     for place, dataset in enumerate(datasets):

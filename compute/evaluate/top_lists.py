@@ -97,8 +97,7 @@ class Lists:
         return replace(self, queries=names, **counts, **own)
 
     def beside(self, others: "Lists") -> "Lists":
-        """Lists of the same systems with only the documents that are judged here and not in
-        `others`."""
+        """Lists of the same systems with only the documents judged here and not in `others`."""
         places = {query: place for place, query in enumerate(others.queries)}
         held = np.array([places.get(query, -1) for query in self.queries], np.int64)
         judged = np.zeros(self.document.shape, bool)

@@ -35,8 +35,7 @@ def said(font: str) -> str:
 
 @cache
 def _family(name: str) -> str:
-    """Family that fontconfig, which Chromium also uses on Linux, substitutes; empty without
-    fontconfig."""
+    """Family that fontconfig, which Chromium also uses on Linux, substitutes; else empty."""
     program = shutil.which("fc-match")
     if program is None:
         return ""

@@ -13,8 +13,7 @@ Address = tuple[str, dict[str, list[str]]]
 
 
 class Named(NamedTuple):
-    """Place of a figure or table: the page, its key there, and the required values of its
-    controls."""
+    """Place of a figure or table: the page, its key there, and required control values."""
 
     page: str
     key: str
@@ -94,8 +93,7 @@ def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
 
 
 def address(text: str) -> Address:
-    """Page and values in an address, copied from a browser whole or from its page on. Raises
-    WrongInput."""
+    """Page and values in an address, whole or from its page on. Raises WrongInput."""
     parts = urlsplit(text)
     page = parts.path.strip("/") or "leaderboard"
     if not re.fullmatch("[a-z]+", page):

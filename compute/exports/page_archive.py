@@ -28,7 +28,7 @@ class View(NamedTuple):
     provenance: Mapping[str, Any]
     """Provenance of its numbers."""
     escaped: bool = False
-    """True if words in CSV files are escaped, as in every file saved from a browser; see
+    """True if words in CSV files are escaped, as in files saved from a browser; see
     `tables.csv`."""
 
 

@@ -114,8 +114,7 @@ class Prepared:
     plan: Plan
     prompt: Prompt
     identity: str
-    """Identity of the prompt, the model, its address and the texts: grades under one name share
-    it."""
+    """Identity of prompt, model, address and texts: grades under one name share it."""
     texts: DataFrame
     """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
     asked: DataFrame
@@ -175,15 +174,14 @@ def judgeable(store: Store) -> list[str]:
 
 
 def allow(store: Store, name: str, address: str, person: str = "") -> None:
-    """Allow the texts of a dataset to be sent to an address. Raises WrongInput for one without its
-    own."""
+    """Allow the texts of a dataset to be sent to an address. Raises WrongInput without texts."""
     _require_own_texts(dataset(name, own_datasets(store)))
     journal.allow(store, name, address, person)
 
 
 def forbid(store: Store, name: str, address: str = "") -> None:
-    """Revoke the permission for the texts of a dataset, and of those that share them, for one
-    address or all."""
+    """Revoke the permission for a dataset's texts, and for those sharing them, for one address or
+    all."""
     own = own_datasets(store)
     rows = [*DATASETS.values(), *own.values()]
     given = dataset(name, own)

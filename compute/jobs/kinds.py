@@ -35,8 +35,7 @@ class Kind:
     steps: tuple[str, ...]
     """Steps of each target, in this order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
-    """(store, targets) to the targets that are up to date: left out, unless the job says
-    `again`."""
+    """(store, targets) to the targets that are up to date: left out without `again`."""
     noun: str = ""
     """Noun for the result on a target without a system: `word counts` of scifact."""
 

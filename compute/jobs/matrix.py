@@ -210,8 +210,7 @@ class Seen:
         return not missing and identity != loaded.queries.provenance["source"]
 
     def obstacle(self, name: str, dataset: str) -> str:
-        """Reason why the system cannot run here or the dataset cannot be had; empty if there is
-        none."""
+        """Reason why the system cannot run here or the dataset cannot be had; else empty."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         row = self.systems[name]
@@ -221,8 +220,7 @@ class Seen:
         return missing or self._obstacle_of(row, dataset)
 
     def _obstacle_of(self, row: System, dataset: str) -> str:
-        """Reason why the system, or one of its inputs, cannot run on the stored part of the
-        dataset."""
+        """Reason why the system, or an input, cannot run on the stored part of the dataset."""
         loaded = self.loaded[dataset]
         if loaded is not None and loaded.documents is None and _reads(row):
             return f"{dataset} has only judgements, no documents to search"

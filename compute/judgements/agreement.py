@@ -191,8 +191,7 @@ def kappa_of(tables: Array, apart: Array) -> Array:
 
 
 def _coincidences(profiles: Array) -> Array:
-    """Contribution of a pair to the coincidences of grades, by its labels per grade [profile,
-    grade]."""
+    """Contribution of a pair to the coincidences of grades, by its labels [profile, grade]."""
     both = profiles[:, :, None] * profiles[:, None, :]
     both -= profiles[:, :, None] * np.eye(profiles.shape[1])
     return both / (profiles.sum(axis=1) - 1)[:, None, None]

@@ -1,5 +1,4 @@
-"""Sources of added judgements, and the rules that make one relevance of several judgements of a
-pair."""
+"""Sources of added judgements, and the rules that make one relevance of several."""
 
 import math
 from collections import Counter, defaultdict
@@ -24,8 +23,7 @@ SOURCES: Mapping[str, str] = {
     IMPORT: "imported files",
     MODEL: "language models",
 }
-"""Sources that may count, with their names on pages; `withdrawn` marks a row that withdraws
-another."""
+"""Sources that may count, with their names on pages; `withdrawn` marks a withdrawal."""
 HUMAN = (PERSON, ADJUDICATION)
 """Sources that count by default."""
 IN_VIEW = "query-page"
@@ -71,8 +69,7 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of the added judgements that count, and of the rule for several judgements of a
-    pair."""
+    """Choice of the added judgements that count, and of the rule for several of one pair."""
 
     rule: str = "majority"
     sources: tuple[str, ...] = HUMAN

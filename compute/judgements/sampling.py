@@ -142,8 +142,7 @@ def _precision(size: Values, n: int) -> float:
 
 
 def _chances(size: Values, n: int) -> Values:
-    """Inclusion probabilities proportional to sizes above 0, at most 1, summing to n; n below their
-    number."""
+    """Inclusion probabilities proportional to sizes above 0, at most 1, summing to n."""
     falling = np.sort(size)[::-1]
     after = np.cumsum(falling[::-1])[::-1][:n] / np.arange(n, 0, -1)
     # The largest sizes are sure to be drawn, as many as leave no chance above 1 below them.

@@ -108,8 +108,7 @@ class Holding:
         return cls(parts, digests, {**DATASETS, **of_parts(fresh)})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
-        """Key of the inputs of the answer, unchanged while none is replaced; None for
-        everything."""
+        """Key of the inputs of the answer, unchanged while they are; None for everything."""
         asked = declared(query)
         about = set(named(params, [*asked.datasets, *asked.collections]))
         if not asked.confined or not about:

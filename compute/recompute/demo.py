@@ -30,8 +30,7 @@ SYSTEMS = (
 LIBRARIES = tuple(
     f"pydocs-{name}" for name in ("networkx", "numpy", "pandas", "scikit-learn", "scipy")
 )
-"""Libraries whose results ship; one that is added to the catalogue later is not part of the
-demo."""
+"""Libraries whose results ship; later ones of the catalogue are not part of the demo."""
 NEAR = 5e-4
 """Means that are closer than this count as the same: three digits print at most one step apart."""
 

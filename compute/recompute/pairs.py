@@ -30,8 +30,7 @@ class Names:
 
 
 Stored = Callable[[str], Part]
-"""Function from the name of a system to its stored hits. Raises Missing or Unavailable if there are
-none."""
+"""Function from a system's name to its stored hits. Raises Missing or Unavailable."""
 
 
 def _none_stored(name: str) -> Part:

@@ -302,8 +302,7 @@ def publish_run(
 
 
 def _more_measures(bench: Bench, loaded: Loaded, system: str, depth: int) -> list[str]:
-    """Measures of a new run besides MEASURES: from the settings, the superseded run and the
-    dataset."""
+    """Further measures of a new run: from the settings, the superseded run and the dataset."""
     before = scored_measures.more_of(bench.store.part("scores", loaded.dataset.name, system))
     of_settings = scored_measures.of_settings(bench.settings)
     named = scored_measures.more(before, of_settings, scored_measures.of_dataset(loaded))

@@ -190,8 +190,7 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Whether the shard exists, or comes from the bucket; it stays for a while after its last
-    use."""
+    """Whether the shard exists, or comes from the bucket; it then stays for a while."""
     file, there = _file(bench, shard), bench.store.bucket
     with contextlib.suppress(FileNotFoundError):
         os.utime(file)

@@ -137,8 +137,7 @@ class Content:
 
     @property
     def fingerprints(self) -> dict[str, str]:
-        """Fingerprints of the parts it would make, by kind; without documents there are no
-        lengths."""
+        """Fingerprints of the parts it would make, by kind; without documents no lengths."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
         # Scores rest on the judgements: those by subtopic are named by the same fingerprint.
         judged = self.judgements if self.subtopics is None else self.subtopics

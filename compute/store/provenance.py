@@ -54,8 +54,7 @@ _PATH = re.compile(
 
 
 def record(command: Sequence[str], seconds: float, **facts: Any) -> dict[str, Any]:
-    """Provenance of a part: the command that makes it again, seconds, versions, hardware, UTC
-    date."""
+    """Provenance of a part: command to make it again, seconds, versions, hardware, UTC date."""
     return {
         "command": f"python -m compute {shlex.join(command)}",
         "seconds": round(seconds, 3),

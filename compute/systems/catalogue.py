@@ -101,8 +101,7 @@ class System:
 
     @property
     def tried(self) -> str:
-        """Sentence about the tests that took it, as it is now, from `run` to an export, with their
-        version."""
+        """Sentence about the tests that took it, as it is now, from `run` to an export."""
         kept = _tried().get(self.name)
         with contextlib.suppress(Unavailable):
             if kept and kept["fingerprint"] == self.fingerprint():

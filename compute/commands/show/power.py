@@ -66,7 +66,7 @@ def _of_one(
 
 
 def _with_queries(rows: DataFrame, difference: float) -> DataFrame:
-    """Number of queries that detects a named difference: at the corrected level, and for only this
+    """Number of queries that detects a named difference: at the corrected level, and for the
     pair."""
     asked = difference, rows["deviation"]
     known = rows["detectable"].notna()

@@ -133,8 +133,7 @@ class Counting:
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the terms and of the hash that sorts them: counts with another one cannot be
-        merged."""
+        """Identity of the terms and of the hash that sorts them: only equal ones can be merged."""
         tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 

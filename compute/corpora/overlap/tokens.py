@@ -40,8 +40,7 @@ UNKNOWN = "[UNK]"
 
 
 def of_every_script(documents: Part) -> bool:
-    """Whether enough documents hold combining marks, or scripts without blanks, to count words that
-    way."""
+    """Whether enough documents hold combining marks, or scripts without blanks."""
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 

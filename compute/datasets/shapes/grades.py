@@ -19,8 +19,7 @@ _WORDS = (
     "relevant|yes|true|good|fully relevant",
     "highly relevant|exact|excellent|perfect|perfectly relevant",
 )
-"""Grade words in ascending order; those that a file has are numbered, and irrelevant is always
-0."""
+"""Grade words in ascending order; those in a file are numbered, and irrelevant is 0."""
 _ORDER = {word: place for place, words in enumerate(_WORDS) for word in words.split("|")}
 _MOST = 2**31
 

@@ -30,8 +30,7 @@ class Batch:
     rows: Counts
     """(n,) Of the frame, all of them judged or passed over."""
     chances: Values
-    """(N,) Inclusion probability of every row: 1 if it was judged before, 0 if it could not be
-    drawn."""
+    """(N,) Inclusion probability of every row: 1 if judged before, 0 if it could not be drawn."""
     weight: float
     """Weight of the batch among the others; it depends on sizes, not on grades."""
 
@@ -146,8 +145,7 @@ def by_guess(
 
 
 def _together(reached: Values, guess: Values, query: Counts) -> float:
-    """Correlation of the errors of a query's judged pairs, over the products of their
-    predictions."""
+    """Correlation of the errors of a query's judged pairs, over their predictions' products."""
     missed = reached - guess
     errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
     products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()

@@ -63,8 +63,7 @@ def allow(store: Store, dataset: str, address: str, person: str) -> None:
 
 
 def forbid(store: Store, *datasets: str, to: str = "") -> int:
-    """Revoke the permission for texts of datasets, for one address or for all; the number
-    revoked."""
+    """Revoke the permission for texts of datasets, for one address or all; the number."""
     own = consents.c.dataset.in_(datasets)
     if to:
         own &= consents.c.address == to

@@ -33,8 +33,7 @@ class Estimated:
     place: int
     """Place of the last pair of the sample in the task's order."""
     n_judged: int
-    """Number of judged pairs; the others were skipped by every assessor so far, and widen the
-    intervals."""
+    """Number of judged pairs; every assessor so far skipped the others, which widen intervals."""
     batches: tuple[Drawn, ...]
     """Batches that count, the newest last."""
     n_left_out: int

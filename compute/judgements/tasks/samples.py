@@ -57,8 +57,7 @@ class Drawn:
     """Pairs drawn together."""
 
     pairs: DataFrame
-    """query_id, doc_id, size, priority, in the order of judging; size 0 for pairs that cannot be
-    drawn."""
+    """query_id, doc_id, size, priority, in the order of judging; size 0 if it cannot be drawn."""
     frame: str
     """Its identity."""
     seed: int

@@ -77,8 +77,7 @@ class Scored:
     followed: NDArray[np.bool_]
     """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
     lists: NDArray[np.int32]
-    """[system, query, rank from 0]: retrieved documents, by code, as deep as Hole@k needs; else
-    -1."""
+    """[system, query, rank from 0]: codes of retrieved documents to Hole@k's depth; else -1."""
     documents: pa.Table
     """doc_id, code: the documents in the lists."""
     known: NDArray[np.bool_]

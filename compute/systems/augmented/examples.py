@@ -34,8 +34,7 @@ class Queries:
     judged: list[set[int]]
     """Rows judged relevant."""
     hard: list[NDArray[np.int64]]
-    """Rows that BM25 finds and that are not judged relevant, the best first; none for held-out
-    ones."""
+    """Rows that BM25 finds, not judged relevant, the best first; none for held-out queries."""
 
 
 @dataclass(frozen=True)

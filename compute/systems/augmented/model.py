@@ -25,8 +25,7 @@ from compute.systems.neural import weights as loading_weights
 HEADS = "heads.safetensors"
 ABOUT = "augmented.json"
 RIDGE = 1e-2
-"""Ridge of the least squares from which the heads start, relative to the mean square of a
-dimension."""
+"""Ridge of the heads' initial least squares, relative to a dimension's mean square."""
 START = 1e-3
 """Initial weight of every added piece of the corpus: above 0, where ReLU has a slope."""
 

@@ -27,8 +27,7 @@ SLICE = 128
 Encode = Callable[[list[Any]], Iterable[Any]]
 """Function from texts to one array for each, in their order."""
 Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
-"""Function from the encoded texts of a shard to its stored arrays; the one named "" is written
-last."""
+"""Function from a shard's encoded texts to its stored arrays; the one named "" comes last."""
 
 
 def joined(title: str, text: str) -> str:

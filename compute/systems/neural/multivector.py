@@ -50,8 +50,7 @@ def is_late_interaction(folder: Path) -> bool:
 
 
 def kind(folder: Path) -> str:
-    """Kind of the model that sentence-transformers recorded in `folder`; empty if it recorded
-    none."""
+    """Kind of the model that sentence-transformers recorded in `folder`; else empty."""
     return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
 
 

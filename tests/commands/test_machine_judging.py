@@ -49,7 +49,7 @@ def test_a_judging_from_the_estimate_to_the_set(
     said = told(*JUDGE, *LIMITS)
     assert "gpt on tiny: 3 pairs of 1 query (1 of grade 0, 2 of grade 2)" in said
     assert "3 requests, 300 tokens" in said
-    assert "0 requests; about 0 tokens, at most 0; what" in told(*JUDGE)
+    assert "0 requests; about 0 tokens, at most 0; failed" in told(*JUDGE)
     assert "m, asked by prompt 1-" in told("sets", "--dataset", "tiny")
     assert "1 queued as judge-" in told(*JUDGE, *LIMITS, "--queue")
     assert "no text of tiny may go anywhere" in told("judge", "tiny", "--forbid-texts")

@@ -101,5 +101,5 @@ def test_one_file_of_judgements_taken_in_twice_at_once_is_counted_once(
     assert told[1].startswith("50 judgements added to mine\n")
     words = ["judgements", "withdraw", str(file), "--dataset", "mine", "--person", "ada", "--yes"]
     told = sorted(at_once(bench.store, "judgements", [words, words]))
-    assert told[0].startswith("took back 0 judgements of mine")
-    assert told[1].startswith("took back 50 judgements of mine by ada")
+    assert told[0].startswith("withdrew 0 judgements of mine")
+    assert told[1].startswith("withdrew 50 judgements of mine by ada")

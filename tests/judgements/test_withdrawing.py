@@ -59,7 +59,7 @@ def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_pat
     assert resolve(store.added_judgements(), everything)["relevance"].tolist() == [0, 3, 0]
     assert len(store.added_judgements()) == 8  # nothing is deleted
     assert said("withdraw", *wrong, "--yes") == 0
-    assert "took back 0 judgements of tiny\n" in capsys.readouterr().out
+    assert "withdrew 0 judgements of tiny\n" in capsys.readouterr().out
     assert len(store.added_judgements()) == 8
     assert said("import", *wrong) == 0
     assert "3 judgements added to tiny" in capsys.readouterr().out

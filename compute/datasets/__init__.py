@@ -5,10 +5,3 @@ Importing this loads no pandas: `reading` does, which opens a collection.
 
 from compute.datasets.catalogue import DATASETS, Dataset, dataset
 from compute.datasets.records import Document
-
-__all__ = [
-    "DATASETS",
-    "Dataset",
-    "Document",
-    "dataset",
-]

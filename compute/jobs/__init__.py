@@ -3,7 +3,7 @@
 Importing this loads neither DBOS nor anything that computes.
 """
 
-from compute.jobs.kinds import KINDS, Kind
+from compute.jobs.kinds import KINDS
 from compute.jobs.logs import file as log_file
 from compute.jobs.logs import tail as log_tail
 from compute.jobs.matrix import Estimate, estimate, matrix
@@ -13,27 +13,3 @@ from compute.jobs.records import jobs as listed
 from compute.jobs.workers import Worker, not_installed
 from compute.jobs.workers import alive as workers_alive
 from compute.jobs.workers import lacking as workers_lacking
-
-__all__ = [
-    "KINDS",
-    "Estimate",
-    "Job",
-    "Kind",
-    "Progress",
-    "Started",
-    "Worker",
-    "cancel",
-    "estimate",
-    "job",
-    "listed",
-    "log_file",
-    "log_tail",
-    "matrix",
-    "not_installed",
-    "retry",
-    "start",
-    "start_judging",
-    "tasks",
-    "workers_alive",
-    "workers_lacking",
-]

@@ -11,23 +11,6 @@ from compute.judgements.labels import (
     SOURCES,
     WITHDRAWN,
     Choice,
-    Rule,
     labels,
     resolve,
 )
-
-__all__ = [
-    "ADJUDICATION",
-    "HUMAN",
-    "IMPORT",
-    "IN_VIEW",
-    "MODEL",
-    "PERSON",
-    "RULES",
-    "SOURCES",
-    "WITHDRAWN",
-    "Choice",
-    "Rule",
-    "labels",
-    "resolve",
-]

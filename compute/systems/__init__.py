@@ -3,19 +3,3 @@
 from compute.systems.catalogue import DOCUMENTED, REFERENCE, SYSTEMS, System, catalogue
 from compute.systems.families import FAMILIES, from_outside, reads_a_folder, rows_behind, system
 from compute.systems.searcher import Combiner, Progress, Searcher
-
-__all__ = [
-    "DOCUMENTED",
-    "FAMILIES",
-    "REFERENCE",
-    "SYSTEMS",
-    "Combiner",
-    "Progress",
-    "Searcher",
-    "System",
-    "catalogue",
-    "from_outside",
-    "reads_a_folder",
-    "rows_behind",
-    "system",
-]

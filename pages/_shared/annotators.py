@@ -6,6 +6,7 @@ import streamlit as st
 
 from compute.base import settings
 from compute.base.errors import WrongInput
+from compute.base.roles import ANNOTATOR
 from compute.judgements.tasks.queue import Annotator
 from pages import _judge
 from pages._shared import drawing, escaping, sign_in
@@ -30,7 +31,7 @@ def annotator() -> Annotator | None:
 
 def _signed_in() -> Annotator | None:
     name = sign_in.name()
-    return Annotator(name, verified=True) if name and sign_in.may(sign_in.ANNOTATOR) else None
+    return Annotator(name, verified=True) if name and sign_in.may(ANNOTATOR) else None
 
 
 def _clean(name: object) -> str:
@@ -44,7 +45,7 @@ def known_as(name: str) -> Annotator:
     Raises WrongInput where that cannot be said, Unavailable without the role.
     """
     if settings.load().sign_in:
-        sign_in.require(sign_in.ANNOTATOR)
+        sign_in.require(ANNOTATOR)
         if sign_in.name() != name:
             raise WrongInput(f"sign in as {name}, then open this list again")
         return Annotator(name, verified=True)
@@ -61,7 +62,7 @@ def names(lines: str) -> tuple[str, ...]:
 def ask() -> None:
     """Ask for a name, once; with sign-in say what judging takes."""
     if settings.load().sign_in:
-        st.info(escaping.text(sign_in.told(sign_in.ANNOTATOR)))
+        st.info(escaping.text(sign_in.told(ANNOTATOR)))
         return
     with st.form("annotator", width=520):
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)

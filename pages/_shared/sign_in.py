@@ -9,26 +9,8 @@ import streamlit as st
 
 from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError, Unavailable
-from compute.base.roles import ANNOTATOR, OPERATOR, VIEWER, Person, Role
+from compute.base.roles import OPERATOR, VIEWER, Person, Role
 from compute.base.settings import Settings
-
-__all__ = [
-    "ANNOTATOR",
-    "OPERATOR",
-    "VIEWER",
-    "Person",
-    "Role",
-    "check_server",
-    "download_button",
-    "may",
-    "name",
-    "person",
-    "providers",
-    "require",
-    "role",
-    "sign_in",
-    "told",
-]
 
 Data = str | bytes
 """The content of a file."""

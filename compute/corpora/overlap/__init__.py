@@ -7,17 +7,4 @@ definition, `comparing` applies it to what is counted.
 from compute.corpora.overlap.comparing import compare, up_to_date
 from compute.corpora.overlap.counting import Counting, Pieces, count, current, tokens_of
 from compute.corpora.overlap.jaccard import FLOORS
-from compute.corpora.overlap.tokens import UNITS, Unit
-
-__all__ = [
-    "FLOORS",
-    "UNITS",
-    "Counting",
-    "Pieces",
-    "Unit",
-    "compare",
-    "count",
-    "current",
-    "tokens_of",
-    "up_to_date",
-]
+from compute.corpora.overlap.tokens import UNITS

@@ -4,10 +4,8 @@ from pathlib import Path
 
 from compute.datasets import names, trec
 from compute.datasets.shapes import nested, tables
-from compute.datasets.shapes.held import ASK, Held, How, Rows
+from compute.datasets.shapes.held import ASK, Held, How
 from compute.datasets.shapes.tables import is_parquet
-
-__all__ = ["ASK", "Held", "How", "Rows", "held", "is_parquet"]
 
 
 def held(path: Path, how: How | None = None, problem: trec.Problem | None = None) -> Held | None:

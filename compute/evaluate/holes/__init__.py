@@ -31,30 +31,3 @@ from compute.evaluate.holes.definitions import (
 )
 from compute.evaluate.holes.order_flips import by_query, pairs
 from compute.evaluate.top_lists import JUDGED, TOP, Lists, arrange, arranged
-
-__all__ = [
-    "COLLECTION",
-    "FEWEST_ADDED",
-    "GAINS",
-    "JUDGED",
-    "NOTHING",
-    "POOL",
-    "TOP",
-    "Lists",
-    "Outside",
-    "arrange",
-    "arranged",
-    "by_query",
-    "by_rank",
-    "condensed",
-    "expected",
-    "formula",
-    "hole",
-    "hole_beir",
-    "hole_by_query",
-    "intervals",
-    "is_expected",
-    "pairs",
-    "rates",
-    "tells_more",
-]

@@ -2,5 +2,3 @@
 
 from compute.exports.site.asking import Wanted
 from compute.exports.site.writing import write
-
-__all__ = ["Wanted", "write"]

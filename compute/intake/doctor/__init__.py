@@ -5,24 +5,4 @@ from compute.intake.doctor.ids import nearest
 from compute.intake.doctor.judged_hits import Twins, exchanged
 from compute.intake.doctor.known import Known, known, pairs
 from compute.intake.doctor.remarks import changing, ordered, strangers
-from compute.intake.doctor.report import Finding, Kind, Report, Tally, Where
-
-__all__ = [
-    "Finding",
-    "Kind",
-    "Known",
-    "Report",
-    "Tally",
-    "Twins",
-    "Where",
-    "changing",
-    "check",
-    "check_all",
-    "exchanged",
-    "files",
-    "known",
-    "nearest",
-    "ordered",
-    "pairs",
-    "strangers",
-]
+from compute.intake.doctor.report import Finding, Report, Tally, Where

@@ -7,5 +7,3 @@ of the same names and columns as the reading's tables, so that every query works
 
 from compute.reading.overlay.counting import Official
 from compute.reading.overlay.versions import Overlays
-
-__all__ = ["Official", "Overlays"]

@@ -8,128 +8,34 @@ Columns = Sequence[tuple[str, str]]
 """Names, and types as Arrow writes them."""
 
 _TEXT = "string"
-_HITS: Columns = [
-    ("dataset", _TEXT),
-    ("system", _TEXT),
-    ("query_id", _TEXT),
-    ("doc_id", _TEXT),
-    ("rank", "int32"),
-    ("score", "double"),
-]
-_TERMS: Columns = [("dataset", _TEXT), ("n", "int32"), ("term", _TEXT), ("count", "int64")]
-COLUMNS: Mapping[str, Columns] = {
+_HITS = "dataset system query_id doc_id rank:int32 score:double"
+_TERMS = "dataset n:int32 term count:int64"
+_COLUMNS = {
     "hits": _HITS,
     "top": _HITS,
-    "scores": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("query_id", _TEXT),
-        ("measure", _TEXT),
-        ("value", "double"),
-    ],
-    "documents": [
-        ("dataset", _TEXT),
-        ("doc_id", _TEXT),
-        ("title", _TEXT),
-        ("text", _TEXT),
-        ("n_words", "int32"),
-    ],
-    "queries": [
-        ("dataset", _TEXT),
-        ("query_id", _TEXT),
-        ("text", _TEXT),
-        ("n_words", "int32"),
-    ],
-    "query_labels": [
-        ("dataset", _TEXT),
-        ("query_id", _TEXT),
-        ("key", _TEXT),
-        ("value", _TEXT),
-    ],
-    "judgements": [
-        ("dataset", _TEXT),
-        ("query_id", _TEXT),
-        ("doc_id", _TEXT),
-        ("relevance", "int32"),
-    ],
-    "subtopics": [
-        ("dataset", _TEXT),
-        ("query_id", _TEXT),
-        ("doc_id", _TEXT),
-        ("subtopic", _TEXT),
-        ("relevance", "int32"),
-    ],
-    "machine_grades": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("query_id", _TEXT),
-        ("doc_id", _TEXT),
-        ("relevance", "int32"),
-    ],
-    "leakage": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("of", _TEXT),
-        ("text_id", _TEXT),
-        ("file", _TEXT),
-        ("training_id", _TEXT),
-        ("similarity", "double"),
-    ],
-    "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", "int32")],
-    "length_counts": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("of", _TEXT),
-        ("level", "int32"),
-        ("n_words", "int32"),
-        ("count", "int64"),
-    ],
-    "efficiency": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("measure", _TEXT),
-        ("value", "double"),
-    ],
+    "scores": "dataset system query_id measure value:double",
+    "documents": "dataset doc_id title text n_words:int32",
+    "queries": "dataset query_id text n_words:int32",
+    "query_labels": "dataset query_id key value",
+    "judgements": "dataset query_id doc_id relevance:int32",
+    "subtopics": "dataset query_id doc_id subtopic relevance:int32",
+    "machine_grades": "dataset system query_id doc_id relevance:int32",
+    "leakage": "dataset system of text_id file training_id similarity:double",
+    "lengths": "dataset doc_id n_words:int32",
+    "length_counts": "dataset system of level:int32 n_words:int32 count:int64",
+    "efficiency": "dataset system measure value:double",
     "ngrams": _TERMS,
     "wordpieces": _TERMS,
-    "generated": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("doc_id", _TEXT),
-        ("number", "int32"),
-        ("text", _TEXT),
-    ],
-    "model": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("file", _TEXT),
-        ("number", "int32"),
-        ("content", "binary"),
-    ],
-    "training": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("step", "int64"),
-        ("name", _TEXT),
-        ("value", "double"),
-    ],
-    "augmented": [
-        ("dataset", _TEXT),
-        ("system", _TEXT),
-        ("query_id", _TEXT),
-        ("piece", _TEXT),
-        ("in_query", "bool"),
-        ("weight", "double"),
-    ],
-    "overlap": [
-        ("dataset", _TEXT),
-        ("other", _TEXT),
-        ("unit", _TEXT),
-        ("floor", "double"),
-        ("similarity", "double"),
-        ("fingerprint", _TEXT),
-        ("other_fingerprint", _TEXT),
-    ],
+    "generated": "dataset system doc_id number:int32 text",
+    "model": "dataset system file number:int32 content:binary",
+    "training": "dataset system step:int64 name value:double",
+    "augmented": "dataset system query_id piece in_query:bool weight:double",
+    "overlap": "dataset other unit floor:double similarity:double fingerprint other_fingerprint",
+}
+"""A column is a name, and behind a colon its type where that is not text."""
+COLUMNS: Mapping[str, Columns] = {
+    kind: [(name, of or _TEXT) for name, _, of in (one.partition(":") for one in columns.split())]
+    for kind, columns in _COLUMNS.items()
 }
 """Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")

@@ -1,6 +1,6 @@
 """The parameters of `bm25-augmented`, as training reads them and as names of systems set them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 from compute.base.errors import WrongInput
@@ -38,23 +38,7 @@ class Parameters(OfCheckpoint):
     precision: str = "float32"
     seed: int = 0
 
-    PARAMETERS: ClassVar[tuple[str, ...]] = (
-        "model",
-        "k1",
-        "b",
-        "learning_rate",
-        "batch",
-        "penalty",
-        "price",
-        "weights",
-        "vectors",
-        "hard_negatives",
-        "epochs",
-        "patience",
-        "max_length",
-        "precision",
-        "seed",
-    )
+    PARAMETERS: ClassVar[tuple[str, ...]] = ()
     SEARCH: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -68,3 +52,7 @@ class Parameters(OfCheckpoint):
         for name, low in least.items():
             at_least(self, name, low)
         between(self, "b", 0, 1)
+
+
+_FREE = [one.name for one in fields(Parameters) if one.name != "checkpoint"]
+Parameters.PARAMETERS = ("model", *_FREE)

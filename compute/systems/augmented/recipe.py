@@ -47,4 +47,4 @@ class Augmentation(Parameters):
 
     def system(self, model: Checkpoint) -> Augmented:
         """BM25 over word pieces, asked with augmented queries."""
-        return Augmented(model, k1=self.k1, b=self.b, bm25=self.vectors == "bm25")
+        return Augmented(checkpoint=model, k1=self.k1, b=self.b, bm25=self.vectors == "bm25")

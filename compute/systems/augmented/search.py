@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from compute.base.settings import Settings
-from compute.corpora import word_pieces
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
-from compute.systems.searcher import Ask, Progress, Request, Span
+from compute.systems.searcher import Ask, Request
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -34,28 +33,17 @@ Weighted = list[tuple[str, bool, float]]
 
 
 @dataclass(frozen=True)
-class Augmented(OfCheckpoint):
+class Augmented(OfCheckpoint, WordPiece):
     """BM25 over word pieces, whose queries a trained model augments and weighs.
 
     It searches the index of `bm25-wordpiece`. Pieces of weight 0 are not asked for.
     """
 
-    checkpoint: Checkpoint
-    k1: float = 0.9
-    b: float = 0.4
+    checkpoint: Checkpoint = field(kw_only=True)
     bm25: bool = True
     """True if a found piece scores by BM25, else 1, as in a bag of words."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def lexical(self) -> WordPiece:
-        """Lexical system that makes the index."""
-        return WordPiece(k1=self.k1, b=self.b)
-
-    def index_identity(self) -> dict[str, Any]:
-        """Identity of the index of `bm25-wordpiece`."""
-        return self.lexical.index_identity()
 
     def identity(self) -> dict[str, Any]:
         """The index, its ranking, and the trained model."""
@@ -64,29 +52,8 @@ class Augmented(OfCheckpoint):
 
     def check(self) -> None:
         """Raises Unavailable when Java, a library, the vocabulary or the model is missing."""
-        anserini.check()
-        word_pieces.check()
+        super().check()
         self.checkpoint.check("torch", "transformers")
-
-    def index(
-        self, documents: Path, folder: Path, settings: Settings, progress: Progress
-    ) -> dict[str, Any]:
-        """Index of `bm25-wordpiece`."""
-        return self.lexical.index(documents, folder, settings, progress)
-
-    def piece_documents(self, settings: Settings) -> int:
-        """Piece size of `bm25-wordpiece`."""
-        return self.lexical.piece_documents(settings)
-
-    def piece_identity(self) -> dict[str, Any]:
-        """Piece identity of `bm25-wordpiece`."""
-        return self.lexical.piece_identity()
-
-    def make_piece(
-        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
-    ) -> None:
-        """Make a piece as `bm25-wordpiece` does."""
-        self.lexical.make_piece(documents, span, folder, settings, progress)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score; of equal ones those of the first ids are found."""
@@ -130,8 +97,8 @@ class Augmented(OfCheckpoint):
         return found
 
     def _options(self) -> list[str]:
-        bm25 = ["-bm25", "-bm25.k1", str(self.k1), "-bm25.b", str(self.b), "-pretokenized"]
-        return [*bm25, "-boosts", "bm25" if self.bm25 else "one"]
+        boosts = ["-boosts", "bm25" if self.bm25 else "one"]
+        return [*super()._options(), *self._analysis(), *boosts]
 
 
 def boosts(query: Weighted) -> str:

@@ -87,43 +87,44 @@ def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> A
     """A function from a query to its hits; ties stay ties."""
     from jnius import autoclass
 
-    generator = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")(tie_breaker)
-    docs = autoclass("io.anserini.search.ScoredDocs")
-    index.setSimilarity(collection.similarities.get(0).getSimilarity())
-    # Lucene counts a word as often as it stands in the query, and once for each field.
-    index.setMaxClauseCount(2**31 - 1)
-    order = collection.BREAK_SCORE_TIES_BY_DOCID
+    build = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")(tie_breaker)
 
-    def searched(text: str) -> Any:
-        query = generator.buildQuery(args.fieldsMap, collection.analyzer, text)
-        return docs.fromTopDocs(index.search(query, args.hits, order, True), index)
+    def query(text: str) -> Any:
+        return build.buildQuery(args.fieldsMap, collection.analyzer, text)
 
-    return searched
+    return _ranked(collection, index, args, query)
 
 
 def _boosted(collection: Any, index: Any, args: Any, *, constant: bool) -> Any:
     """A function from terms and weights, "harbour 1.5 ship 0.2", to hits; ties stay ties."""
     from jnius import autoclass
 
-    docs = autoclass("io.anserini.search.ScoredDocs")
     term = autoclass("org.apache.lucene.index.Term")
     found = autoclass("org.apache.lucene.search.TermQuery")
     one = autoclass("org.apache.lucene.search.ConstantScoreQuery")
     boost = autoclass("org.apache.lucene.search.BoostQuery")
     builder = autoclass("org.apache.lucene.search.BooleanQuery$Builder")
     should = autoclass("org.apache.lucene.search.BooleanClause$Occur").SHOULD
-    index.setSimilarity(collection.similarities.get(0).getSimilarity())
-    index.setMaxClauseCount(2**31 - 1)
-    order = collection.BREAK_SCORE_TIES_BY_DOCID
 
-    def searched(text: str) -> Any:
+    def query(text: str) -> Any:
         words, query = text.split(" "), builder()
         for word, weight in zip(words[::2], words[1::2], strict=True):
             clause = found(term("contents", word))
             query.add(boost(one(clause) if constant else clause, float(weight)), should)
-        return docs.fromTopDocs(index.search(query.build(), args.hits, order, True), index)
+        return query.build()
 
-    return searched
+    return _ranked(collection, index, args, query)
+
+
+def _ranked(collection: Any, index: Any, args: Any, query: Any) -> Any:
+    """A function from a text to the hits of the query that it makes."""
+    from jnius import autoclass
+
+    docs, order = autoclass("io.anserini.search.ScoredDocs"), collection.BREAK_SCORE_TIES_BY_DOCID
+    index.setSimilarity(collection.similarities.get(0).getSimilarity())
+    # Lucene counts a word as often as it stands in the query, and once for each field.
+    index.setMaxClauseCount(2**31 - 1)
+    return lambda text: docs.fromTopDocs(index.search(query(text), args.hits, order, True), index)
 
 
 def _without(options: tuple[str, ...], name: str) -> tuple[tuple[str, ...], str | None]:

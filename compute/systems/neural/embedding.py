@@ -9,7 +9,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,17 +29,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NAME = "vectors"
-LAYOUT = (
-    "index",
-    "dtype",
-    "m",
-    "ef_construction",
-    "ef_search",
-    "nlist",
-    "nprobe",
-    "pq",
-    "refine",
-)
+LAYOUT = ("index", *(one.name for one in fields(vectors.Layout) if one.name != "kind"))
 """Parameters that every system of vectors takes; `index` is the field `index_kind`."""
 SAMPLE = 200
 """Documents whose beginnings serve as queries for the recall of an approximate index."""
@@ -74,18 +64,8 @@ class Embedding(ABC):
 
     @property
     def layout(self) -> vectors.Layout:
-        """Layout of vectors for storing and searching."""
-        return vectors.Layout(
-            self.index_kind,
-            self.dtype,
-            self.m,
-            self.ef_construction,
-            self.ef_search,
-            self.nlist,
-            self.nprobe,
-            self.pq,
-            self.refine,
-        )
+        """How vectors are kept and searched."""
+        return vectors.Layout(self.index_kind, *(getattr(self, name) for name in LAYOUT[1:]))
 
     def __post_init__(self) -> None:
         self.layout.check()

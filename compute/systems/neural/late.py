@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -101,7 +102,7 @@ class LateInteraction(OfCheckpoint):
         Beside them is what the recall is told by: the titles (else first words) of a seeded
         sample of documents, and the exact MaxSim's first 100 for them.
         """
-        load = _once(lambda: self._load(settings))
+        load = cache(lambda: self._load(settings))
         total = _encode(documents, folder, load, progress)
         tokens = maxsim.read(folder)
         facts = {"documents": total, "tokens": int(tokens.firsts[-1])}
@@ -222,17 +223,6 @@ def _encode(
     return encoding.in_shards(
         documents, folder, maxsim.NAME, encoder, progress, pack=pack, span=span
     )
-
-
-def _once(load: Callable[[], Any]) -> Callable[[], Any]:
-    kept: list[Any] = []
-
-    def first() -> Any:
-        if not kept:
-            kept.append(load())
-        return kept[0]
-
-    return first
 
 
 def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:

@@ -6,9 +6,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base.words import typed
+
 BATCH = 5_000
 """Rows of a batch: documents of some hundred words are a few megabytes of text."""
 _BUFFER = 1024**2
+
+
+def schema(columns: str) -> pa.Schema:
+    """The schema of columns that `words.typed` tells apart."""
+    return pa.schema([(name, pa.type_for_alias(of)) for name, of in typed(columns)])
 
 
 def opened(path: Path) -> pq.ParquetFile:

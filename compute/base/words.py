@@ -21,6 +21,13 @@ def near(name: str, known: Iterable[str]) -> str:
     return f"did you mean {' or '.join(found)}? " if found else ""
 
 
+def typed(columns: str) -> list[tuple[str, str]]:
+    """Names and types of columns between blanks: a name, and behind a colon its type where that is
+    not text, as in `query_id rank:int32`."""
+    pairs = (column.partition(":") for column in columns.split())
+    return [(name, of or "string") for name, _, of in pairs]
+
+
 def sized(n_bytes: float) -> str:
     """Bytes in powers of ten: `17 bytes`, `2.8 MB`, `1.1 GB`, `5,344 GB`."""
     value, unit = float(n_bytes), "bytes"

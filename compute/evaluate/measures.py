@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 from compute.base.scratch_database import scratch
 from compute.base.words import shown
@@ -44,9 +45,7 @@ MEASURES = (
 )
 """Measures that are scored by default."""
 
-_RUN = pa.schema(
-    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("rank", pa.int64())]
-)
+_RUN = parquet_files.schema("query_id:large_string doc_id:large_string rank:int64")
 WHOLE = 2**31
 """The rank that a measure without a cut cuts at: below every list that is kept."""
 

@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 from compute.base.settings import load
 from compute.base.words import shown
@@ -43,10 +44,8 @@ RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
-"""Columns of a run line that `check` also reads."""
-_HITS = pa.schema(
-    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
-)
+"""With all that `check` looks at."""
+_HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
 """Bytes of text that one piece of a column of type `string` can hold."""
 _WRITTEN = 1_000_000  # lines at a time

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from compute.base import parquet_files
 from compute.base.errors import WrongInput
 
 Numbers = NDArray[np.int64]
@@ -23,15 +24,8 @@ Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Values = NDArray[np.float64]
 
-TOP = pa.schema(
-    [
-        ("system", pa.int32()),
-        ("query_id", pa.string()),
-        ("doc_id", pa.string()),
-        ("rank", pa.int32()),
-    ]
-)
-JUDGED = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())])
+TOP = parquet_files.schema("system:int32 query_id doc_id rank:int32")
+JUDGED = parquet_files.schema("query_id doc_id relevance:int32")
 
 HOLE = -1
 """Placeholder for the gain of an unjudged document."""

@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute.base import scratch_database
+from compute.base import parquet_files, scratch_database
 from compute.base.errors import BeirscopeError, Conflict, WrongInput
 from compute.base.locks import locked
 from compute.datasets import published
@@ -32,31 +32,11 @@ from compute.store.parts import KINDS
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, System, system
 
-PARTS = pa.schema(
-    [
-        ("id", pa.string()),
-        ("kind", pa.string()),
-        ("dataset", pa.string()),
-        ("system", pa.string()),
-        ("fingerprint", pa.string()),
-        ("path", pa.string()),
-        ("rows", pa.int64()),
-        ("bytes", pa.int64()),
-        ("created", pa.string()),
-        ("job", pa.string()),
-        ("shipped", pa.bool_()),
-        ("provenance", pa.string()),
-    ]
+PARTS = parquet_files.schema(
+    "id kind dataset system fingerprint path rows:int64 bytes:int64 created job shipped:bool"
+    " provenance"
 )
-SYSTEM_COLUMNS = (
-    "name",
-    "title",
-    "family",
-    "published_in",
-    "checkpoint",
-    "settings",
-    "status",
-)
+_SYSTEMS = parquet_files.schema("name title family published_in checkpoint settings status")
 _NUMBERS = {"id": pa.int64(), "relevance": pa.int32(), "unsure": pa.int32(), "verified": pa.int32()}
 JUDGEMENTS = pa.schema(
     [
@@ -310,10 +290,7 @@ def _systems(parts: list[Part]) -> pa.Table:
     stored = sorted(ranked - set(SYSTEMS))
     earlier = {part.system: part.version_of for part in parts if part.version_of}
     rows = [*SYSTEMS.values(), *(_further(name, earlier.get(name, "")) for name in stored)]
-    schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])
-    return pa.Table.from_pylist(
-        [{name: getattr(row, name) for name in SYSTEM_COLUMNS} for row in rows], schema
-    )
+    return _of_records(rows, _SYSTEMS)
 
 
 def _further(name: str, version_of: str) -> System:
@@ -330,9 +307,12 @@ def _records(rows: Iterable[Any], of: type) -> pa.Table:
     """A table of frozen records, its column types from their annotations."""
     hints = get_type_hints(of)
     schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(of)])
-    return pa.Table.from_pylist(
-        [{name: getattr(row, name) for name in schema.names} for row in rows], schema
-    )
+    return _of_records(rows, schema)
+
+
+def _of_records(rows: Iterable[Any], schema: pa.Schema) -> pa.Table:
+    records = [{name: getattr(row, name) for name in schema.names} for row in rows]
+    return pa.Table.from_pylist(records, schema)
 
 
 def _arrow(hint: Any) -> pa.DataType:

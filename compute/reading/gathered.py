@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from compute.base import json_files
-from compute.base.files import make_folder
+from compute.base.files import make_folder, written_aside
 from compute.base.locks import locked
 
 _RUNS = """
@@ -108,21 +108,14 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
 
 def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
     make_folder(of.file.parent)
-    # Under one name: remains of a killed writer are overwritten.
-    aside = of.file.with_suffix(".tmp")
-    with locked(of.home / "locks" / "gathered.lock"):
-        try:
-            aside.unlink(missing_ok=True)
-            pq.write_table(
-                made,
-                aside,
-                row_group_size=max(len(made), 1),
-                compression="lz4",
-                use_dictionary=list(ids),  # pyrefly: ignore
-                dictionary_pagesize_limit=_LARGEST_DICTIONARY,
-                write_statistics=False,
-                write_page_checksum=True,
-            )
-            aside.replace(of.file)
-        finally:
-            aside.unlink(missing_ok=True)
+    with locked(of.home / "locks" / "gathered.lock"), written_aside(of.file, alone=True) as file:
+        pq.write_table(
+            made,
+            file,
+            row_group_size=max(len(made), 1),
+            compression="lz4",
+            use_dictionary=list(ids),  # pyrefly: ignore
+            dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+            write_statistics=False,
+            write_page_checksum=True,
+        )

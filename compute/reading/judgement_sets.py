@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing
 from compute.base.words import near
+from compute.evaluate.top_lists import JUDGED
 from compute.judgements import Choice, sets
 from compute.judgements.machine_grades import KIND
 from compute.reading import means
@@ -260,7 +261,4 @@ def _datasets(cursor: DuckDBPyConnection) -> list[str]:
 
 
 def _table(judged: DataFrame) -> pa.Table:
-    schema = pa.schema(
-        [("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())]
-    )
-    return pa.Table.from_pandas(judged, schema, preserve_index=False)
+    return pa.Table.from_pandas(judged, JUDGED, preserve_index=False)

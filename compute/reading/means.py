@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
-from compute.base.files import make_folder
+from compute.base import parquet_files
+from compute.base.files import make_folder, written_aside
 from compute.base.locks import locked
 from compute.reading import part_views
 from compute.store.parts import KINDS
@@ -90,20 +91,11 @@ MEANS_OF_MEANS = (
 )
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
-"""Version of the counting method; results of another one are not reused."""
-_REMEMBERED = pa.schema(
-    [
-        ("parts", pa.string()),
-        ("dataset", pa.string()),
-        ("system", pa.string()),
-        ("measure", pa.string()),
-        ("value", pa.float64()),
-        ("value_returned", pa.float64()),
-        ("n_queries", pa.int64()),
-        ("n_unanswered", pa.int64()),
-    ],
-    metadata={"made_by": _MADE_BY},
-)
+"""What was counted in another way is not remembered."""
+_REMEMBERED = parquet_files.schema(
+    "parts dataset system measure value:double value_returned:double n_queries:int64"
+    " n_unanswered:int64"
+).with_metadata({"made_by": _MADE_BY})
 """`parts`: the ids of the scores and of the top hits that a mean is counted from."""
 
 
@@ -153,9 +145,8 @@ def _counted(
                 part_views.create(cursor, kind, _by_dataset(of))
             else:
                 cursor.from_arrow(KINDS[kind].empty_table()).create(kind)
-        names = ("id", "kind", "dataset", "system")
-        records = [{name: getattr(part, name) for name in names} for part in given["top"]]
-        schema = pa.schema([(name, pa.string()) for name in names])
+        schema = parquet_files.schema("id kind dataset system")
+        records = [{name: getattr(part, name) for name in schema.names} for part in given["top"]]
         cursor.from_arrow(pa.Table.from_pylist(records, schema)).create("parts")
         found = cursor.sql(MEANS.format(scores="scores", top="top")).to_arrow_table()
         cursor.execute("use main; drop schema unseen cascade")
@@ -182,11 +173,8 @@ def _remembered(home: Path) -> pa.Table:
 
 def _remember(rows: pa.Table, home: Path) -> None:
     make_folder(_file(home).parent)
-    aside = _file(home).with_suffix(".tmp")
-    with locked(home / "locks" / "means.lock"):
-        aside.unlink(missing_ok=True)
-        pq.write_table(rows, aside, write_page_checksum=True)
-        aside.replace(_file(home))
+    with locked(home / "locks" / "means.lock"), written_aside(_file(home), alone=True) as file:
+        pq.write_table(rows, file, write_page_checksum=True)
 
 
 def _file(home: Path) -> Path:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from compute.base.files import opened_plain
+from compute.base.files import opened_plain, written_aside
 from compute.base.locks import locked
 
 UNREADABLE = "unreadable"
@@ -89,14 +89,12 @@ class Checksums:
         """Drop the lines of all parts but these, where they have become many."""
         if self._lines <= 2 * len(kept) + _SPARE:
             return
-        aside = self._file.with_suffix(".tmp")
         with contextlib.suppress(OSError), locked(self._lock):
             self.refresh()
             known = self._known.items()
             lines = [_line(part, *found) for part, found in known if part in kept]
-            aside.unlink(missing_ok=True)
-            aside.write_bytes(b"".join(lines))
-            aside.replace(self._file)
+            with written_aside(self._file, alone=True) as file:
+                file.write(b"".join(lines))
 
 
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:

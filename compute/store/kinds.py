@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from compute.base.words import typed
+
 Columns = Sequence[tuple[str, str]]
 """Names, and types as Arrow writes them."""
 
-_TEXT = "string"
 _HITS = "dataset system query_id doc_id rank:int32 score:double"
 _TERMS = "dataset n:int32 term count:int64"
 _COLUMNS = {
@@ -32,12 +33,8 @@ _COLUMNS = {
     "augmented": "dataset system query_id piece in_query:bool weight:double",
     "overlap": "dataset other unit floor:double similarity:double fingerprint other_fingerprint",
 }
-"""A column is a name, and behind a colon its type where that is not text."""
-COLUMNS: Mapping[str, Columns] = {
-    kind: [(name, of or _TEXT) for name, _, of in (one.partition(":") for one in columns.split())]
-    for kind, columns in _COLUMNS.items()
-}
-"""Columns of each kind; `schema` documents them."""
+COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
+"""By kind; `schema` says what they hold."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
 """Kinds whose `system` is not a retrieval system: an LLM that graded, a training set."""
 _OWN = re.compile(

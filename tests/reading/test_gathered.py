@@ -162,7 +162,7 @@ def test_what_a_killed_writer_left_is_written_over(store: Store) -> None:
     arrays(store)
     file = gathered(store, "scores")
     file.unlink()
-    file.with_suffix(".tmp").write_bytes(b"half")
+    file.with_name(f".{file.name}.tmp").write_bytes(b"half")
     arrays(store)
     assert file.is_file()
     assert not list(file.parent.glob("*.tmp"))

@@ -6,34 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-FORMAT = {
-    "corpus": 1,
-    "queries": 1,
-    "query_labels": 1,
-    "judgements": 1,
-    "subtopics": 1,
-    "machine_grades": 1,
-    "leakage": 1,
-    "documents": 1,
-    "lengths": 1,
-    "length_counts": 1,
-    "ngrams": 1,
-    "wordpieces": 1,
-    "overlap": 1,
-    "generated": 1,
-    "material": 1,
-    "recipe": 1,
-    "model": 1,
-    "training": 1,
-    "augmented": 1,
-    "index": 1,
-    "shard": 1,
-    "embeddings": 1,
-    "hits": 1,
-    "top": 1,
-    "scores": 1,
-    "efficiency": 1,
-}
+_KINDS = (
+    "corpus queries query_labels judgements subtopics machine_grades leakage documents"
+    " lengths length_counts ngrams wordpieces overlap generated material recipe model training"
+    " augmented index shard embeddings hits top scores efficiency"
+)
+FORMAT = dict.fromkeys(_KINDS.split(), 1)
 """The format version of every kind, raised by hand when the meaning of its content changes."""
 
 

@@ -84,10 +84,10 @@ def describe(connection: DuckDBPyConnection) -> None:
     # In one transaction: otherwise each of some 300 comments would be written to the disk.
     connection.begin()
     for name, kind, columns in found:
-        meaning = TABLES[name]
-        connection.execute(_comment(f"{kind} {name}", meaning.text))
+        table = TABLES[name]
+        connection.execute(_comment(f"{kind} {name}", table.text))
         for column in columns:
-            connection.execute(_comment(f'column {name}."{column}"', meaning.columns[column]))
+            connection.execute(_comment(f'column {name}."{column}"', table.meaning(column)))
     connection.commit()
 
 

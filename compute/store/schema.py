@@ -14,18 +14,28 @@ WORDS = "words: pieces between white space; of scripts without blanks, those of 
 FINGERPRINT = "SHA-256 of what the content follows from: another one is another result"
 
 
-class Table(NamedTuple):
-    """A table's meaning, and its columns' meanings by name."""
-
-    text: str
-    columns: Mapping[str, str]
-
-
-_PAIR = {"dataset": DATASET, "system": SYSTEM}
-_HIT = {
-    **_PAIR,
+USUAL = {
+    "dataset": DATASET,
+    "system": SYSTEM,
     "query_id": QUERY,
     "doc_id": DOCUMENT,
+    "n_words": WORDS,
+}
+"""What columns mean where their table says nothing of them."""
+
+
+class Table(NamedTuple):
+    """A table's meaning, and those of its columns that are not the usual ones, by name."""
+
+    text: str
+    columns: Mapping[str, str] = USUAL
+
+    def meaning(self, column: str) -> str:
+        """Of a column. Raises KeyError where nobody says it."""
+        return self.columns[column] if column in self.columns else USUAL[column]
+
+
+_HIT = {
     "rank": "from 1 without gaps: score as a 32-bit float descending, then doc_id descending",
     "score": "as the system gave it",
 }
@@ -42,8 +52,6 @@ TABLES: Mapping[str, Table] = {
         "One value for each run, query and measure, on the official judgements. A query without a"
         " value, such as Hole@10 where nothing was retrieved, has no row.",
         {
-            **_PAIR,
-            "query_id": QUERY,
             "measure": "as ir_measures writes it, such as nDCG@10",
             "value": "of this query; 0 where a judged query is not answered",
         },
@@ -52,7 +60,6 @@ TABLES: Mapping[str, Table] = {
         "The mean of every run and measure over queries; a dataset of parts has the mean of its"
         " parts' means.",
         {
-            **_PAIR,
             "measure": "as ir_measures writes it",
             "value": "mean over all evaluated queries, an unanswered one as 0",
             "value_returned": "mean over only the answered queries, as BEIR's code has it",
@@ -64,7 +71,6 @@ TABLES: Mapping[str, Table] = {
         "The corpora, in the order of their files.",
         {
             "dataset": COLLECTION,
-            "doc_id": DOCUMENT,
             "title": "empty where there is none; null where texts were left out",
             "text": "null where texts were left out",
             "n_words": f"{WORDS}, of title and text",
@@ -72,38 +78,23 @@ TABLES: Mapping[str, Table] = {
     ),
     "queries": Table(
         "The queries of the split.",
-        {
-            "dataset": DATASET,
-            "query_id": QUERY,
-            "text": "null where texts do not ship or were left out",
-            "n_words": WORDS,
-        },
+        {"text": "null where texts do not ship or were left out"},
     ),
     "query_labels": Table(
         "Query groups by labels from files: one value of each key for a query.",
         {
-            "dataset": DATASET,
-            "query_id": QUERY,
             "key": "what the label is of, such as topic",
             "value": "the label, such as chemistry",
         },
     ),
     "judgements": Table(
         "The official judgements of the split.",
-        {
-            "dataset": DATASET,
-            "query_id": QUERY,
-            "doc_id": DOCUMENT,
-            "relevance": "grade; 0 and below: judged not relevant, gain 0",
-        },
+        {"relevance": "grade; 0 and below: judged not relevant, gain 0"},
     ),
     "subtopics": Table(
         "The official judgements by subtopic, where they are: `judgements` has the highest grade of"
         " each pair.",
         {
-            "dataset": DATASET,
-            "query_id": QUERY,
-            "doc_id": DOCUMENT,
             "subtopic": "of the query, as the judgements name it",
             "relevance": "grade; above 0: the document covers the subtopic",
         },
@@ -111,10 +102,7 @@ TABLES: Mapping[str, Table] = {
     "machine_grades": Table(
         "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
         {
-            "dataset": DATASET,
-            "system": "the LLM: the name under which its grades were imported",
-            "query_id": QUERY,
-            "doc_id": DOCUMENT,
+            "system": "the machine: the name that its grades were taken in by",
             "relevance": "grade; 0 and below: not relevant",
         },
     ),
@@ -122,7 +110,6 @@ TABLES: Mapping[str, Table] = {
         "Test queries and relevant documents that a training set holds, equal or nearly so: of each"
         " the ten training texts that are most like it, never the texts themselves.",
         {
-            "dataset": DATASET,
             "system": "the training set: the name under which it was compared",
             "of": "query or document: what of the dataset was found",
             "text_id": "id of the query or of the document",
@@ -135,9 +122,6 @@ TABLES: Mapping[str, Table] = {
         "What people, files and models judged here; rows are added and never changed.",
         {
             "id": "number, in the order in which they were saved",
-            "dataset": DATASET,
-            "query_id": QUERY,
-            "doc_id": DOCUMENT,
             "relevance": "grade; null: this person takes the judgement back",
             "person": "who judged",
             "task": "of which annotation task",
@@ -159,18 +143,15 @@ TABLES: Mapping[str, Table] = {
     "length_counts": Table(
         "Histograms of lengths: how many documents or queries of a group have so many words.",
         {
-            "dataset": DATASET,
-            "system": "system of the top 10; empty for values of the dataset",
+            "system": "whose top 10; empty for what belongs to the dataset alone",
             "of": "corpus, queries, judged or top",
             "level": "of judged: the relevance; of top: the rank; else 0",
-            "n_words": WORDS,
             "count": "documents or queries of this length",
         },
     ),
     "efficiency": Table(
         "What runs cost.",
         {
-            **_PAIR,
             "measure": "quantity with its unit, such as latency_p50_ms or index_bytes",
             "value": "as measured; the machine stands in the provenance of the part",
         },
@@ -197,7 +178,6 @@ TABLES: Mapping[str, Table] = {
         {
             "dataset": COLLECTION,
             "system": "the model, with its parameters",
-            "doc_id": DOCUMENT,
             "number": "from 1, in the order in which they were drawn",
             "text": "the query; null where texts were left out",
         },
@@ -226,9 +206,6 @@ TABLES: Mapping[str, Table] = {
         "Queries that a system asked in place of those it was given: by query, first its own word"
         " pieces in their order, then those added, the heaviest first.",
         {
-            "dataset": DATASET,
-            "system": SYSTEM,
-            "query_id": QUERY,
             "piece": "the word piece; ## begins one that goes on with a word",
             "in_query": "whether the query has it",
             "weight": "what BM25 of the piece is multiplied by: w (bow + a)",
@@ -239,7 +216,6 @@ TABLES: Mapping[str, Table] = {
         {
             "paper": "as cited",
             "source": "its short name and table",
-            "dataset": DATASET,
             "system": "our name; a printed one that we have none for stays",
             "printed": "the name in print",
             "measure": "in the spelling of ir_measures",
@@ -298,7 +274,6 @@ TABLES: Mapping[str, Table] = {
         {
             "id": "of the piece",
             "kind": "the table that it is a piece of",
-            "dataset": DATASET,
             "system": "empty where it belongs to no system",
             "fingerprint": FINGERPRINT,
             "path": "of the file, from the home folder; empty in a snapshot",

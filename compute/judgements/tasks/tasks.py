@@ -153,25 +153,22 @@ def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
     return samples.expected(frame, asked(plan), frame.grades(judgements), numbers)
 
 
+_ALIKE = ("dataset", "depth", "seed", "double_share", "measure", "goal", "baseline")
+"""Fields of a plan that its row has as they are."""
+
+
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
     time = state.now()
-    row = {
+    row = {name: getattr(plan, name) for name in _ALIKE} | {
         "id": task_id,
         "title": plan.title.strip(),
-        "dataset": plan.dataset,
         "systems": json.dumps(sorted(plan.systems)),
-        "depth": plan.depth,
         "n_pairs": n_pairs,
         "ordering": plan.order,
-        "seed": plan.seed,
         "grades": json.dumps(plan.grades),
         "annotators": json.dumps(plan.annotators),
-        "double_share": plan.double_share,
         "person": person,
         "created": time,
-        "measure": plan.measure,
-        "goal": plan.goal,
-        "baseline": plan.baseline,
     }
     connection.execute(insert(tables.tasks), row)
     first = {"task": task_id, "version": 1, "text": plan.guideline}
@@ -226,25 +223,16 @@ def tasks(store: Store, ids: Sequence[str] | None = None) -> list[Task]:
 
 
 def _task(row: Row) -> Task:
+    names = ("id", "title", "n_pairs", "person", "created", *_ALIKE)
+    alike: dict[str, Any] = {name: row._mapping[name] for name in names}
     return Task(
-        id=row.id,
-        title=row.title,
-        dataset=row.dataset,
         systems=tuple(json.loads(row.systems)),
-        depth=row.depth,
-        n_pairs=row.n_pairs,
         order=row.ordering,
-        seed=row.seed,
         grades=tuple((relevance, name) for relevance, name in json.loads(row.grades)),
         annotators=tuple(json.loads(row.annotators)),
-        double_share=row.double_share,
         guideline=row.text,
         guideline_version=row.version,
-        person=row.person,
-        created=row.created,
-        measure=row.measure,
-        goal=row.goal,
-        baseline=row.baseline,
+        **alike,
     )
 
 

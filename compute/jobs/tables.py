@@ -60,18 +60,13 @@ progress = Table(
 )
 
 _dbos = MetaData(schema="dbos")
+_TIMES = ("created_at", "started_at_epoch_ms", "completed_at")
 status = Table(
     "workflow_status",
     _dbos,
     Column("workflow_uuid", Text, primary_key=True),
-    Column("name", Text),
-    Column("status", Text),
-    Column("queue_name", Text),
-    Column("created_at", BigInteger),
-    Column("started_at_epoch_ms", BigInteger),
-    Column("completed_at", BigInteger),
-    Column("executor_id", Text),
-    Column("parent_workflow_id", Text),
+    *(Column(name, Text) for name in ("name", "status", "queue_name", "executor_id")),
+    *(Column(name, BigInteger) for name in _TIMES),
     Column("attributes", JSON),
 )
 outputs = Table(

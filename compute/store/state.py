@@ -56,19 +56,21 @@ class Outgrown(Conflict):
 
 
 metadata = MetaData()
+
+
+def texts(*names: str) -> list[Column[Any]]:
+    """Columns of text that always have a value."""
+    return [Column(name, Text, nullable=False) for name in names]
+
+
 parts = Table(
     "parts",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("kind", Text, nullable=False),
-    Column("dataset", Text, nullable=False),
-    Column("system", Text, nullable=False),
-    Column("fingerprint", Text, nullable=False),
+    *texts("kind", "dataset", "system", "fingerprint"),
     Column("rows", BigInteger, nullable=False),
     Column("bytes", BigInteger, nullable=False),
-    Column("created", Text, nullable=False),
-    Column("provenance", Text, nullable=False),
-    Column("job", Text, nullable=False),
+    *texts("created", "provenance", "job"),
     Column("published_version", BigInteger, nullable=False),
     Column("retired_version", BigInteger),
     Column("retired_time", Text),
@@ -79,15 +81,9 @@ added_judgements = Table(
     "added_judgements",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
-    Column("dataset", Text, nullable=False),
-    Column("query_id", Text, nullable=False),
-    Column("doc_id", Text, nullable=False),
+    *texts("dataset", "query_id", "doc_id"),
     Column("relevance", BigInteger),
-    Column("person", Text, nullable=False),
-    Column("task", Text, nullable=False),
-    Column("guideline_version", Text, nullable=False),
-    Column("source", Text, nullable=False),
-    Column("time", Text, nullable=False),
+    *texts("person", "task", "guideline_version", "source", "time"),
     Column("entry", Text),
     Column("note", Text, nullable=False, default=""),
     Column("unsure", BigInteger, nullable=False, default=0),

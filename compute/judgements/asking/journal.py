@@ -33,19 +33,14 @@ consents = Table(
     state.metadata,
     Column("dataset", Text, primary_key=True),
     Column("address", Text, primary_key=True),
-    Column("person", Text, nullable=False),
-    Column("created", Text, nullable=False),
+    *state.texts("person", "created"),
 )
 requests = Table(
     "machine_requests",
     state.metadata,
     Column("id", Text, primary_key=True),
-    Column("dataset", Text, nullable=False),
-    Column("machine", Text, nullable=False),
-    Column("query_id", Text, nullable=False),
-    Column("doc_id", Text, nullable=False),
-    Column("job", Text, nullable=False),
-    Column("prompt", Text, nullable=False),  # version, and a hash of all that was the same
+    *state.texts("dataset", "machine", "query_id", "doc_id", "job"),
+    *state.texts("prompt"),  # version, and a hash of all that was the same
     Column("tokens", BigInteger, nullable=False),  # the most it can take, then what it took
     Column("outcome", Text),  # absent while it is under way
     Column("relevance", BigInteger),

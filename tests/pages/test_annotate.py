@@ -16,7 +16,7 @@ from compute.judgements.tasks import queue, samples, tasks
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
 from tests.support import filled, pages
-from tests.support.annotating import ADA, answer, made
+from tests.support.annotating import ADA, answer, guidelines, made
 from tests.support.pages import noted
 from tests.support.tiny import HOSTILE
 
@@ -270,7 +270,7 @@ def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:
     app = opened("annotate", "ada", about=task.id)
     app.text_area[0].set_value("second")
     press(app, "Save as a new version")
-    assert list(tasks.guidelines(store, task.id)["text"]) == ["first", "second"]
+    assert list(guidelines(store, task.id)["text"]) == ["first", "second"]
 
 
 def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None:

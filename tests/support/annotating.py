@@ -4,9 +4,10 @@ import itertools
 
 import pandas as pd
 from pandas import DataFrame
+from sqlalchemy import select
 
 from compute.judgements.orders import Framed
-from compute.judgements.tasks import tasks
+from compute.judgements.tasks import tables, tasks
 from compute.judgements.tasks.answers import Answer, parsed
 from compute.judgements.tasks.queue import Annotator
 from compute.judgements.tasks.tasks import Plan, Task
@@ -56,3 +57,13 @@ def answer(pair: str, act: str = "grade", relevance: int = 1, **more: object) ->
     entry = f"window-{next(_numbers)}"
     record = {"entry": entry, "pair": pair, "act": act, "relevance": relevance}
     return parsed([record | {"seconds": 2.5, "version": 1, **more}])[0]
+
+
+def guidelines(store: Store, task_id: str) -> DataFrame:
+    """version, text, person, created of every version, from the first."""
+    table = tables.guidelines
+    query = select(table).where(table.c.task == task_id).order_by(table.c.version)
+    columns = ["version", "text", "person", "created"]
+    with store.engine.connect() as connection:
+        rows = [tuple(row._mapping[name] for name in columns) for row in connection.execute(query)]
+    return DataFrame(rows, columns=columns)

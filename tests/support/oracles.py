@@ -1,12 +1,14 @@
 """Measures from outside: pytrec_eval and ir_measures, and definitions read word by word."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytrec_eval
 from numpy.typing import ArrayLike, NDArray
+
+from compute.evaluate.significance import Aligned, by_part
 
 CUTS = (1, 2, 3, 5, 10)
 LEVELLED = ("R", "AP", "P", "Success", "Bpref", "RR", "Rprec")
@@ -146,3 +148,19 @@ def as_lucene_keeps(lengths: ArrayLike) -> NDArray[np.int64]:
     digits = np.frexp(rest.astype(np.float64))[1]
     shift = np.maximum(digits - 4, 0)
     return np.where(given < 24, given, 24 + ((rest >> shift) << shift))
+
+
+def aligned(scores: pd.DataFrame, systems: Sequence[str]) -> Aligned:
+    """The matrix of dataset, system, query_id, value for some systems, in their order.
+
+    Rows of other systems are ignored; a query that one of the systems has no value for is left
+    out and counted. Weights are there where `dataset` has several values.
+    """
+    kept = scores[scores["system"].isin(list(systems)) & scores["value"].notna()]
+    table = kept.pivot(index=["dataset", "query_id"], columns="system", values="value")
+    table = table.reindex(columns=list(systems)).sort_index()
+    whole = table.dropna()
+    queries = whole.index.to_frame(index=False)
+    values = np.ascontiguousarray(whole.to_numpy(dtype=np.float64).T)
+    n_left_out = len(table) - len(whole)
+    return Aligned(tuple(systems), queries, values, by_part(queries["dataset"]), n_left_out)

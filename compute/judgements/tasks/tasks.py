@@ -258,16 +258,6 @@ def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
         return last.version + 1
 
 
-def guidelines(store: Store, task_id: str) -> DataFrame:
-    """version, text, person, created of every version, from the first."""
-    table = tables.guidelines
-    query = select(table).where(table.c.task == task_id).order_by(table.c.version)
-    columns = ["version", "text", "person", "created"]
-    with store.engine.connect() as connection:
-        rows = [tuple(row._mapping[name] for name in columns) for row in connection.execute(query)]
-    return DataFrame(rows, columns=columns)
-
-
 def pairs(store: Store, task_id: str) -> DataFrame:
     """id, place, query_id, doc_id, labels of a task's pairs, in their order."""
     table = tables.pairs

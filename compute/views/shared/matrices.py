@@ -29,7 +29,7 @@ where dataset = $dataset and measure = $measure
 def of_boards(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> list[Aligned]:
-    """The values of systems on each dataset, as `significance.aligned` makes them of rows."""
+    """The values of systems on each dataset, of the queries that all of them have a value for."""
     parts = _parts(cursor, datasets)
     found = _found(cursor, measure, parts, systems)
     return [_board(found, sorted(parts[name]), systems) for name in datasets]

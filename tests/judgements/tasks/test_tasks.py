@@ -8,7 +8,7 @@ import pytest
 from compute.base.errors import Missing, WrongInput
 from compute.judgements.orders import Framed
 from compute.judgements.tasks import grades, tasks
-from tests.support.annotating import NOTHING, made, plan, tops
+from tests.support.annotating import NOTHING, guidelines, made, plan, tops
 from tests.support.storage import judgement, open_store
 
 
@@ -58,7 +58,7 @@ def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:
     task = made(store, guideline="first")
     assert tasks.change_guideline(store, task.id, "second", "ada") == 2
     assert tasks.change_guideline(store, task.id, "second", "ada") == 2
-    versions = tasks.guidelines(store, task.id)
+    versions = guidelines(store, task.id)
     assert list(versions["text"]) == ["first", "second"]
     assert list(versions["person"]) == ["maker", "ada"]
     assert tasks.task(store, task.id).guideline_version == 2

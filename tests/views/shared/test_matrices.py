@@ -1,4 +1,4 @@
-"""Matrices of whole boards are those that `significance.aligned` makes of their rows."""
+"""Matrices of whole boards are those that `oracles.aligned` makes of their rows."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from compute.datasets import DATASETS
-from compute.evaluate.significance import aligned
 from compute.judgements import PERSON, Choice
 from compute.reading.database import Reading, open_version
 from compute.reading.overlay import Overlays
 from compute.views.shared.matrices import of_boards
+from tests.support.oracles import aligned
 from tests.support.scored import publish
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 

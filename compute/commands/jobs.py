@@ -18,6 +18,7 @@ from compute.commands.opening import open_bench
 from compute.jobs import serve as server
 from compute.jobs import worker as working
 from compute.store.loading import Bench
+from compute.views.jobs import matrix
 
 Kind = Annotated[str, Parameter(help=", ".join(kind for kind in jobs.KINDS if kind != "judge"))]
 Job = Annotated[str, Parameter(help="its id in `jobs list`")]
@@ -116,23 +117,10 @@ def _listed(bench: Bench) -> DataFrame:
             "state": job.state,
             "what": f"{job.kind}: {job.title}",
             "tasks": job.summary,
-            "now": _now(job.progress),
+            "now": matrix.step(job.progress) if job.progress else "",
             "created": pd.Timestamp(job.created, unit="s", tz="UTC").isoformat(),
             "error": job.error,
         }
         for job in jobs.listed(bench.settings, 50)
     ]
     return DataFrame(rows)
-
-
-def _now(progress: jobs.Progress | None) -> str:
-    if progress is None:
-        return ""
-    if not progress.unit:
-        return progress.step
-    if not (progress.done or progress.total):
-        return f"{progress.step}: {progress.unit}"
-    of = f" of {progress.total:,}" if progress.total else ""
-    left = progress.seconds_left
-    rest = f", {left:.0f} s left" if left is not None else ""
-    return f"{progress.step}: {progress.done:,}{of} {progress.unit}{rest}"

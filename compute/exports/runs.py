@@ -12,8 +12,7 @@ from pandas import DataFrame
 
 from compute import systems
 from compute.base import scratch
-from compute.base.errors import Conflict, Missing, WrongInput
-from compute.base.words import near
+from compute.base.errors import Conflict, WrongInput
 from compute.evaluate import runs
 from compute.exports import json_runs
 from compute.store import damage
@@ -42,14 +41,10 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
     a file that exists, Unavailable for a damaged run, WrongInput for a folder that does not, or an
     id that a file of columns between blanks cannot hold.
     """
-    stored = [part.system for part in store.parts("hits", dataset, picked=None)]
-    if system not in stored:
+    if not store.parts("hits", dataset, system):
         with contextlib.suppress(WrongInput):  # A name that somebody gave to an imported run.
             system = systems.system(system).name
-    if system not in stored:
-        near_by = near(system, stored).strip() or "`datasets` and the page Data list them"
-        raise Missing(f"no run of {system} on {dataset} is stored: {near_by}")
-    part = damage.wanted(store, "hits", dataset, system)
+    part = damage.run(store, dataset, system)
     if file.exists():
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():

@@ -10,11 +10,11 @@ from typing import Any
 import pyarrow as pa
 from pandas import DataFrame
 
-from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.errors import Conflict, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
-from compute.base.words import counted, near, shown
+from compute.base.words import counted, shown
 from compute.datasets import Dataset, shapes, unpacked_size
 from compute.datasets.fingerprints import judgements_fingerprint
 from compute.intake import by_text
@@ -22,7 +22,7 @@ from compute.intake.imports import refuse_strange_documents
 from compute.judgements import machine_grades
 from compute.judgements.machine_grades import KIND
 from compute.recompute import run as recompute
-from compute.store import provenance
+from compute.store import damage, provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Part
 
@@ -116,17 +116,11 @@ def from_run(
 ) -> Taken:
     """Take a stored run's scores as grades: how many thresholds, or quantiles, a score reaches.
 
-    Raises Missing for a run that is not stored, WrongInput where not one of both is given.
+    Raises what `damage.run` raises, WrongInput where not one of both is given.
     """
     start = time.perf_counter()
     recompute.stored_dataset(bench.store, dataset)
-    part = bench.store.part("hits", dataset.name, system)
-    if part is None:
-        stored = [hits.system for hits in bench.store.parts("hits", dataset.name)]
-        raise Missing(
-            f"no run of {system} on {dataset.name} is stored: {near(system, stored)}"
-            "python -m compute scores lists the stored runs"
-        )
+    part = damage.run(bench.store, dataset.name, system)
     if bool(thresholds) == bool(quantiles):
         raise WrongInput(
             "scores are no grades: say --thresholds or --quantiles, one number for each grade"

@@ -19,7 +19,7 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
-from compute.base.words import counted, near
+from compute.base.words import counted
 from compute.datasets import DATASETS, Dataset, dataset
 from compute.intake import machine_grade_import as taking
 from compute.intake.machine_grade_import import Taken
@@ -46,7 +46,7 @@ from compute.judgements.machine_grades import KIND
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks import tasks
 from compute.recompute import run as recompute
-from compute.store import provenance
+from compute.store import damage, provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
@@ -257,15 +257,9 @@ def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Promp
 
 
 def _top(store: Store, plan: Plan, name: str) -> DataFrame:
-    part = store.part("hits", plan.dataset, name)
-    if part is None:
-        stored = [hits.system for hits in store.parts("hits", plan.dataset)]
-        raise Missing(
-            f"no run of {name} on {plan.dataset} is stored: {near(name, stored)}"
-            "python -m compute scores lists the stored runs"
-        )
-    columns = ["query_id", "doc_id", "rank"]
-    table = pq.read_table(part.path, columns=columns, filters=[("rank", "<=", plan.depth)])
+    columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", plan.depth)]
+    run = damage.run(store, plan.dataset, name).path
+    table = pq.read_table(run, columns=columns, filters=first)
     return table.to_pandas().assign(system=name)
 
 

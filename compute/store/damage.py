@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from compute.base.errors import Missing, Unavailable
 from compute.base.settings import PROJECT
+from compute.base.words import near
 from compute.datasets import places
 from compute.datasets.catalogue import DATASETS
 from compute.store import integrity
@@ -81,6 +82,17 @@ def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
         raise missing(kind, dataset, system)
     refuse(found)
     return found[0]
+
+
+def run(store: Store, dataset: str, system: str) -> Part:
+    """The stored hits of a system, as `wanted`. Raises Missing with the names that are near."""
+    stored = [hits.system for hits in store.parts("hits", dataset, picked=None)]
+    if system not in stored:
+        raise Missing(
+            f"no run of {system} on {dataset} is stored: {near(system, stored)}"
+            "python -m compute scores lists what there is"
+        )
+    return wanted(store, "hits", dataset, system)
 
 
 def missing(kind: str, dataset: str, system: str = "") -> Missing:

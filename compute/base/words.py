@@ -1,13 +1,20 @@
 """Words for people: numbers with their nouns, and names near to a mistyped one."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def counted(number: int, noun: str) -> str:
     """`1 column`, `8,674 hits`, `2 queries`: for nouns whose plural ends in s."""
     several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
+
+
+def several(names: Sequence[str], most: int, noun: str = "") -> str:
+    """`a, b and 3 more`, or `and 3 more systems` of this noun: the first `most` of the names."""
+    more = len(names) - most
+    rest = counted(more, f"more {noun}") if noun else f"{more:,} more"
+    return ", ".join(names[:most]) + f" and {rest}" * (more > 0)
 
 
 def shown(text: str, most: int = 60) -> str:

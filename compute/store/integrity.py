@@ -6,6 +6,7 @@ from sqlalchemy import Engine, MetaData, Table, func, inspect, select
 from sqlalchemy.exc import DBAPIError
 
 from compute.base.errors import Unavailable
+from compute.base.words import several
 from compute.store import state
 
 WAY_ON = (
@@ -64,5 +65,5 @@ def of_judgements(engine: Engine) -> list[str]:
     if not bad:
         why = f"its counter of judgements is {behind:,} behind"
         return [state.damaged(engine, why)] * (behind > 0)
-    named = ", ".join(bad[:_TOLD]) + f" and {len(bad) - _TOLD:,} more" * (len(bad) > _TOLD)
-    return [f"added judgements lost or changed (by id): {named}; {WAY_ON}"]
+    named = several(bad, _TOLD)
+    return [f"added judgements lost, or not what was saved (by id): {named}; {WAY_ON}"]

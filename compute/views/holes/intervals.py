@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.base.words import counted
+from compute.base.words import counted, several
 from compute.evaluate import holes
 from compute.evaluate.tolerance import SHOWN, above, order, ranks
 from compute.views.holes.view import OF
@@ -335,8 +335,7 @@ def _pool_said(rows: DataFrame, about: Row) -> str:
     depth = f"{most:,}"
     if about["least_depth"] < most:
         depth = f"{int(about['least_depth']):,} to {most:,}, as each is kept"
-    named = ", ".join(runs[:_RUNS]) + f" and {len(runs) - _RUNS:,} more" * (len(runs) > _RUNS)
-    pool = f"of the {counted(len(runs), 'stored run')} ({named}) to rank {depth}"
+    pool = f"of the {counted(len(runs), 'stored run')} ({several(runs, _RUNS)}) to rank {depth}"
     if "pool_low" in rows:
         return f"Thinner line, pool: every document {pool}."
     return (
@@ -451,8 +450,7 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
         f" by {looks.plain(new[one] - new[other])}"
         for one, other in over
     ]
-    more = f", and {len(named) - _NAMED:,} more pairs" if len(named) > _NAMED else ""
-    return f"The order changed: {', '.join(named[:_NAMED])}{more}; no test says so."
+    return f"The order changed: {several(named, _NAMED, 'pair')}; no test says so."
 
 
 def published_effect(effect: DataFrame) -> Table:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from pandas import DataFrame
 
-from compute.base.words import counted
+from compute.base.words import counted, several
 from compute.evaluate import significance
 from compute.evaluate.estimates.frames import Flags, Frame, Values
 from compute.evaluate.estimates.intervals import Estimates
@@ -157,13 +157,12 @@ def said(
         return f"No pair is significant by {machine} alone that is not once corrected, too."
     if alone.empty:
         return f"No pair would be significant by {machine} alone."
-    pairs = list(zip(alone["a"].map(titles), alone["b"].map(titles), strict=True))
-    named = ", ".join(f"{better} over {worse}" for better, worse in pairs[:_NAMED])
-    more = f" and {len(pairs) - _NAMED:,} more" * (len(pairs) > _NAMED)
+    pairs = (alone["a"].map(titles) + " over " + alone["b"].map(titles)).tolist()
+    named = several(pairs, _NAMED)
     told = f"{counted(len(pairs), 'pair')} would be significant by {machine} alone"
     if not corrected:
-        return f"{told}: {named}{more}. The sample is too small yet to correct that."
-    return f"{told}, and {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}{more}."
+        return f"{told}: {named}. The sample is too small yet to correct that."
+    return f"{told}, and {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}."
 
 
 NOTE = Note(

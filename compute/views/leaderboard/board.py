@@ -7,7 +7,7 @@ the dataset: shown, but in no average and never the best; wins count it, as the 
 A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
-from compute.base.words import counted
+from compute.base.words import counted, several
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
@@ -247,7 +247,7 @@ def _average_notes(board: Board, systems: DataFrame) -> list[str]:
         return ["No average: too few systems have the same datasets."]
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     partly = [titles[name] for name in board.counted if name not in board.averaged]
-    without = f", without {_named(partly, 'dataset')}" if partly else ""
+    without = f", without {several(partly, MOST_NAMED, 'dataset')}" if partly else ""
     fewer = _fewer_note(systems, short_titles(board.systems))
     return [f"{averaged_note(board)}{without}.", *([fewer] if fewer else [])]
 
@@ -270,10 +270,5 @@ def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
     ]
     return (
         "Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
-        f" {_named(said, 'system')}."
+        f" {several(said, MOST_NAMED, 'system')}."
     )
-
-
-def _named(names: Sequence[str], thing: str) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {counted(more, f'more {thing}')}" * (more > 0))

@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from compute.base.bounded_cache import remembered
 from compute.base.errors import WrongInput
+from compute.base.words import several
 from compute.datasets.catalogue import DATASETS, counterpart
 from compute.evaluate.measures import MEASURES
 from compute.systems import SYSTEMS, rows_behind, system
@@ -46,9 +47,7 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
     """
     found = {}
     for source, own in tables.groupby("source", sort=False)["measure"]:
-        held = in_order(own)
-        more = f" and {len(held) - MOST_NAMED} more" * (len(held) > MOST_NAMED)
-        found[str(source)] = f"{source}: {', '.join(held[:MOST_NAMED])}{more}"
+        found[str(source)] = f"{source}: {several(in_order(own), MOST_NAMED)}"
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.base.words import several
 from compute.evaluate.power import LARGEST
 from compute.evaluate.tolerance import equal
 from compute.views.compare.power import rounded_up
@@ -201,11 +202,10 @@ def unmarked(board: Board, baseline: str) -> str:
     if rows.empty:
         return ""
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
-    named = ", ".join(rows["title"][:_MOST_NAMED])
-    more = f" and {len(rows) - _MOST_NAMED} more" * (len(rows) > _MOST_NAMED)
+    named = several(rows["title"].tolist(), _MOST_NAMED)
     signs = " or ".join(MARKS.values())
     return (
-        f"No {signs} can stand on {named}{more}: the baseline, {titles.get(baseline, baseline)},"
+        f"No {signs} can stand on {named}: the baseline, {titles.get(baseline, baseline)},"
         " has no run there."
     )
 

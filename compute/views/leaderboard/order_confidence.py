@@ -6,7 +6,7 @@ from typing import NamedTuple
 from pandas import DataFrame
 
 from compute.base.bounded_cache import remembered
-from compute.base.words import counted
+from compute.base.words import counted, several
 from compute.evaluate import rank_intervals
 from compute.views.leaderboard.board import Board
 
@@ -86,17 +86,16 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     below = [system for system in others if system not in alike]
 
     def named(some: Sequence[str]) -> str:
-        return ", ".join(titles.get(system, system) for system in some)
+        return several([titles.get(system, system) for system in some], _NAMED)
 
     if not alike:
         return f"{named([first])} is significantly better than all others (family-wise 5%)."
     worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
     rest = f"; it is significantly better than {worse} (family-wise 5%)" if below else ""
-    more = f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
     pair = map(named, _out_of_order(others, alike))
     return (
-        f"{named([first])} is ahead, but cannot be told apart from {named(alike[:_NAMED])}{more}"
-        f"{rest}.{_why(*pair)}{_often_first(ranking)}"
+        f"{named([first])} is ahead, but cannot be told apart from {named(alike)}{rest}."
+        f"{_why(*pair)}{_often_first(ranking)}"
     )
 
 

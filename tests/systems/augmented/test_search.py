@@ -85,7 +85,7 @@ def test_lucene_scores_an_augmented_query_as_the_formula_does(
         {"light": 0.5, "dawn": 2.0, "zebra": 1.0},
     ]
     texts = [boosts([(piece, True, weight) for piece, weight in q.items()]) for q in queries]
-    options = Augmented(from_text("/nowhere"), bm25=bm25)._options()
+    options = Augmented(checkpoint=from_text("/nowhere"), bm25=bm25)._options()
     found = _found(index, texts, options, settings)
     for place, query in enumerate(queries):
         expected = _direct(known, query, bm25=bm25)
@@ -106,7 +106,7 @@ def test_without_augmentation_it_is_bm25_of_the_distinct_pieces(
     plain = [*WordPiece()._options(), *WordPiece()._analysis()]
     expected = _found(index, [" ".join(pieces) for pieces in distinct], plain, settings)
     asked = [boosts([(piece, True, 1.0) for piece in pieces]) for pieces in distinct]
-    found = _found(index, asked, Augmented(from_text("/nowhere"))._options(), settings)
+    found = _found(index, asked, Augmented(checkpoint=from_text("/nowhere"))._options(), settings)
     for query, hits in expected.items():
         assert list(found[query]) == list(hits)
         # A batch writes four decimals.

@@ -151,7 +151,9 @@ def test_training_lowers_the_loss_and_leaves_a_model(
     own = [weight for _, mine, weight in query if mine]
     assert len(own) == 4
     asked = DataFrame({"query_id": ["q1", "none"], "text": [QUERIES[0]["text"], None]})
-    rows = Augmented(from_text(str(tmp_path / MODEL))).queries(asked, Settings(threads=1))
+    rows = Augmented(checkpoint=from_text(str(tmp_path / MODEL))).queries(
+        asked, Settings(threads=1)
+    )
     whole = DataFrame([("q1", *piece) for piece in query], columns=COLUMNS)
     assert_frame_equal(rows, whole, rtol=1e-5)
     if ablation.get("weights") == "none":

@@ -127,7 +127,7 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
     ticks = shared_axes.SHARES | {"range": [-0.05, 1.05], "zeroline": False}
     figure = go.Figure()
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=line, hoverinfo="skip")
-    figure.add_scatter(**_marks(_places(both), titles, measure, look))
+    figure.add_trace(_marks(_places(both), titles, measure, look))
     return figure.update_layout(
         template=looks.template(theme),
         height=400,
@@ -146,22 +146,16 @@ def _places(both: DataFrame) -> DataFrame:
 
 
 def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette) -> dict[str, Any]:
-    opacity = {"marker": {"opacity": 0.75}}
-    marker = {
+    opacity = {"opacity": 0.75}
+    marker = opacity | {
         "size": _sizes(places["n"]),
         "color": _shades(places["y"] - places["x"], measure, look),
         "line": {"width": 0.75, "color": look.background},
     }
-    return {
-        "x": places["x"],
-        "y": places["y"],
-        "mode": "markers",
-        "marker": marker | opacity["marker"],
-        "customdata": places[["dataset", "query_id"]].to_numpy().tolist(),
-        **traces.hover([_mark_hover(row, titles) for row in places.itertuples()]),
-        "selected": opacity,
-        "unselected": opacity,
-    }
+    hover = [_mark_hover(row, titles) for row in places.itertuples()]
+    about = {"customdata": places[["dataset", "query_id"]].to_numpy().tolist()}
+    about |= {key: {"marker": opacity} for key in ("selected", "unselected")}
+    return traces.marks(places["x"], places["y"], marker, hover, **about)
 
 
 def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
@@ -218,7 +212,7 @@ def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figur
 
     `key`: what the kinds are by; `rows` as `slices.contrasts` gives them.
     """
-    figure = go.Figure(data=[{"type": "scatter", **_intervals(rows, measure, theme, across=False)}])
+    figure = go.Figure(data=[_intervals(rows, measure, theme, across=False)])
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
     return figure.update_layout(
@@ -255,15 +249,11 @@ def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> di
     shade = _shades(rows["difference"], measure, look)
     fill = np.where(differences.sure(rows), shade, look.background).tolist()
     error = traces.error_bars((rows["high"] - rows["difference"]).fillna(0).tolist(), look.muted)
-    places, gaps = list(range(len(rows))), rows["difference"].tolist()
-    return {
-        "x": gaps if across else places,
-        "y": places if across else gaps,
-        "error_x" if across else "error_y": error,
-        "mode": "markers",
-        "marker": {"size": 11, "opacity": 1, "color": fill, "line": {"width": 2, "color": shade}},
-        **traces.hover([_interval_hover(row) for row in rows.itertuples()]),
-    }
+    x, y = rows["difference"].tolist(), list(range(len(rows)))
+    x, y, bars = (x, y, "error_x") if across else (y, x, "error_y")
+    marker = {"size": 11, "color": fill, "line": {"width": 2, "color": shade}}
+    hover = [_interval_hover(row) for row in rows.itertuples()]
+    return traces.marks(x, y, marker, hover, **{bars: error})
 
 
 def _interval_hover(row: Any) -> str:
@@ -284,7 +274,7 @@ def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.F
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
-    figure = go.Figure(data=[{"type": "scatter", **trace}])
+    figure = go.Figure(data=[trace])
     figure.update_layout(
         template=looks.template(theme),
         height=ROW * len(rows) + 92,

@@ -48,7 +48,7 @@ def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     for number, label in enumerate(labels):
         down, beside = divmod(number, across)
         of, axis, row = rows[rows["label"] == label], _axis(number), _axis(down)
-        figure.add_scatter(**_marks(of, place, theme), xaxis=f"x{axis}", yaxis=f"y{row}")
+        figure.add_trace(_marks(of, place, theme) | {"xaxis": f"x{axis}", "yaxis": f"y{row}"})
         title = {"text": f"{escape(label, longest)}<br>n = {of['n_queries'].max():,}"}
         drawn = {"title": title, "showgrid": True, "zeroline": False, "anchor": f"y{row}"}
         left, top = beside * (wide + 0.02), 1 - down * (ROW * len(systems) + BETWEEN) / whole
@@ -74,24 +74,17 @@ def _range(rows: DataFrame) -> dict:
 
 
 def _marks(of: DataFrame, place: dict[str, int], theme: str) -> dict:
-    look = looks.palette(theme)
     colours = [looks.mark(family, looks.FAMILIES, theme)[0] for family in of["family"]]
     lengths = (of["high"] - of["value"]).fillna(0).tolist()
+    bars = traces.error_bars(lengths, looks.palette(theme).muted)
     hovers = [
         f"<b>{escape(one['title'])}</b><br>{escape(one['label'])}: {precise(one['value'])}"
         f"<br>95%: {between(one['low'], one['high'])}"
         for one in of.to_dict("records")
     ]
-    return {
-        "x": of["value"],
-        "y": [place[name] for name in of["system"]],
-        "mode": "markers",
-        "error_x": traces.error_bars(lengths, look.muted),
-        "marker": {"size": 9, "opacity": 1, "color": colours},
-        "customdata": [[name] for name in of["system"]],
-        **traces.hover(hovers),
-        **traces.UNFADED,
-    }
+    y, look = [place[name] for name in of["system"]], {"size": 9, "color": colours}
+    about = {"customdata": [[name] for name in of["system"]], **traces.UNFADED}
+    return traces.marks(of["value"], y, look, hovers, error_x=bars, **about)
 
 
 def _with_interval(one: dict) -> str:

@@ -54,7 +54,7 @@ def systems(
     has the means and the holes alone.
     """
     figure = go.Figure()
-    figure.add_scatter(**_means(rows, theme))
+    figure.add_trace(_means(rows, theme))
     if narrow:
         return figure.update_layout(_column(rows, measure, theme))
     for trace in _bars(rows, measure, theme):
@@ -105,18 +105,11 @@ def _names(titles: list[str], size: int, most: int = 28) -> dict[str, Any]:
 
 def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
     colours = [looks.mark(family, looks.FAMILIES, theme)[0] for family in rows["family"]]
-    return {
-        "x": rows["value"],
-        "y": list(range(len(rows))),
-        "mode": "markers",
-        "error_x": traces.error_bars(
-            (rows["high"] - rows["value"]).fillna(0).tolist(), looks.palette(theme).muted
-        ),
-        "marker": {"size": 10, "opacity": 1, "color": colours},
-        "customdata": [[name] for name in rows["system"]],
-        **traces.hover([_hover(row) for row in rows.itertuples()]),
-        **traces.UNFADED,
-    }
+    lengths = (rows["high"] - rows["value"]).fillna(0).tolist()
+    hover = [_hover(row) for row in rows.itertuples()]
+    about = {"error_x": traces.error_bars(lengths, looks.palette(theme).muted), **traces.UNFADED}
+    about |= {"customdata": [[name] for name in rows["system"]]}
+    return traces.marks(rows["value"], None, {"size": 10, "color": colours}, hover, **about)
 
 
 def _hover(row: Any) -> str:

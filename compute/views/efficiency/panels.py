@@ -124,17 +124,13 @@ def _lines(lines: Sequence[Line], machines: Sequence[str], look: looks.Palette) 
 
 def _marks(
     rows: DataFrame, cost: str, measure: str, machines: Sequence[str], theme: str
-) -> go.Scatter:
+) -> dict[str, Any]:
     looked = [looks.mark(family, looks.FAMILIES, theme) for family in rows["family"]]
     open_ = [machine != machines[0] for machine in rows["hardware"]]
-    return go.Scatter(
-        x=rows[cost].tolist(),
-        y=rows["value"].tolist(),
-        mode="markers",
-        marker=traces.marker(looked, open_, looks.palette(theme), SIZE),
-        **traces.hover([_hover(row, measure) for row in rows.to_dict("records")]),
-        cliponaxis=False,
-    )
+    look = traces.marker(looked, open_, looks.palette(theme), SIZE)
+    hover = [_hover(row, measure) for row in rows.to_dict("records")]
+    x, y = (rows[column].tolist() for column in (cost, "value"))
+    return traces.marks(x, y, look, hover, cliponaxis=False)
 
 
 def _hover(row: Row, measure: str) -> str:

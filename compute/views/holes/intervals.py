@@ -110,45 +110,28 @@ def ranges(rows: DataFrame) -> list[tuple[str, str]]:
 
 def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
     """The widest range first, so that the bar of the own list lies on the others."""
-    hover = [text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3]
+    hover = [_said(row, measure) for row in rows.to_dict("records")]
     for column, name in reversed(ranges(rows)):
         width, shade = _LINES[column]
         ends = rows[f"{column}low"], rows[f"{column}high"]
-        yield {
-            **traces.lines(*ends, range(len(rows))),
-            "line": {"width": width, "color": looks.colour(shade, look.sequential)},
-            "name": name,
-            **traces.hover(hover),
-        }
+        line = {"width": width, "color": looks.colour(shade, look.sequential)}
+        yield traces.lines(*ends, range(len(rows)), line, hover, name=name)
 
 
 def _guesses(rows: DataFrame, look: Palette) -> Iterator[dict[str, Any]]:
     for column, (name, symbol, size) in _ESTIMATES.items():
         if column in rows:
             line = {"width": 2, "color": look.outline}
-            marker = {"symbol": symbol, "size": size, "opacity": 1, "line": line}
-            yield {
-                "type": "scatter",
-                "x": rows[column].tolist(),
-                "y": list(range(len(rows))),
-                "mode": "markers",
-                "marker": marker | {"color": look.outline},
-                "name": name,
-                "hoverinfo": "skip",
-            }
+            marker = {"symbol": symbol, "size": size, "color": look.outline, "line": line}
+            yield traces.marks(rows[column].tolist(), None, marker, name=name)
 
 
 def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
-    marker = {"size": 11, "opacity": 1, "color": look.primary}
-    return {
-        "type": "scatter",
-        "x": rows["value"].tolist(),
-        "y": list(range(len(rows))),
-        "mode": "markers",
-        "marker": marker | {"line": {"width": 1, "color": look.background}},
-        "name": "score (holes count as not relevant)",
-        **traces.hover([_said(row, measure) for row in rows.to_dict("records")]),
-    }
+    line = {"width": 1, "color": look.background}
+    marker = {"size": 11, "color": look.primary, "line": line}
+    hover = [_said(row, measure) for row in rows.to_dict("records")]
+    name = "score (holes count as not relevant)"
+    return traces.marks(rows["value"].tolist(), None, marker, hover, name=name)
 
 
 def _said(row: Row, measure: str) -> str:

@@ -73,12 +73,9 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
 
 
 def _lines(rows: DataFrame, look: Palette) -> dict[str, Any]:
-    return {
-        **traces.lines(rows["value_without"], rows["value"], range(len(rows))),
-        "line": {"width": 3, "color": looks.colour(0.4, look.sequential)},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
+    line = {"width": 3, "color": looks.colour(0.4, look.sequential)}
+    ends = rows["value_without"], rows["value"]
+    return traces.lines(*ends, range(len(rows)), line, showlegend=False)
 
 
 def _marks(
@@ -87,16 +84,8 @@ def _marks(
     shade = look.primary if filled else look.background
     line = {"width": 1 if filled else 2, "color": look.background if filled else look.primary}
     # The ring is the larger one: it stays visible around a score that does not change.
-    marker = {"size": 9 if filled else 14, "opacity": 1, "color": shade, "line": line}
-    return {
-        "type": "scatter",
-        "x": values,
-        "y": list(range(len(values))),
-        "mode": "markers",
-        "marker": marker,
-        "name": name,
-        **traces.hover(hover),
-    }
+    marker = {"size": 9 if filled else 14, "color": shade, "line": line}
+    return traces.marks(values, None, marker, hover, name=name)
 
 
 def _said(row: Row, measure: str) -> str:

@@ -164,30 +164,16 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
 
 def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
     said = [_said(row, measure) for row in rows.to_dict("records")]
-    thrice, places = [text for text in said for _ in range(3)], range(len(rows))
-    yield {
-        **traces.lines(rows["low"], rows["high"], places),
-        "line": {"width": 9, "color": looks.colour(0.28, look.sequential)},
-        "name": "can be",
-        **traces.hover(thrice),
-    }
+    places, pale = range(len(rows)), {"width": 9, "color": looks.colour(0.28, look.sequential)}
+    yield traces.lines(rows["low"], rows["high"], places, pale, said, name="can be")
     if rows["enough"].all():
-        yield {
-            **traces.lines(rows["estimate_low"], rows["estimate_high"], places),
-            "line": {"width": 4, "color": look.primary},
-            "name": "95% interval",
-            **traces.hover(thrice),
-        }
+        ends, line = ("estimate_low", "estimate_high"), {"width": 4, "color": look.primary}
+        yield traces.lines(*(rows[end] for end in ends), places, line, said, name="95% interval")
     if rows["estimate"].notna().any():
         dot = {"size": 11, "color": look.primary, "line": {"width": 1, "color": look.background}}
-        yield _points(rows["estimate"].tolist(), "estimate", dot) | traces.hover(said)
+        yield traces.marks(rows["estimate"].tolist(), None, dot, said, name="estimate")
     today = {"symbol": "line-ns-open", "size": 13, "color": look.outline, "line": {"width": 2}}
-    yield _points(rows["value"].tolist(), "today's score", today) | traces.hover(said)
-
-
-def _points(values: list[float], name: str, marker: dict[str, Any]) -> dict[str, Any]:
-    places = {"type": "scatter", "x": values, "y": list(range(len(values))), "mode": "markers"}
-    return places | {"name": name, "marker": marker | {"opacity": 1}}
+    yield traces.marks(rows["value"].tolist(), None, today, said, name="today's score")
 
 
 def _said(row: Mapping[Hashable, Any], measure: str) -> str:

@@ -69,7 +69,7 @@ def intervals(
     look, rows = palette(theme), ranking.head(MOST_ROWS)
     bars = {} if narrow else groups_drawn(ranking)
     figure = go.Figure(layout={"template": template(theme), **_layout(rows, titles, measure, bars)})
-    figure.add_scatter(**_means(rows, titles, measure, look))
+    figure.add_trace(_means(rows, titles, measure, look))
     for place, (letter, places) in enumerate(bars.items()):
         figure.add_scatter(**_bar(place, letter, places, look))
     figure.update_layout(annotations=list(_notes(rows, bars, look, narrow=narrow)))
@@ -95,17 +95,12 @@ def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
 
 def _means(rows: DataFrame, titles: Mapping[str, str], measure: str, look: Palette) -> dict:
     sure = rows["low"].notna().all()
-    return {
-        "x": rows["mean"].tolist(),
-        "y": list(range(len(rows))),
-        "mode": "markers",
-        "marker": {"size": 9, "color": look.primary, "opacity": 1},
-        "error_x": traces.error_bars((rows["high"] - rows["mean"]).tolist(), look.primary, 2)
-        | {"symmetric": False, "arrayminus": (rows["mean"] - rows["low"]).tolist()}
-        | {"visible": bool(sure)},
-        "customdata": rows["system"].tolist(),
-        **traces.hover([_hover(row, titles, measure) for row in rows.to_dict("records")]),
-    }
+    marker = {"size": 9, "color": look.primary}
+    hover = [_hover(row, titles, measure) for row in rows.to_dict("records")]
+    bars = traces.error_bars((rows["high"] - rows["mean"]).tolist(), look.primary, 2)
+    bars |= {"symmetric": False, "arrayminus": (rows["mean"] - rows["low"]).tolist()}
+    about = {"error_x": bars | {"visible": bool(sure)}, "customdata": rows["system"].tolist()}
+    return traces.marks(rows["mean"].tolist(), None, marker, hover, **about)
 
 
 def _hover(row: dict, titles: Mapping[str, str], measure: str) -> str:

@@ -129,14 +129,8 @@ def _dot_trace(dots: DataFrame, look: Palette, win: bool | None) -> dict:
         chosen = dots[above(dots["worth"], 0) if win else above(0, dots["worth"])]
         shade = look.win if win else look.loss
     looked = [(shade, _symbol(gap)) for gap in chosen["difference"]]
-    return {
-        "type": "scatter",
-        "x": chosen["x"].tolist(),
-        "y": chosen["y"].tolist(),
-        "mode": "markers",
-        "marker": traces.marker(looked, chosen["in_domain"].tolist(), look, 10, (1, 2)),
-        **traces.hover(chosen["hover"].tolist()),
-    }
+    x, y, hollow, hover = (chosen[name].tolist() for name in ("x", "y", "in_domain", "hover"))
+    return traces.marks(x, y, traces.marker(looked, hollow, look, 10, (1, 2)), hover)
 
 
 def _symbol(gap: float) -> str:
@@ -146,15 +140,8 @@ def _symbol(gap: float) -> str:
 
 
 def _medians(counts: DataFrame, look: Palette) -> dict:
-    line = {"width": 2, "color": look.text}
-    return {
-        "type": "scatter",
-        "x": counts["median"].clip(-BEYOND, BEYOND).tolist(),
-        "y": list(range(len(counts))),
-        "mode": "markers",
-        "marker": {"symbol": "line-ns", "size": 14, "opacity": 1, "line": line},
-        "hoverinfo": "skip",
-    }
+    tick = {"symbol": "line-ns", "size": 14, "line": {"width": 2, "color": look.text}}
+    return traces.marks(counts["median"].clip(-BEYOND, BEYOND).tolist(), None, tick)
 
 
 def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, look: Palette) -> dict:

@@ -65,17 +65,13 @@ def panel(
     )
 
 
-def _trace(marks: DataFrame, axes: tuple[str, str], theme: str) -> go.Scatter:
+def _trace(marks: DataFrame, axes: tuple[str, str], theme: str) -> dict[str, Any]:
     looked = [looks.mark(domain, looks.DOMAINS, theme) for domain in marks["domain"]]
     open_ = marks["left_out"].tolist()
-    return go.Scatter(
-        x=marks["similarity"].tolist(),
-        y=marks["gain"].tolist(),
-        mode="markers",
-        marker=traces.marker(looked, open_, looks.palette(theme), SIZE, (0.5, 1.5)),
-        **traces.hover([_hover(row, axes) for row in marks.to_dict("records")]),
-        cliponaxis=False,
-    )
+    look = traces.marker(looked, open_, looks.palette(theme), SIZE, (0.5, 1.5))
+    hover = [_hover(row, axes) for row in marks.to_dict("records")]
+    x, y = (marks[column].tolist() for column in ("similarity", "gain"))
+    return traces.marks(x, y, look, hover, cliponaxis=False)
 
 
 def _hover(row: Row, axes: tuple[str, str]) -> str:

@@ -213,15 +213,14 @@ def _lines(
     return [*drawn, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
 
 
-def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatter:
+def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> dict[str, Any]:
     titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
     triples = zip(lines["dataset"], lines["other"], lines["similarity"], strict=True)
     hover = [
         f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {looks.plain(value, 4)}"
         for one, other, value in triples
     ]
-    points = traces.targets(middle[:, 0], middle[:, 1], hover, size=14)
-    return go.Scatter(points, showlegend=False)
+    return traces.targets(middle[:, 0], middle[:, 1], hover, size=14) | {"showlegend": False}
 
 
 def values(
@@ -242,26 +241,15 @@ def values(
     return line_values.place(nodes, lines, covered, within, room.font, theme)
 
 
-def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:
+def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> dict[str, Any]:
     colour, symbol = looks.mark(str(own["domain"].iloc[0]), looks.DOMAINS, theme)
     titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
     ring = {"width": 1.5, "color": looks.palette(theme).background}
-    return go.Scatter(
-        x=own["x"],
-        y=own["y"],
-        mode="markers",
-        name=looks.escape(own["domain"].iloc[0]),
-        marker={
-            "size": own["size"].tolist(),
-            "color": colour,
-            "symbol": symbol,
-            "opacity": 1,
-            "line": ring,
-        },
-        customdata=[[name] for name in own["dataset"]],
-        **traces.UNFADED,
-        **traces.hover([_hover(row, square, titles) for row in own.to_dict("records")]),
-    )
+    look = {"size": own["size"].tolist(), "color": colour, "symbol": symbol, "line": ring}
+    hover = [_hover(row, square, titles) for row in own.to_dict("records")]
+    about = {"name": looks.escape(own["domain"].iloc[0]), **traces.UNFADED}
+    about |= {"customdata": [[name] for name in own["dataset"]]}
+    return traces.marks(own["x"], own["y"], look, hover, **about)
 
 
 def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:

@@ -83,23 +83,21 @@ def _placed(values: list[float], shares: list[list[float]]) -> list[float]:
     return [max(value, low) for value in values]
 
 
-def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> go.Scatter:
+def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> dict[str, Any]:
     one, other = (_placed(values, shares) for values in shares)
-    line = {"color": look.line, "width": 3}
-    return go.Scatter(traces.lines(one, other, y), line=line, hoverinfo="skip")
+    return traces.lines(one, other, y, {"color": look.line, "width": 3})
 
 
 def _dots(
     shares: list[list[float]], y: list[int], colours: tuple[str, str], hover: list[str]
-) -> list[go.Scatter]:
+) -> list[dict[str, Any]]:
     looked = zip(shares, colours, ("circle", "diamond"), strict=True)
     return [
-        go.Scatter(
-            x=_placed(values, shares),
-            y=y,
-            mode="markers",
-            marker={"size": 9, "color": colour, "symbol": symbol, "opacity": 1},
-            **traces.hover(hover),
+        traces.marks(
+            _placed(values, shares),
+            y,
+            {"size": 9, "color": colour, "symbol": symbol},
+            hover,
             cliponaxis=False,
         )
         for values, colour, symbol in looked

@@ -14,6 +14,7 @@ Trace = dict[str, Any]
 
 UNFADED: Trace = {key: {"marker": {"opacity": 1}} for key in ("selected", "unselected")}
 """Chosen marks look as the others: a click opens something and fades nothing."""
+_SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
@@ -22,17 +23,19 @@ def hover(texts: Sequence[Any]) -> Trace:
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
+def marks(x: Any, y: Any, look: Trace, words: Sequence[Any] | None = None, **more: Any) -> Trace:
+    """Marks at points, in rows from 0 up where `y` is None; without words the pointer shows none.
+
+    `look`: their size, colour and the like; of sizes in a list Plotly would make them transparent.
+    """
+    said = _SILENT if words is None else hover(words)
+    places = {"x": x, "y": list(range(len(x))) if y is None else y, "mode": "markers"}
+    return {"type": "scatter", **places, "marker": {"opacity": 1} | look, **said, **more}
+
+
 def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
     """Unseen points for hover and clicks, over what gives none; `data` is their customdata."""
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "customdata": data,
-        "mode": "markers",
-        "marker": {"opacity": 0, "size": size},
-        **hover(texts),
-    }
+    return marks(x, y, {"opacity": 0, "size": size}, texts, customdata=data)
 
 
 def texts(
@@ -76,14 +79,22 @@ def around(x: float, y: float, look: Palette) -> dict[str, Any]:
     return outline(look, (x - 0.5, x + 0.5), (y - 0.5, y + 0.5))
 
 
-def lines(starts: Iterable[float], ends: Iterable[float], rows: Iterable[float]) -> Trace:
-    """A lying line for each row. Nothing between two rows: so one trace draws all of them."""
-    return {
-        "type": "scatter",
-        "x": [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)],
-        "y": [y for row in rows for y in (row, row, None)],
-        "mode": "lines",
-    }
+def lines(
+    starts: Iterable[float],
+    ends: Iterable[float],
+    rows: Iterable[float],
+    look: Trace,
+    words: Sequence[Any] | None = None,
+    **more: Any,
+) -> Trace:
+    """A lying line for each row, of this look, with words as `marks` has them.
+
+    Nothing is between two rows: so one trace draws all of them.
+    """
+    x = [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)]
+    y = [y for row in rows for y in (row, row, None)]
+    said = hover([text for text in words or () for _ in range(3)]) if words else _SILENT
+    return {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": look, **said, **more}
 
 
 def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 0) -> Trace:
@@ -115,8 +126,6 @@ def marker(
     pairs = [(colour, out) for (colour, _), out in zip(looked, hollow, strict=True)]
     return {
         "size": size,
-        # Of sizes in a list Plotly would make marks transparent.
-        "opacity": 1,
         "symbol": [symbol for _, symbol in looked],
         "color": [inside if out else colour for colour, out in pairs],
         "line": {
@@ -140,18 +149,9 @@ def quantiles(
     75 %).
     """
     bars = [
-        lines(*pair, rows)
-        | {"line": {"width": size * width, "color": look.muted}}
-        | {"hoverinfo": "skip"}
+        lines(*pair, rows, {"width": size * width, "color": look.muted})
         for pair, width in zip(ends, (1.25, 5), strict=True)
     ]
-    ring = {"size": 10 * size, "opacity": 1, "color": look.background}
-    rings = {
-        "type": "scatter",
-        "x": medians,
-        "y": rows,
-        "mode": "markers",
-        "marker": ring | {"line": {"width": 2 * size, "color": look.text}},
-        **hover(words),
-    }
-    return [*bars, rings]
+    line = {"width": 2 * size, "color": look.text}
+    ring = {"size": 10 * size, "color": look.background, "line": line}
+    return [*bars, marks(medians, rows, ring, words)]

@@ -67,7 +67,7 @@ def bars(
     )
     figure.update_layout(**_bars_layout(n, titles, measure, look))
     figure.update_layout(annotations=_leaders(titles, measure, look, 22 if narrow else 40))
-    return figure.update_layout(template=looks.template(theme))
+    return figure
 
 
 def _bar_hover(
@@ -129,7 +129,6 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=line, hoverinfo="skip")
     figure.add_trace(_marks(_places(both), titles, measure, look))
     return figure.update_layout(
-        template=looks.template(theme),
         height=400,
         xaxis=ticks | {"title": {"text": escape(titles[1], 40)}},
         yaxis=ticks | {"title": {"text": escape(titles[0], 40)}},
@@ -196,7 +195,7 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     # Near to 0 the text would lie on the numbers of the axis.
     note["xanchor"] = "left" if mean < 0.1 else "center"
     figure.add_annotation(x=mean, y=1, **note)
-    figure.update_layout(template=looks.template(theme), height=400, bargap=0, margin={"t": 24})
+    figure.update_layout(height=400, bargap=0, margin={"t": 24})
     across = "rank-biased overlap of a query's two lists"
     figure.update_xaxes(title_text=across, range=[0, 1], **shared_axes.SHARES)
     figure.update_yaxes(title_text="queries", rangemode="tozero")
@@ -216,7 +215,6 @@ def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figur
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
     return figure.update_layout(
-        template=looks.template(theme),
         height=300,
         xaxis=_group_axis(key, rows),
         yaxis=_ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
@@ -276,7 +274,6 @@ def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.F
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
     figure = go.Figure(data=[trace])
     figure.update_layout(
-        template=looks.template(theme),
         height=ROW * len(rows) + 92,
         hovermode="y",
         hoverdistance=-1,

@@ -179,7 +179,7 @@ def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figu
         for alone in found.alone:
             ends = {"xref": f"x{axis} domain", "x0": 0, "x1": 1, "y0": alone, "y1": alone}
             drawn.add_shape(line={"dash": "dot", "width": 1, "color": look.muted}, **ends)
-    return drawn.update_layout(template=looks.template(theme), **_layout(titles, measure))
+    return drawn.update_layout(**_layout(titles, measure))
 
 
 def _traces(

@@ -36,7 +36,6 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     )
     across = "queries, the easiest for the median system first"
     return figure.update_layout(
-        template=looks.template(theme),
         height=330,
         hovermode="x",
         hoverdistance=-1,
@@ -104,7 +103,7 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
             hovertemplate="%{hovertext}: %{y:,.3~f}<extra></extra>",
             **traces.UNFADED,
         )
-    return figure.update_layout(template=looks.template(theme), **_judged_layout(wide))
+    return figure.update_layout(**_judged_layout(wide))
 
 
 def _judged_layout(wide: DataFrame) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
         if not beside:
             domain = [max(top - ROW * len(systems) / whole, 0), top]
             figure.update_layout({f"yaxis{row}": names | {"anchor": f"x{axis}", "domain": domain}})
-    return figure.update_layout(template=looks.template(theme), height=whole + 110)
+    return figure.update_layout(height=whole + 110)
 
 
 def _axis(number: int) -> str:

@@ -62,7 +62,6 @@ def systems(
     size = 13 if len(rows) <= MANY else 11
     share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "half", "all"]}
     return figure.update_layout(
-        template=looks.template(theme),
         height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 112,
         barmode="stack",
         bargap=0.3,
@@ -78,7 +77,6 @@ def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
     """The layout of the means and the holes in one column of a page."""
     notes = _notes(rows, measure, "", 13, theme)
     return {
-        "template": looks.template(theme),
         "height": NARROW * len(rows) + 112,
         "margin": {"r": 64, "t": 30},
         "annotations": [note for note in notes if note["x"] == 1],
@@ -195,7 +193,6 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         ),
     )
     return figure.update_layout(
-        template=looks.template(theme),
         height=26 * len(counts) + 60,
         margin={"r": 48},
         xaxis=axes.BARE

@@ -101,7 +101,6 @@ def _layout(
 ) -> None:
     across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
     figure.update_layout(
-        template=looks.template(theme),
         # All at once: adding them one by one takes a second with twenty systems.
         annotations=[*notes, *_heads(theme)],
         height=ROW * len(titles) + 96,

@@ -89,7 +89,6 @@ def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     figure.add_scatter(y=rows["value"], error_y=bars, line=solid, **drawn)
     figure.add_scatter(y=rows["hole"], yaxis="y2", line=dotted, **drawn)
     return figure.update_layout(
-        template=looks.template(theme),
         height=360,
         xaxis=_axis(rows) | {"anchor": "y2"},
         yaxis={"title": {"text": measure}, "domain": [0.36, 1], "nticks": 5},

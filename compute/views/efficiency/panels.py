@@ -47,7 +47,6 @@ def panel(
     return go.Figure(
         data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
         layout={
-            "template": looks.template(theme),
             "annotations": list(_names(shown, cost, ends, lines, theme, wide)),
             "shapes": list(_leaders(shown, cost, ends, lines, theme, wide)),
             **_frame(cost, measure, ends, wide),

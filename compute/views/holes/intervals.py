@@ -70,7 +70,6 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
     across = {"title": {"text": measure}, "zeroline": False}
     layout = {
-        "template": looks.template(theme),
         "height": ROW * len(rows) + 120,
         "showlegend": True,
         "margin": {"r": 132, "t": 40},
@@ -211,7 +210,6 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
         "hoverongaps": False,
     }
     layout = {
-        "template": looks.template(theme),
         "height": 26 * len(rows) + 70,
         "xaxis": _ranks_across(len(wide.columns)),
         "yaxis": axes.names_down(rows["title"].tolist(), ticks=""),

@@ -156,7 +156,6 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     down = axes.names_down(titles, below=0.55, tickfont={"size": size}, ticks="")
     down |= {key: down[key][1:] for key in ("tickvals", "ticktext")}
     return {
-        "template": looks.template(theme),
         "height": row * n + 24,
         # The last names across begin where the cells end.
         "margin": {"r": 60},

@@ -52,7 +52,6 @@ def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
         ]
     )
     figure.update_layout(
-        template=looks.template(theme),
         height=ROW * len(rows) + 110,
         showlegend=True,
         margin={"r": 222, "t": 30},

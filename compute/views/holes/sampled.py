@@ -145,7 +145,6 @@ def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """
     look = looks.palette(theme)
     layout = {
-        "template": looks.template(theme),
         "height": _ROW * len(rows) + 120,
         "showlegend": True,
         "margin": {"t": 40},

@@ -16,7 +16,7 @@ from compute.jobs.queue import NAMES, Names, called
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING, of_failed
 from compute.views.shared import axes, narrow_lists, traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.theme import Palette, colorscale, escape, ink, palette, template
+from compute.views.shared.theme import Palette, colorscale, escape, ink, palette
 
 ROW, LOW_ROW = 28, 21
 """Pixels; the lower one where there are many rows."""
@@ -150,7 +150,6 @@ def matrix(
     return go.Figure(
         data=[_fill(rows, look), *_words(rows, look, len(systems)), _overlay(rows)],
         layout={
-            "template": template(theme),
             "shapes": outlined,
             **_axes(*([titles.get(name, name) for name in names] for names in (systems, datasets))),
         },

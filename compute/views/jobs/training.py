@@ -30,7 +30,6 @@ def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
             mean = own["value"].rolling(SMOOTHED, min_periods=1).mean()
             figure.add_trace(_line(own.assign(value=mean), name, colour, mean=True))
     figure.update_layout(
-        template=looks.template(theme),
         height=HEIGHT,
         showlegend=len(names) > 1,
         # The end of a long training is read in a part of the figure.

@@ -138,7 +138,6 @@ def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figu
     names = [titles.get(name, name) for name in first]
     across = {"tickvals": list(range(len(ways))), "ticktext": [WAYS[way] for way in ways]}
     return go.Figure([_cells(square, words, names, theme)]).update_layout(
-        template=looks.template(theme),
         height=ROW * len(first) + 84,
         xaxis=axes.BARE | across | {"side": "top", "ticks": ""},
         yaxis=axes.names_down(names, ticks=""),

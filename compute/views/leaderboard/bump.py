@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, escape, palette, plain, template
+from compute.views.shared.theme import Palette, escape, palette, plain
 
 ROW, TIGHT = 24, 14
 """Pixels per system, and where there are many."""
@@ -25,7 +25,7 @@ def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
     """
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
     rows = rows.assign(left_place=_places(rows, "left"), right_place=_places(rows, "right"))
-    figure = go.Figure(layout={"template": template(theme), **_layout(len(rows))})
+    figure = go.Figure(layout=_layout(len(rows)))
     for row in rows.to_dict("records"):
         figure.add_scatter(**_line(row, look))
     figure.update_layout(annotations=_names(rows, look, names))

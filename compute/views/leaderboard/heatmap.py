@@ -31,7 +31,6 @@ from compute.views.shared.theme import (
     plain,
     precise,
     signed,
-    template,
 )
 
 BELOW_BEST = "Below the best"
@@ -160,7 +159,6 @@ def heatmap(
     return go.Figure(
         data=[*_fills(cells), *(_texts(cells, stops, look) if numbered else ()), _overlay(cells)],
         layout={
-            "template": template(theme),
             "coloraxis": scale,
             "shapes": [
                 traces.around(cell.x, cell.y, look)

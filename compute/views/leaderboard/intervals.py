@@ -14,7 +14,7 @@ from compute.views.leaderboard.select_order import COLUMNS
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
-from compute.views.shared.theme import Palette, between, escape, palette, plain, precise, template
+from compute.views.shared.theme import Palette, between, escape, palette, plain, precise
 
 MOST_ROWS = 40
 """Systems that the figure shows; the table has all."""
@@ -68,7 +68,7 @@ def intervals(
     """
     look, rows = palette(theme), ranking.head(MOST_ROWS)
     bars = {} if narrow else groups_drawn(ranking)
-    figure = go.Figure(layout={"template": template(theme), **_layout(rows, titles, measure, bars)})
+    figure = go.Figure(layout=_layout(rows, titles, measure, bars))
     figure.add_trace(_means(rows, titles, measure, look))
     for place, (letter, places) in enumerate(bars.items()):
         figure.add_scatter(**_bar(place, letter, places, look))

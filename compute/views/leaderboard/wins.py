@@ -13,7 +13,7 @@ from compute.views.leaderboard.board import Board
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
-from compute.views.shared.theme import Palette, escape, palette, precise, signed, template
+from compute.views.shared.theme import Palette, escape, palette, precise, signed
 
 LANE, LOW_LANE = 45, 26
 """Pixels per system, and where one dot is all that it has."""
@@ -67,7 +67,7 @@ def strip(
             *(_dot_trace(dots, look, win) for win in (True, False, None)),
             _medians(counts, look),
         ],
-        layout={"template": template(theme), **_layout(board, baseline, counts, dots, look)},
+        layout=_layout(board, baseline, counts, dots, look),
     )
 
 

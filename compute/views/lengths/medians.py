@@ -68,7 +68,6 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
         ]
     )
     figure.update_layout(
-        template=looks.template(theme),
         **axes.CLICKED,
         coloraxis=_colours(look),
         shapes=[

@@ -128,7 +128,7 @@ def violins(
     notes = [*_medians(records, corpus, theme, narrow=narrow), *longer]
     titles = list(rows["title"])
     layout = _column(titles, longer=bool(longer)) if narrow else _axes(titles)
-    figure.update_layout(template=looks.template(theme), annotations=notes, **layout)
+    figure.update_layout(annotations=notes, **layout)
     return figure.update_xaxes(
         **(_logarithmic(low, high, narrow=narrow) if log else {"range": [0, high]})
     )
@@ -349,7 +349,7 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
         **traces.histogram(count, edges, "", " words"),
         marker={"color": [colour for side in sides for colour in side], "line": {"width": 0}},
     )
-    figure.update_layout(template=looks.template(theme), annotations=_sides(gaps, titles, theme))
+    figure.update_layout(annotations=_sides(gaps, titles, theme))
     figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08)
     across = "median words of A minus B, per query"
     figure.update_xaxes(title_text=across, zeroline=True, range=[-reach, reach])

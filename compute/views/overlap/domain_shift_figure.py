@@ -54,7 +54,6 @@ def panel(
     return go.Figure(
         data=[_trace(marks, axes, theme)],
         layout={
-            "template": looks.template(theme),
             "annotations": [
                 _head(marks, title, narrow=narrow),
                 *_names(marks, spans, look, theme, wide),

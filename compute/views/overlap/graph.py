@@ -265,7 +265,6 @@ def _frame(domains: Sequence[str], height: float, theme: str, room: Room) -> dic
     still = {"visible": False, "automargin": False, "fixedrange": False}
     rows = _legend_rows(domains, theme, room)
     return {
-        "template": looks.template(theme),
         "width": room.width,
         "height": height + rows * _LEGEND_ROW,
         "margin": {"l": 0, "r": 0, "t": rows * _LEGEND_ROW, "b": 0, "autoexpand": False},

@@ -97,7 +97,6 @@ def heatmap(
             _overlay(cells, names, shown),
         ],
         layout={
-            "template": looks.template(theme),
             "coloraxis": _scale(look, grid, SPANS[unit]),
             "shapes": _outline(names, chosen, look),
             "annotations": _names(shown, look),

@@ -53,7 +53,6 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     return go.Figure(
         data=[_line(shares, y, look), *_dots(shares, y, colours, hover)],
         layout={
-            "template": looks.template(theme),
             "annotations": [*_heads(colours), *_numbers(shares, colours)],
             **_frame(terms, shares),
         },

@@ -10,7 +10,7 @@ from compute.base.words import counted
 from compute.views.page import Column
 from compute.views.shared import axes
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import palette, plain, template
+from compute.views.shared.theme import palette, plain
 
 PAPER = "BM25 Query Augmentation"
 PRINTED = {
@@ -61,7 +61,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
         range=[0, 1.15], title="weight, the heaviest word is 1", tickvals=[0, 0.5, 1]
     )
     height = 80 + _ROW * max(len(shown), 2)
-    figure.update_layout(template=template(theme), height=height, bargap=0.25, showlegend=True)
+    figure.update_layout(height=height, bargap=0.25, showlegend=True)
     return figure
 
 

@@ -206,7 +206,6 @@ def _frame(
     gap = 0.03
     width = (1 - gap * (len(panels) - 1)) / len(panels)
     figure.update_layout(
-        template=looks.template(theme),
         height=height + _HEAD + _FOOT,
         margin={"l": left, "r": 8, "t": _HEAD, "b": _FOOT},
         yaxis=shared_axes.BARE | {"range": [top, 0], "automargin": False, "tickformat": ",d"},

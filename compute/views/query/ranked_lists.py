@@ -158,7 +158,6 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
     head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
     hidden = {"visible": False, "range": [-0.002, 1.002]}
     figure.update_layout(
-        template=looks.template(theme),
         plot_bgcolor=axes.CLEAR,  # the lists' own axes lie over the boxes
         height=head + ROW * depth + 8,
         margin={"l": 30, "r": 4, "t": head, "b": 8},

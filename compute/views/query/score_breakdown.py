@@ -36,7 +36,7 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
     A bar is a rank's share of the score: the bars of a row add up to it.
     """
     look = looks.palette(theme)
-    figure = go.Figure(layout={"template": looks.template(theme), **_frame(explained, look)})
+    figure = go.Figure(layout=_frame(explained, look))
     for row, (title, found) in enumerate(explained):
         axes = {"xaxis": "x", "yaxis": f"y{row + 1}" if row else "y"}
         best = {"color": look.line, "line": {"width": 0}}

@@ -11,6 +11,7 @@ from pandas import DataFrame, Series
 from compute.base.bounded_cache import remembered
 from compute.views.shared import narrow_lists
 from compute.views.shared.narrow_lists import Lists
+from compute.views.shared.theme import template
 
 P = ParamSpec("P")
 COLUMN = 386
@@ -35,13 +36,18 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
     @remembered
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> go.Figure:
-        figure = function(*args, **kwargs)
         arguments = signature.bind(*args, **kwargs).arguments
+        figure = _drawn(function, arguments)
         # Plotly keeps what begins with an underscore out of what it draws.
         vars(figure)["_drawing"] = Drawing(function, arguments)
         return figure
 
     return drawn
+
+
+def _drawn(function: Callable[..., go.Figure], arguments: Mapping[str, Any]) -> go.Figure:
+    """The figure, with all that its theme's have in common."""
+    return function(**arguments).update_layout(template=template(arguments["theme"]))
 
 
 def in_lists(
@@ -87,8 +93,8 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
         # What was clicked on says nothing on paper.
         other["chosen"] = None if isinstance(chosen, tuple) else type(chosen)()
     if narrow and "narrow" in inspect.signature(made.function).parameters:
-        return made.function(**{**made.arguments, **other, "narrow": True})
-    return made.function(**{**made.arguments, **other})
+        other["narrow"] = True
+    return _drawn(made.function, {**made.arguments, **other})
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:

@@ -5,10 +5,14 @@ for others, and need not be found again then.
 """
 
 import hashlib
+import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS, Dataset
@@ -16,6 +20,7 @@ from compute.store import freshness
 from compute.store.own_datasets import of_parts
 from compute.store.store import Part
 
+P = ParamSpec("P")
 Query = TypeVar("Query", bound=Callable[..., DataFrame])
 Shows = Literal["", "runs", "datasets", "tables in print"]
 
@@ -68,6 +73,38 @@ def question(
         return query
 
     return declare
+
+
+def select(
+    **about: Any,
+) -> Callable[[Callable[P, str]], Callable[Concatenate[DuckDBPyConnection, P], DataFrame]]:
+    """Declare a query by a function of its SQL, which names the arguments that it reads (`$k`)."""
+
+    def declare(
+        sql: Callable[P, str],
+    ) -> Callable[Concatenate[DuckDBPyConnection, P], DataFrame]:
+        given = inspect.signature(sql)
+
+        @question(**about)
+        @wraps(sql)
+        def query(cursor: DuckDBPyConnection, /, *args: P.args, **kwargs: P.kwargs) -> DataFrame:
+            bound = given.bind(*args, **kwargs)
+            bound.apply_defaults()
+            text = sql(*args, **kwargs)
+            read = {name: _value(bound.arguments[name]) for name in re.findall(r"\$(\w+)", text)}
+            return cursor.execute(text, read or None).df()
+
+        first = inspect.Parameter("cursor", inspect.Parameter.POSITIONAL_ONLY)
+        signature = given.replace(parameters=[first, *given.parameters.values()])
+        vars(query)["__signature__"] = signature
+        return query
+
+    return declare
+
+
+def _value(given: Any) -> Any:
+    """As DuckDB takes it: of several values a list."""
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
 def declared(query: Callable[..., DataFrame]) -> Question:

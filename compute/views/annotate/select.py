@@ -9,7 +9,7 @@ from pandas import DataFrame
 from compute.evaluate.estimates.frames import Frame, of_lists
 from compute.judgements import orders
 from compute.reading import top_ranks
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared import held_lists as shared_lists
 from compute.views.shared.part_files import files
 
@@ -17,14 +17,13 @@ BLOCK = 500_000
 """Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
 
 
-@question()
-def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def judgeable() -> str:
     """dataset, title, system, with_texts: every run whose ranked lists are stored.
 
     Datasets whose documents are stored come first, then in the catalogue's order.
     """
-    return cursor.execute(
-        """
+    return """
         with runs as (
             select distinct dataset, system from parts where kind = 'top'
         ), here as (
@@ -35,16 +34,13 @@ def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
         )
         select dataset, title, system, with_texts from here
         order by with_texts desc, place, dataset, system
-        """
-    ).df()
+    """
 
 
-@question(datasets=("dataset",))
-def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",))
+def levels(dataset: str) -> str:
     """relevance: the levels that the dataset's judgements have, ascending."""
-    return cursor.execute(
-        "select distinct relevance from judgements where dataset = ? order by relevance", [dataset]
-    ).df()
+    return "select distinct relevance from judgements where dataset = $dataset order by relevance"
 
 
 @dataclass(frozen=True)
@@ -153,54 +149,41 @@ select system, query_id, doc_id, rank from lists semi join tops using (query_id,
 """
 
 
-@question(datasets=("dataset",))
-def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",))
+def judged(dataset: str) -> str:
     """query_id, doc_id, relevance of a dataset's judgements."""
-    return cursor.execute(
-        "select query_id, doc_id, relevance from judgements where dataset = ?", [dataset]
-    ).df()
+    return "select query_id, doc_id, relevance from judgements where dataset = $dataset"
 
 
-@question(datasets=("dataset",))
-def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
+@select(datasets=("dataset",))
+def judged_of(dataset: str, query_ids: Sequence[str]) -> str:
     """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
-    return cursor.execute(
-        """
+    return """
         select query_id, doc_id, relevance from judgements
         where dataset = $dataset and query_id in (select unnest($query_ids))
-        """,
-        {"dataset": dataset, "query_ids": list(query_ids)},
-    ).df()
+    """
 
 
-@question(datasets=("dataset",))
-def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
+@select(datasets=("dataset",))
+def asked(dataset: str, query_ids: Sequence[str]) -> str:
     """query_id, text (absent where texts are not here) of some queries."""
-    return cursor.execute(
-        """
+    return """
         select query_id, text from queries
         where dataset = $dataset and query_id in (select unnest($query_ids))
-        """,
-        {"dataset": dataset, "query_ids": list(query_ids)},
-    ).df()
+    """
 
 
-@question(datasets=("dataset",))
-def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",))
+def collection(dataset: str) -> str:
     """collection: one row, where the documents of a dataset stand."""
-    return cursor.execute(
-        "select coalesce((select collection from datasets where name = $d), $d) as collection",
-        {"d": dataset},
-    ).df()
+    known = "select collection from datasets where name = $dataset"
+    return f"select coalesce(({known}), $dataset) as collection"
 
 
-@question(datasets=("dataset",))
-def official(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
+@select(datasets=("dataset",))
+def official(dataset: str, query_id: str, doc_id: str) -> str:
     """relevance: one row if the pair has a judgement, else none."""
-    return cursor.execute(
-        """
+    return """
         select relevance from judgements
-        where dataset = ? and query_id = ? and doc_id = ?
-        """,
-        [dataset, query_id, doc_id],
-    ).df()
+        where dataset = $dataset and query_id = $query_id and doc_id = $doc_id
+    """

@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.judgements.labels import PAIR, labels
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 
 _COUNTING = ["dataset", "query_id", "doc_id", "relevance", "person", "task", "source", "time"]
 _COUNTING += ["imported", "entry", "takes_back"]
@@ -29,20 +29,17 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
     return DataFrame(found, columns=["source", "n_judgements", "n_people", "n_pairs"])
 
 
-@question()
-def usual(cursor: DuckDBPyConnection, dataset: str = "") -> DataFrame:
+@select()
+def usual(dataset: str = "") -> str:
     """One row, counts: whether added judgements count unless told, as nothing official is there of
     what they are of: the dataset, or, of none, all that have some."""
-    return cursor.execute(
-        """
+    return """
         select count(*) > 0 and not bool_or(official) as counts from (
             select dataset, dataset in (select dataset from parts
                                         where kind = 'judgements' and rows > 0) as official
             from added_judgements where dataset = $dataset or $dataset = ''
         )
-        """,
-        {"dataset": dataset},
-    ).df()
+    """
 
 
 @question(datasets=("dataset",), confined=False)
@@ -54,12 +51,10 @@ def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     return frame.astype({"relevance": "Int64"})
 
 
-@question(datasets=("dataset",), confined=False)
-def number(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",), confined=False)
+def number(dataset: str) -> str:
     """n_rows of the added judgements of a dataset, one row."""
-    return cursor.execute(
-        "select count(*) as n_rows from added_judgements where dataset = ?", [dataset]
-    ).df()
+    return "select count(*) as n_rows from added_judgements where dataset = $dataset"
 
 
 @question(datasets=("dataset",), confined=False)

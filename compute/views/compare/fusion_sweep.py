@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.evaluate import measures, runs
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared.part_files import files
 
 Values = NDArray[np.float64]
@@ -77,10 +77,10 @@ def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str
     return found.assign(dataset=dataset)[list(COLUMNS)]
 
 
-@question(datasets=("dataset",), systems=("a", "b"), shows="runs")
-def cut(cursor: DuckDBPyConnection, dataset: str, a: str, b: str) -> DataFrame:
+@select(datasets=("dataset",), systems=("a", "b"), shows="runs")
+def cut(dataset: str, a: str, b: str) -> str:
     """cut: the ranks that are left of the shorter list of those that ship; absent where all are."""
-    return cursor.execute(_CUT, {"dataset": dataset, "a": a, "b": b}).df()
+    return _CUT
 
 
 def _all_settings(both: pa.Table, judgements: DataFrame, measure: str, depth: int) -> DataFrame:

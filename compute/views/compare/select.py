@@ -15,7 +15,7 @@ from pandas import DataFrame
 from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading import one_kind
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared import matrices
 from compute.views.shared.matrices import numbered
 from compute.views.shared.part_files import files
@@ -23,14 +23,13 @@ from compute.views.shared.part_files import files
 Cursor = DuckDBPyConnection
 
 
-@question()
-def runs(cursor: Cursor) -> DataFrame:
+@select()
+def runs() -> str:
     """dataset, title, system: what is scored or has lists, of datasets with two systems or more.
 
     The datasets with the most systems come first, then in the catalogue's order.
     """
-    return cursor.execute(
-        """
+    return """
         with runs as (
             select distinct dataset, system from means
             union
@@ -40,24 +39,20 @@ def runs(cursor: Cursor) -> DataFrame:
         from runs join datasets on dataset = name
         qualify count(*) over (partition by dataset) > 1
         order by count(*) over (partition by dataset) desc, datasets.rowid, system
-        """
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
-def unanswered(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+@select(datasets=("datasets",), systems=("a", "b"), shows="runs")
+def unanswered(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
     """system, n_unanswered, n_queries over all parts whose lists can be read."""
-    return cursor.execute(
-        """
+    return """
         select system, sum(n_unanswered) as n_unanswered, sum(n_queries) as n_queries
         from means
         where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
           and n_unanswered is not null
         group by system
         order by system <> $a
-        """,
-        {"datasets": list(datasets), "a": a, "b": b, "measure": measure},
-    ).df()
+    """
 
 
 _PAIRS = """
@@ -84,15 +79,14 @@ order by value_a - value_b desc nulls last, dataset, query_id
 """
 
 
-@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
-def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+@select(datasets=("datasets",), systems=("a", "b"), shows="runs")
+def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
     """What two systems score on every query, A's largest lead first.
 
     dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
     value_b (absent for what a measure leaves out, such as holes of an unanswered query).
     """
-    wanted = {"datasets": list(datasets), "a": a, "b": b, "measure": measure}
-    return cursor.execute(_PAIRS, wanted).df()
+    return _PAIRS
 
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
@@ -183,28 +177,24 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     return pd.concat(found[1:] or found, ignore_index=True)
 
 
-@question(datasets=("datasets",))
-def texts(cursor: Cursor, datasets: Sequence[str], query_ids: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",))
+def texts(datasets: Sequence[str], query_ids: Sequence[str]) -> str:
     """query_id, text of some queries."""
-    return cursor.execute(
-        """
+    return """
         select query_id, text from queries
         where list_contains($datasets, dataset) and list_contains($query_ids, query_id)
-        """,
-        {"datasets": list(datasets), "query_ids": list(query_ids)},
-    ).df()
+    """
 
 
-@question(systems=("a", "b"), shows="runs")
-def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
+@select(systems=("a", "b"), shows="runs")
+def across(a: str, b: str, measure: str) -> str:
     """Two systems on every dataset and part that both are scored on, a row each, in order.
 
     dataset, title, whole (the dataset that it is a part of, empty for none), n (queries with both
     values), mean_a, mean_b, spread (the standard deviation of the differences, n - 1 below; absent
     for one query), a_more, b_more, equal (queries, by value).
     """
-    return cursor.execute(
-        """
+    return f"""
         with valued as (
             select dataset, query_id,
                    any_value(value) filter (where system = $a) as value_a,
@@ -217,19 +207,17 @@ def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
         select dataset, any_value(title) as title, coalesce(any_value(whole), '') as whole,
                count(*) as n, favg(value_a) as mean_a, favg(value_b) as mean_b,
                stddev_samp(value_a - value_b) as spread,
-               count(*) filter (where value_a - value_b > $tolerance) as a_more,
-               count(*) filter (where value_b - value_a > $tolerance) as b_more,
-               count(*) filter (where abs(value_a - value_b) <= $tolerance) as equal
+               count(*) filter (where value_a - value_b > {TOLERANCE}) as a_more,
+               count(*) filter (where value_b - value_a > {TOLERANCE}) as b_more,
+               count(*) filter (where abs(value_a - value_b) <= {TOLERANCE}) as equal
         from valued join datasets on dataset = name left join parted using (dataset)
         where value_a is not null and value_b is not null
         group by dataset
         order by any_value(datasets.rowid)
-        """,
-        {"a": a, "b": b, "measure": measure, "tolerance": TOLERANCE},
-    ).df()
+    """
 
 
-@question()
-def parts(cursor: Cursor) -> DataFrame:
+@select()
+def parts() -> str:
     """dataset, title, parts (a list, empty for most): the datasets in their order."""
-    return cursor.execute("select name as dataset, title, parts from datasets").df()
+    return "select name as dataset, title, parts from datasets"

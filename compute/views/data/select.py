@@ -6,7 +6,7 @@ from pandas import DataFrame, Series
 
 from compute.evaluate.measures import FORMULAS
 from compute.evaluate.tolerance import ranks
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 
 _DATASETS = """
 with own as (
@@ -62,8 +62,8 @@ _PUBLISHED_SHOWN = """
 """
 
 
-@question()
-def datasets(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def datasets() -> str:
     """What is stored of each dataset that has queries, judgements or runs here, as listed.
 
     dataset, title, group, language, split, collection, n_documents, has_documents (their text,
@@ -72,18 +72,17 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     that shares it), origin (JSON of its source), shipped, created (UTC), note. Numbers of
     what is not stored are absent.
     """
-    return cursor.execute(_DATASETS).df()
+    return _DATASETS
 
 
-@question(shows="runs")
-def runs(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="runs")
+def runs() -> str:
     """Every stored run: where it comes from and what is in it, by dataset, then system.
 
     dataset, system, origin (computed, imported or shipped), created (UTC), hits, n_queries (of the
     split), n_answered (with a hit), depth (kept), file (its name, of an import), bytes.
     """
-    return cursor.execute(
-        """
+    return """
         with answered as (
             select dataset, system, count(*) as n_answered from top where rank = 1 group by all
         ), asked as (
@@ -102,21 +101,18 @@ def runs(cursor: DuckDBPyConnection) -> DataFrame:
         left join answered using (dataset, system)
         where kind = 'hits'
         order by dataset, system
-        """
-    ).df()
+    """
 
 
-@question(shows="runs")
-def origins(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="runs")
+def origins() -> str:
     """Where the stored runs come from: dataset, system, rows, created, shipped, command."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system, rows, left(created, 16) as created, shipped,
                json_extract_string(provenance, '$.command') as command
         from parts where kind = 'hits'
         order by dataset, system
-        """
-    ).df()
+    """
 
 
 @question(datasets=("dataset",), confined=False)

@@ -6,35 +6,30 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate.tolerance import TOLERANCE, order
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 
 
-@question()
-def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def catalogue() -> str:
     """dataset, title, computed (systems scored here): those with most first, then those with most
     runs, then as listed."""
-    return cursor.execute(
-        """
+    return """
         with runs as (select dataset, count(*) as n from parts where kind = 'top' group by dataset)
         select name as dataset, title, count(distinct system) as computed
         from datasets left join means on name = dataset left join runs on name = runs.dataset
         group by name, title, datasets.rowid
         order by computed desc, any_value(n) desc nulls last, datasets.rowid
-        """
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
-def statistics(
-    cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
-) -> DataFrame:
+@select(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
+def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
     """One row of what is loaded of these datasets (one, or all parts) and their collections.
 
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
     and queries), n_judgements; absent where nothing is loaded, words also where no text is.
     """
-    return cursor.execute(
-        """
+    return """
         with words as (
             select n_words from lengths where list_contains($collections, dataset)
             union all
@@ -55,23 +50,18 @@ def statistics(
                (select nullif(avg(n_words), 0) from asked) as query_words,
                (select avg(n_words) from words) as document_words,
                (select sum(n) from judged) as n_judgements
-        """,
-        {"datasets": list(datasets), "collections": list(collections)},
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), shows="runs")
-def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def means_of(datasets: Sequence[str]) -> str:
     """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system, measure, value, n_queries, n_unanswered
         from means
         where list_contains($datasets, dataset)
         order by dataset, system, measure
-        """,
-        {"datasets": list(datasets)},
-    ).df()
+    """
 
 
 @question(datasets=("datasets",), shows="runs")
@@ -98,33 +88,27 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
     return found.iloc[order(found["mean"], found["system"])].reset_index(drop=True)
 
 
-@question(datasets=("datasets",), shows="runs")
-def histogram(
-    cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, steps: int
-) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
     """system, step (0 to steps - 1), n_queries: those strictly between 0 and 1, in equal steps."""
-    return cursor.execute(
-        """
+    return f"""
         select system, least(floor(value * $steps)::int, $steps - 1) as step,
                count(*) as n_queries
         from scores
         where list_contains($datasets, dataset) and measure = $measure
-          and value > $tolerance and value < 1 - $tolerance
+          and value > {TOLERANCE} and value < 1 - {TOLERANCE}
         group by all order by all
-        """,
-        {"measure": measure, "steps": steps, "tolerance": TOLERANCE, "datasets": list(datasets)},
-    ).df()
+    """
 
 
-@question(datasets=("dataset",), collections=("collection",))
-def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFrame:
+@select(datasets=("dataset",), collections=("collection",))
+def example(dataset: str, collection: str) -> str:
     """The first query in file order with a relevant document, and its first most relevant one.
 
     query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row
     where nothing is judged relevant.
     """
-    return cursor.execute(
-        """
+    return """
         with asked as (
             select query_id, text as query, row_number() over () as place
             from queries where dataset = $dataset
@@ -140,20 +124,15 @@ def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFr
         )
         select query_id, query, doc_id, relevance, title, text
         from best left join written using (doc_id)
-        """,
-        {"dataset": dataset, "collection": collection},
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), shows="tables in print")
-def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",), shows="tables in print")
+def published_figures(datasets: Sequence[str]) -> str:
     """The papers' figures for datasets: dataset, source, system, printed, measure, value,
     in_domain, suspect, note."""
-    return cursor.execute(
-        """
+    return """
         select dataset, source, system, printed, measure, value, in_domain, suspect, note
         from published where list_contains($datasets, dataset)
         order by source, measure, value desc
-        """,
-        {"datasets": list(datasets)},
-    ).df()
+    """

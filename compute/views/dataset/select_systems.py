@@ -5,53 +5,39 @@
 
 from collections.abc import Sequence
 
-from duckdb import DuckDBPyConnection
-from pandas import DataFrame
-
 from compute.evaluate.tolerance import TOLERANCE
-from compute.reading.questions import question
-
-Cursor = DuckDBPyConnection
+from compute.reading.questions import select
 
 MEDIAN = "Median system"
 """Per query the median of all systems' values: a baseline of no system's own."""
 
 
-@question(datasets=("datasets",), shows="runs")
-def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def moved(datasets: Sequence[str], measure: str, baseline: str) -> str:
     """How many queries every system has above and below a baseline: system, above, same, below.
 
     `baseline` is a system, or MEDIAN. Queries that one of the two has no value on do not count.
     """
-    return cursor.execute(
-        """
+    return f"""
         with valued as materialized (
             select dataset, query_id, system, value
             from scores
             where list_contains($datasets, dataset) and measure = $measure
         ), base as (
             select dataset, query_id,
-                   case when $baseline = $median then median(value)
+                   case when $baseline = '{MEDIAN}' then median(value)
                         else any_value(value) filter (where system = $baseline) end as base
             from valued group by dataset, query_id
         )
-        select system, count(*) filter (where value - base > $tolerance) as above,
-               count(*) filter (where abs(value - base) <= $tolerance) as same,
-               count(*) filter (where base - value > $tolerance) as below
+        select system, count(*) filter (where value - base > {TOLERANCE}) as above,
+               count(*) filter (where abs(value - base) <= {TOLERANCE}) as same,
+               count(*) filter (where base - value > {TOLERANCE}) as below
         from valued join base using (dataset, query_id)
         group by system order by system
-        """,
-        {
-            "datasets": list(datasets),
-            "measure": measure,
-            "baseline": baseline,
-            "median": MEDIAN,
-            "tolerance": TOLERANCE,
-        },
-    ).df()
+    """
 
 
-_QUERIES = """
+_QUERIES = f"""
 with valued as materialized (
     select dataset, query_id, system, value from scores
     where list_contains($datasets, dataset) and measure = $measure
@@ -61,9 +47,9 @@ with valued as materialized (
     from valued group by dataset, query_id
 ), led as (
     select dataset, query_id,
-           count(*) filter (where first[1] - value <= $tolerance) as n_best,
-           min(system) filter (where first[1] - value <= $tolerance) as winner,
-           max(system) filter (where value - worst <= $tolerance) as loser
+           count(*) filter (where first[1] - value <= {TOLERANCE}) as n_best,
+           min(system) filter (where first[1] - value <= {TOLERANCE}) as winner,
+           max(system) filter (where value - worst <= {TOLERANCE}) as loser
     from valued join summed using (dataset, query_id) group by dataset, query_id
 ), judged as (
     select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
@@ -83,41 +69,36 @@ order by middle desc, best desc, worst desc, dataset, query_id
 """
 
 
-@question(datasets=("datasets",), shows="datasets")
-def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
+@select(datasets=("datasets",), shows="datasets")
+def queries(datasets: Sequence[str], measure: str) -> str:
     """What all systems make of every query: easiest first, by the median.
 
     dataset, query_id, text (absent where there is none), n_relevant, n_systems, best, second
     (absent for one system), middle (the median), worst, n_best (systems that equal the best),
     winner (the first of them by name), loser (of those that equal the worst, the last by name).
     """
-    wanted = {"datasets": list(datasets), "measure": measure, "tolerance": TOLERANCE}
-    return cursor.execute(_QUERIES, wanted).df()
+    return _QUERIES
 
 
-@question(datasets=("datasets",))
-def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",))
+def grades(datasets: Sequence[str]) -> str:
     """How many documents are judged for every query: dataset, query_id, relevance, n."""
-    return cursor.execute(
-        """
+    return """
         select dataset, query_id, relevance, count(*) as n
         from judgements where list_contains($datasets, dataset)
         group by dataset, query_id, relevance
         order by dataset, query_id, relevance
-        """,
-        {"datasets": list(datasets)},
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), shows="runs")
-def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
     """Where the systems rank a document: dataset, query_id, text, system, rank, relevance.
 
     relevance is absent where nobody judged it for the query; rank and system where it is judged
     but no system ranks it. Down to the depth that is kept of each run; the best ranks first.
     """
-    return cursor.execute(
-        """
+    return """
         with ranked as (
             select dataset, query_id, system, rank from hits
             where list_contains($datasets, dataset) and doc_id = $doc_id
@@ -132,16 +113,13 @@ def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame
         from ranked full join judged using (dataset, query_id)
         left join asked using (dataset, query_id)
         order by rank nulls last, dataset, query_id, system
-        """,
-        {"datasets": list(datasets), "doc_id": doc_id},
-    ).df()
+    """
 
 
-@question(datasets=("datasets",))
-def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
+@select(datasets=("datasets",))
+def like(datasets: Sequence[str], part: str) -> str:
     """doc_id: the first ids, of ranked (top 10) and judged documents, that contain some letters."""
-    return cursor.execute(
-        """
+    return """
         with named as (
             select doc_id from top where list_contains($datasets, dataset)
             union
@@ -149,19 +127,14 @@ def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
         )
         select doc_id from named where contains(lower(doc_id), lower($part))
         order by length(doc_id), doc_id limit 12
-        """,
-        {"datasets": list(datasets), "part": part},
-    ).df()
+    """
 
 
-@question(datasets=("datasets",), shows="tables in print")
-def printed(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
+@select(datasets=("datasets",), shows="tables in print")
+def printed(datasets: Sequence[str], measure: str) -> str:
     """What papers print for datasets by a measure: dataset, source, system, printed, value."""
-    return cursor.execute(
-        """
+    return """
         select dataset, source, system, printed, value from published
         where list_contains($datasets, dataset) and measure = $measure and not suspect
         order by source, system
-        """,
-        {"datasets": list(datasets), "measure": measure},
-    ).df()
+    """

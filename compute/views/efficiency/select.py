@@ -1,9 +1,6 @@
 """Every SELECT of the Efficiency page: what stored runs cost."""
 
-from duckdb import DuckDBPyConnection
-from pandas import DataFrame
-
-from compute.reading.questions import question
+from compute.reading.questions import select
 
 _COSTS = """
 with costs as (
@@ -34,39 +31,35 @@ order by datasets.rowid, dataset, system
 """
 
 
-@question(shows="runs")
-def costs(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="runs")
+def costs() -> str:
     """A row for each run whose cost was measured.
 
     dataset, title, system; a column for each of `efficiency.MEASURED`, absent where it was not
     measured; n_documents; processor, cores, memory_gib; load (processes that wanted a processor
     before the search), latency_queries (how many were timed alone), untimed (why none was), date.
     """
-    return cursor.execute(_COSTS).df()
+    return _COSTS
 
 
-@question()
-def unmeasured(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def unmeasured() -> str:
     """dataset, system: the runs that were searched here before their cost was measured."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system from parts
         where kind = 'hits' and json_extract_string(provenance, '$.identity') is not null
           and (dataset, system) not in (
               select (dataset, system) from parts where kind = 'efficiency')
         order by dataset, system
-        """
-    ).df()
+    """
 
 
-@question(shows="runs")
-def added(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="runs")
+def added() -> str:
     """dataset, system, added: word pieces that a system adds to a query, the mean over queries."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system, avg(n) as added
         from (select dataset, system, query_id, count(*) filter (where not in_query) as n
               from augmented group by all) as counted
         group by all order by dataset, system
-        """
-    ).df()
+    """

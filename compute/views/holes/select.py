@@ -13,8 +13,9 @@ from compute.evaluate import holes, measures, pools
 from compute.evaluate.tolerance import order
 from compute.judgements import Choice, agreement
 from compute.reading import judgement_sets
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.annotate import select_added
+from compute.views.annotate.select import judged as official
 from compute.views.holes import select_unjudged
 from compute.views.shared.held_lists import ADDED, OFFICIAL, held, judged
 
@@ -37,16 +38,14 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     return DataFrame([counts])
 
 
-@question()
-def kept(cursor: Cursor) -> DataFrame:
+@select()
+def kept() -> str:
     """dataset, system, depth: the rank down to which the list of each stored run is kept."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system,
                cast(coalesce(provenance->>'$.cut', provenance->>'$.depth') as bigint) as depth
         from parts where kind = 'hits'
-        """
-    ).df()
+    """
 
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
@@ -172,28 +171,21 @@ def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
     return DataFrame([agreement.alpha(select_added.rows(cursor, dataset), level)])
 
 
-_GRADED = "select system, query_id, doc_id, relevance from machine_grades where dataset = ?"
-_OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
-
-
-@question(datasets=("dataset",))
-def lengths(cursor: DuckDBPyConnection, dataset: str, doc_ids: Sequence[str]) -> DataFrame:
+@select(datasets=("dataset",))
+def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
     """doc_id, n_words of those of the documents whose words were counted."""
-    return cursor.execute(
-        """
+    return """
         select doc_id, any_value(n_words) as n_words from lengths
         where dataset = (select collection from datasets where name = $dataset)
           and doc_id in (select unnest($doc_ids))
         group by doc_id
-        """,
-        {"dataset": dataset, "doc_ids": list(doc_ids)},
-    ).df()
+    """
 
 
-@question(datasets=("dataset",), confined=False)
-def graded(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",), confined=False)
+def graded(dataset: str) -> str:
     """system (a machine), query_id, doc_id, relevance: all grades of machines."""
-    return cursor.execute(_GRADED, [dataset]).df()
+    return "select system, query_id, doc_id, relevance from machine_grades where dataset = $dataset"
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
@@ -228,12 +220,12 @@ def _beside_people(
     cursor: DuckDBPyConnection, dataset: str
 ) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
     """Each machine with each reference: the grades of people, then the machine's."""
-    graded = cursor.execute(_GRADED, [dataset]).df()
-    if graded.empty:
+    every = graded(cursor, dataset)
+    if every.empty:
         return
     here = agreement.blind(select_added.rows(cursor, dataset))
-    references = {"official": cursor.execute(_OFFICIAL, [dataset]).df(), "people here": here}
-    for machine, own in graded.groupby("system"):
+    references = {"official": official(cursor, dataset), "people here": here}
+    for machine, own in every.groupby("system"):
         for name, people in references.items():
             yield str(machine), name, people, own
 

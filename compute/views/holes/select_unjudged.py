@@ -14,7 +14,7 @@ from pandas import DataFrame
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
 from compute.evaluate.top_lists import Numbers
-from compute.reading.questions import question
+from compute.reading.questions import select
 from compute.views.shared.held_lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
@@ -70,12 +70,12 @@ group by query_id
 _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 
-@question(datasets=("dataset",))
-def ranges(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",))
+def ranges(dataset: str) -> str:
     """What the wider ranges of a score are over, one row: systems (names of the stored runs),
     least_depth and most_depth (to which they are kept), n_hits, n_documents of the collection
     (absent where it is not known), n_strange (judgements of documents that it lacks)."""
-    return cursor.execute(_RANGES, {"dataset": dataset}).df()
+    return _RANGES
 
 
 def outside(

@@ -1,17 +1,11 @@
 """Trained systems: how their training went."""
 
-from duckdb import DuckDBPyConnection
-from pandas import DataFrame
-
-from compute.reading.questions import question
+from compute.reading.questions import select
 
 
-@question()
-def curve(cursor: DuckDBPyConnection, *, system: str) -> DataFrame:
+@select()
+def curve(*, system: str) -> str:
     """step, name, value: the losses of a trained system, by step."""
-    return cursor.execute(
-        """
+    return """
         select step, name, value from training where system = $system order by step, name
-        """,
-        {"system": system},
-    ).df()
+    """

@@ -10,6 +10,7 @@ from compute.evaluate import rank_intervals
 from compute.evaluate.rank_intervals import Ranking
 from compute.reading.questions import question
 from compute.views.leaderboard.cells import by_language
+from compute.views.leaderboard.select import published
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
@@ -42,12 +43,7 @@ def of_print(
     sign: int,
 ) -> DataFrame:
     """The same of a printed table, where datasets alone can be drawn again."""
-    rows = cursor.execute(
-        """
-        select dataset, system, value from published where source = ? and measure = ?
-        """,
-        [source, measure],
-    ).df()
+    rows = published(cursor, source, measure)[["dataset", "system", "value"]]
     table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))
     return _frame(rank_intervals.of_means(table.to_numpy(), sign=sign), systems)

@@ -10,18 +10,17 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.reading import length_counts
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 
 
-@question()
-def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def catalogue() -> str:
     """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: what is there.
 
     `has_documents`: their lengths are known; `n_counted` of the stored `n_runs` are counted;
     `n_left_out` of their places hold documents that the collection lacks. Counted ones first.
     """
-    return cursor.execute(
-        """
+    return """
         with members as (
             select rowid as place, name, title, unnest(if(len(parts) > 0, parts, [name])) as member
             from datasets
@@ -39,8 +38,7 @@ def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
         from members left join parts on member = dataset
         group by place, name, title
         order by is_counted desc, place
-        """
-    ).df()
+    """
 
 
 _GROUPED = """
@@ -63,19 +61,14 @@ with complete as (
 """
 
 
-@question(datasets=("datasets",), shows="runs")
-def histogram(
-    cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
-) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def histogram(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
     """of, relevance, system, n_words, count: the documents (queries) of each length.
 
     Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, empty
     elsewhere) and top (the first k of every query, by system).
     """
-    return cursor.execute(
-        _GROUPED + 'select * from grouped order by "of", relevance, system, n_words',
-        _wanted(datasets, k, cut),
-    ).df()
+    return _GROUPED + 'select * from grouped order by "of", relevance, system, n_words'
 
 
 _SUMMARIES = """
@@ -96,37 +89,25 @@ _SUMMARIES = """
            any_value(place - floor(place)) as share
     from placed group by "of", relevance, system, q
 )
+select "of", relevance, system, any_value(n) as n, any_value(mean) as mean,
+       any_value(low + share * (high - low)) filter (where q = 0.05) as p5,
+       any_value(low + share * (high - low)) filter (where q = 0.25) as p25,
+       any_value(low + share * (high - low)) filter (where q = 0.5) as p50,
+       any_value(low + share * (high - low)) filter (where q = 0.75) as p75,
+       any_value(low + share * (high - low)) filter (where q = 0.95) as p95,
+       any_value(longest) as longest
+from quantiles group by "of", relevance, system
+order by "of", relevance, system
 """
 
 
-@question(datasets=("datasets",), shows="runs")
-def summaries(
-    cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
-) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def summaries(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
     """of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest: a row per group.
 
     Groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as NumPy's.
     """
-    return cursor.execute(
-        _GROUPED
-        + _SUMMARIES
-        + """
-        select "of", relevance, system, any_value(n) as n, any_value(mean) as mean,
-               any_value(low + share * (high - low)) filter (where q = 0.05) as p5,
-               any_value(low + share * (high - low)) filter (where q = 0.25) as p25,
-               any_value(low + share * (high - low)) filter (where q = 0.5) as p50,
-               any_value(low + share * (high - low)) filter (where q = 0.75) as p75,
-               any_value(low + share * (high - low)) filter (where q = 0.95) as p95,
-               any_value(longest) as longest
-        from quantiles group by "of", relevance, system
-        order by "of", relevance, system
-        """,
-        _wanted(datasets, k, cut),
-    ).df()
-
-
-def _wanted(datasets: Sequence[str], k: int, cut: int | None) -> dict[str, object]:
-    return {"datasets": list(datasets), "k": k, "cut": cut}
+    return _GROUPED + _SUMMARIES
 
 
 _SHOWN = """
@@ -267,12 +248,12 @@ order by place
 """
 
 
-@question(shows="datasets")
-def averages(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="datasets")
+def averages() -> str:
     """What the papers print beside what is counted, a row per dataset that is.
 
     dataset, title, n_documents, document_words, empty_texts (documents of a title at most; absent
     where only lengths are stored), query_words (of the split), all_query_words (of all splits of
     the collection), printed_document_words, printed_query_words; words are means.
     """
-    return cursor.execute(_AVERAGES).df()
+    return _AVERAGES

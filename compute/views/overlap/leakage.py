@@ -8,7 +8,7 @@ from compute.base.words import counted
 from compute.evaluate.measures import better
 from compute.evaluate.slices import without_others
 from compute.evaluate.tolerance import order
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.store.leakage import NOT_FOUND, keys
 from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
@@ -19,12 +19,11 @@ COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
 COLUMNS += ["value", "value_without", "change", "low", "high"]
 
 
-@question(shows="datasets")
-def sets(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="datasets")
+def sets() -> str:
     """dataset, training, n_training_texts, n_queries, n_queries_found, n_documents,
     n_documents_found, n_touched, threshold: what was found, by training set."""
-    return cursor.execute(
-        """
+    return """
         select dataset, system as training,
                (provenance ->> '$.n_training_texts')::bigint as n_training_texts,
                (provenance ->> '$.n_queries')::bigint as n_queries,
@@ -34,8 +33,7 @@ def sets(cursor: DuckDBPyConnection) -> DataFrame:
                (provenance ->> '$.n_touched')::bigint as n_touched,
                (provenance ->> '$.threshold')::double as threshold
         from parts where kind = 'leakage' order by all
-        """
-    ).df()
+    """
 
 
 @question(shows="runs")

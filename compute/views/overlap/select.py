@@ -7,24 +7,23 @@ from pandas import DataFrame
 
 from compute.corpora.overlap.tokens import UNITS
 from compute.datasets import published
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared.text import STOP_WORDS
 
 CANDIDATES = 20_000
 """Of each corpus, the most frequent words among which the telling ones are looked for."""
 
 
-@question(shows="datasets")
-def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFrame:
+@select(shows="datasets")
+def similarities(unit: str, floor: float) -> str:
     """dataset, other, similarity: every stored pair once, dataset < other.
 
     `unit` is a name of UNITS, `floor` one of FLOORS. A pair stands here while both counts that
     were compared are those that are stored.
     """
-    return cursor.execute(
-        """
+    return f"""
         with counts as (
-            select dataset, fingerprint from parts where kind = $kind
+            select dataset, fingerprint from parts where kind = '{UNITS[unit].kind}'
         )
         select least(o.dataset, o.other) as dataset, greatest(o.dataset, o.other) as other,
                any_value(similarity) as similarity
@@ -33,9 +32,7 @@ def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFra
         join counts as two on two.dataset = o.other and two.fingerprint = o.other_fingerprint
         where unit = $unit and floor = $floor
         group by all order by all
-        """,
-        {"kind": UNITS[unit].kind, "unit": unit, "floor": floor},
-    ).df()
+    """
 
 
 @question(shows="tables in print")
@@ -44,15 +41,14 @@ def in_print(cursor: DuckDBPyConnection, source: str) -> DataFrame:
     return published.overlap()
 
 
-@question(shows="datasets")
-def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
+@select(shows="datasets")
+def vocabularies() -> str:
     """dataset, title, domain, task, n_documents, unit, n_terms, n_tokens, cut, shipped.
 
     A row per collection and unit. n_terms and n_tokens (different words, all words) are those of
     the whole corpus; of shipped counts only the terms with a share above `cut` are there.
     """
-    return cursor.execute(
-        """
+    return """
         with counts as (
             select dataset, shipped, provenance, unnest(json_keys(provenance, '$.units')) as unit
             from parts where kind in ('ngrams', 'wordpieces')
@@ -68,8 +64,7 @@ def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
                coalesce((provenance -> '$.units' -> unit ->> 'cut')::double, 0) as cut, shipped
         from counts left join known using (dataset)
         order by dataset, unit
-        """
-    ).df()
+    """
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")

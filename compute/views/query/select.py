@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.reading import top_ranks
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared.part_files import files
 
 _QUERIES = """
@@ -40,9 +40,8 @@ order by place
 """
 
 
-@question(datasets=("dataset",), systems=("a", "b"), shows="runs")
+@select(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def queries(
-    cursor: DuckDBPyConnection,
     *,
     dataset: str,
     measure: str,
@@ -51,15 +50,14 @@ def queries(
     order: str = "id",
     find: str = "",
     keep: str = "",
-) -> DataFrame:
+) -> str:
     """The first 200 queries of a dataset with `find` in id or text; beyond them `keep`, if found.
 
     place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
     n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
     "lowest" or "highest" (value of a) or "id"; ids, numbers as numbers, order the equal.
     """
-    wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
-    return cursor.execute(_QUERIES, wanted | {"order": order}).df()
+    return _QUERIES
 
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
@@ -89,17 +87,14 @@ def listed(
     return frame.astype({"relevance": "Int64"})
 
 
-@question(collections=("collection",))
-def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
+@select(collections=("collection",))
+def documents(collection: str, doc_ids: Sequence[str]) -> str:
     """doc_id, title, text of those of the documents whose text is loaded."""
     # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
-    return cursor.execute(
-        """
+    return """
         select doc_id, title, text from documents
         where dataset = $collection and doc_id in (select unnest($doc_ids))
-        """,
-        {"collection": collection, "doc_ids": list(doc_ids)},
-    ).df()
+    """
 
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
@@ -120,16 +115,13 @@ def augmented(
     ).df()
 
 
-@question(datasets=("dataset",))
-def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
+@select(datasets=("dataset",))
+def judged(dataset: str, query_id: str) -> str:
     """The judgements of a query: doc_id, relevance; the most relevant first."""
-    return cursor.execute(
-        """
+    return """
         select doc_id, relevance from judgements
-        where dataset = ? and query_id = ? order by relevance desc, doc_id
-        """,
-        [dataset, query_id],
-    ).df()
+        where dataset = $dataset and query_id = $query_id order by relevance desc, doc_id
+    """
 
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
@@ -149,16 +141,11 @@ def places(
     ).df()
 
 
-@question(datasets=("dataset",), systems=("systems",), shows="runs")
-def query_values(
-    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
-) -> DataFrame:
+@select(datasets=("dataset",), systems=("systems",), shows="runs")
+def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
     """What a query scores: system, measure, value."""
-    return cursor.execute(
-        """
+    return """
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))
         order by system, measure
-        """,
-        {"dataset": dataset, "query_id": query_id, "systems": list(systems)},
-    ).df()
+    """

@@ -1,59 +1,48 @@
 """SELECTs of the datasets, systems and runs that every page names."""
 
-from duckdb import DuckDBPyConnection
-from pandas import DataFrame
-
-from compute.reading.questions import question
+from compute.reading.questions import select
 
 
-@question()
-def datasets(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def datasets() -> str:
     """dataset, title, collection, task, domain, group, zero_shot: the catalogue and own ones."""
-    return cursor.execute(
-        """
+    return """
         select name as dataset, title, collection, task, domain, "group", zero_shot
         from datasets
-        """
-    ).df()
+    """
 
 
-@question()
-def systems(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def systems() -> str:
     """system, title, family: the catalogue and what else was computed or imported, and what
     `cells.by_language` makes of a table in two languages."""
-    return cursor.execute(
-        """
+    return """
         select name as system, title, family from systems union all
         select name || spoken, title || spoken, family
         from systems, (values (', English'), (', Polish')) as languages(spoken)
         where name in (select system from published where note like 'lang=%')
-        """
-    ).df()
+    """
 
 
-@question(datasets=("dataset",), shows="datasets")
-def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",), shows="datasets")
+def facts(dataset: str) -> str:
     """The record of a dataset: one row with the fields of `Dataset`."""
-    return cursor.execute("select * from datasets where name = ?", [dataset]).df()
+    return "select * from datasets where name = $dataset"
 
 
-@question(datasets=("dataset",), whole=True)
-def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+@select(datasets=("dataset",), whole=True)
+def leading(dataset: str) -> str:
     """system: by the mean of nDCG@10 on the dataset, the best first."""
-    return cursor.execute(
-        """
+    return """
         select system from means where dataset = $dataset and measure = 'nDCG@10'
         order by value desc, system
-        """,
-        {"dataset": dataset},
-    ).df()
+    """
 
 
-@question()
-def unjudged(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def unjudged() -> str:
     """dataset: those with runs, and without a judgement or a score."""
-    return cursor.execute(
-        """
+    return """
         select distinct dataset from parts
         where kind = 'top'
           and dataset not in (
@@ -61,19 +50,17 @@ def unjudged(cursor: DuckDBPyConnection) -> DataFrame:
           )
           and not exists (select 1 from judgements where judgements.dataset = parts.dataset)
         order by dataset
-        """
-    ).df()
+    """
 
 
-@question()
-def runs(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def runs() -> str:
     """dataset, system: the runs whose ranked lists are stored.
 
     The datasets with the most runs come first; among equals those whose documents are stored,
     then PyDocs, whose texts are installed, then in the catalogue's order.
     """
-    return cursor.execute(
-        """
+    return """
         select dataset, system
         from parts left join datasets on dataset = name
         where kind = 'top'
@@ -81,5 +68,4 @@ def runs(cursor: DuckDBPyConnection) -> DataFrame:
                  coalesce(collection, dataset) not in (
                      select dataset from parts where kind = 'documents'),
                  "group" is distinct from 'PyDocs', datasets.rowid, system
-        """
-    ).df()
+    """

@@ -14,7 +14,7 @@ from pandas import DataFrame, Series
 from compute.corpora.overlap.tokens import MARKED_WORD
 from compute.datasets import scripts
 from compute.evaluate.tolerance import TOLERANCE
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 
 WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
 LANGUAGE = "language"
@@ -94,11 +94,10 @@ class Kind(NamedTuple):
         return f"{self.key.replace('%', '%25').replace(':', '%3A')}:{self.value}"
 
 
-@question(datasets=("datasets",), shows="datasets")
-def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",), shows="datasets")
+def queries(datasets: Sequence[str]) -> str:
     """dataset, query_id, text, n_words, n_relevant: every query of datasets, one or all parts."""
-    return cursor.execute(
-        """
+    return """
         with judged as (
             select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
             from judgements where list_contains($datasets, dataset) group by all
@@ -106,9 +105,7 @@ def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
         select dataset, query_id, text, n_words, coalesce(n_relevant, 0) as n_relevant
         from queries left join judged using (dataset, query_id)
         where list_contains($datasets, dataset) order by dataset, query_id
-        """,
-        {"datasets": list(datasets)},
-    ).df()
+    """
 
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
@@ -156,34 +153,29 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
     return cursor.execute(_RARE, {"collections": collections, "fewest": FEWEST}).df()
 
 
-@question(datasets=("datasets",), shows="runs")
-def answered(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def answered(datasets: Sequence[str]) -> str:
     """dataset, query_id, answered: how many of SYSTEMS have a relevant document in the top 10."""
-    return cursor.execute(
-        """
-        select dataset, query_id, case when min(value) > $zero then 'all'
-               when max(value) > $zero then 'some' else 'none' end as answered
+    return f"""
+        select dataset, query_id, case when min(value) > {TOLERANCE} then 'all'
+               when max(value) > {TOLERANCE} then 'some' else 'none' end as answered
         from scores
         where list_contains($datasets, dataset) and measure = 'nDCG@10' and value is not null
         group by dataset, query_id order by dataset, query_id
-        """,
-        {"datasets": list(datasets), "zero": TOLERANCE},
-    ).df()
+    """
 
 
-@question()
-def labelled(cursor: DuckDBPyConnection) -> DataFrame:
+@select()
+def labelled() -> str:
     """dataset: those whose queries have labels; all with queries where their languages differ."""
-    return cursor.execute(
-        """
+    return """
         with asked as (
             select dataset, language from parts join datasets on name = dataset
             where kind = 'queries'
         )
         select dataset from asked where (select count(distinct language) from asked) > 1
         union select dataset from parts where kind = 'query_labels' order by dataset
-        """
-    ).df()
+    """
 
 
 @question(datasets=("datasets",), whole=True)

@@ -13,7 +13,7 @@ from compute.evaluate import power, significance
 from compute.evaluate.measures import better
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import order
-from compute.reading.questions import question
+from compute.reading.questions import question, select
 from compute.views.shared import matrices
 
 PAIRS = (
@@ -22,12 +22,11 @@ PAIRS = (
 )
 
 
-@question(datasets=("datasets",), shows="runs")
-def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
+@select(datasets=("datasets",), shows="runs")
+def standing(datasets: Sequence[str], measure: str) -> str:
     """The mean of every system on every part: dataset, system, n, mean, spread (the standard
     deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
-    return cursor.execute(
-        """
+    return """
         with valued as (
             select dataset, system, count(*) as n, favg(value) as mean,
                    stddev_samp(value) as spread
@@ -40,9 +39,7 @@ def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) 
             select dataset, system, value from means where measure = 'Hole@10'
         ) as holes using (dataset, system)
         order by dataset, system
-        """,
-        {"datasets": list(datasets), "measure": measure},
-    ).df()
+    """
 
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:

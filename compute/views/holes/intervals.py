@@ -195,20 +195,8 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
     wide = wide.reindex(rows["system"])
-    hover = _rank_hovers(rows, ranks)
-    heat = {
-        "type": "heatmap",
-        "z": wide.to_numpy().tolist(),
-        "x": wide.columns.tolist(),
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": looks.colorscale(stops),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        **traces.hover(hover.reindex(rows["system"]).to_numpy().tolist()),
-        "hoverongaps": False,
-    }
+    hover = _rank_hovers(rows, ranks).reindex(rows["system"]).to_numpy().tolist()
+    heat = traces.cells(wide.to_numpy().tolist(), stops, 1, hover, x=wide.columns.tolist())
     layout = {
         "height": 26 * len(rows) + 70,
         "xaxis": _ranks_across(len(wide.columns)),

@@ -91,19 +91,7 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
     for cell in cells:
         grid[cell["y"]][cell["x"]] = z[cell["kind"]]
         hover[cell["y"]][cell["x"]] = cell["hover"]
-    heat = {
-        "type": "heatmap",
-        "z": grid[1:],
-        "y0": 1,
-        "zmin": 0,
-        "zmax": len(fills) - 1,
-        "colorscale": looks.colorscale(list(fills.values())),
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        **traces.hover(hover[1:]),
-        "hoverongaps": False,
-    }
+    heat = traces.cells(grid[1:], list(fills.values()), len(fills) - 1, hover[1:], y0=1)
     return go.Figure([heat, *_numbers(cells, fills, n)], _matrix_layout(rows, theme))
 
 

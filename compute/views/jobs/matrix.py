@@ -16,7 +16,7 @@ from compute.jobs.queue import NAMES, Names, called
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING, of_failed
 from compute.views.shared import axes, narrow_lists, traces
 from compute.views.shared.drawing import drawing, in_lists
-from compute.views.shared.theme import Palette, colorscale, escape, ink, palette
+from compute.views.shared.theme import Palette, escape, ink, palette
 
 ROW, LOW_ROW = 28, 21
 """Pixels; the lower one where there are many rows."""
@@ -170,20 +170,11 @@ def _colours(look: Palette) -> dict[str, str]:
 
 
 def _fill(rows: Sequence[Row], look: Palette) -> dict:
-    colours = _colours(look)
-    return {
-        "type": "heatmap",
-        "x": [row["x"] for row in rows],
-        "y": [row["y"] for row in rows],
-        "z": [STATES.index(row["state"]) for row in rows],
-        "zmin": 0,
-        "zmax": len(STATES) - 1,
-        "colorscale": colorscale([colours[state] for state in STATES]),
-        "showscale": False,
-        "hoverinfo": "skip",
-        "xgap": 2,
-        "ygap": 2,
-    }
+    stops = [_colours(look)[state] for state in STATES]
+    places = {axis: [row[axis] for row in rows] for axis in ("x", "y")}
+    return traces.cells(
+        [STATES.index(row["state"]) for row in rows], stops, len(STATES) - 1, **places
+    )
 
 
 def _words(rows: Sequence[Row], look: Palette, width: int) -> list[dict]:

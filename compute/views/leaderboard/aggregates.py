@@ -151,18 +151,7 @@ def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) ->
         [f"<b>{escape(name)}</b><br>{way}: rank {told}" for way, told in of.items()]
         for name, (_, of) in zip(names, words.iterrows(), strict=True)
     ]
-    return {
-        "type": "heatmap",
-        "z": square.to_numpy(float),
-        "text": words.to_numpy(),
-        "texttemplate": "%{text}",
-        "zmin": 1,
-        "zmax": max(len(names), 2),
-        # The half of the scale on which text is read.
-        "colorscale": looks.colorscale([*reversed(look.sequential[:5])]),
-        "textfont": {"color": look.text},
-        "showscale": False,
-        "xgap": 2,
-        "ygap": 2,
-        **traces.hover(hovers),
-    }
+    text = {"text": words.to_numpy(), "texttemplate": "%{text}", "textfont": {"color": look.text}}
+    # The half of the scale on which text is read.
+    stops = [*reversed(look.sequential[:5])]
+    return traces.cells(square.to_numpy(float), stops, max(len(names), 2), hovers, zmin=1, **text)

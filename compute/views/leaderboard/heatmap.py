@@ -380,9 +380,7 @@ def _fills(cells: list[_Cell]) -> Iterator[dict]:
         row = rows[cell.y]
         row[cell.x] = None if math.isnan(cell.share) else cell.share
     for y, row in rows.items():
-        place = {"x0": 0, "dx": 1, "y0": y, "dy": 1}
-        look = {"coloraxis": "coloraxis", "hoverinfo": "skip", "xgap": 2, "ygap": 2}
-        yield {"type": "heatmap", "z": [row], **place, **look}
+        yield traces.cells([row], x0=0, dx=1, y0=y, dy=1)
 
 
 def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> list[dict]:

@@ -112,8 +112,7 @@ def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
     shares = np.full((n_rows, n_columns), np.nan)
     coloured = cells[cells["column"] != CORPUS]
     shares[coloured["y"], coloured["x"]] = coloured["ratio"].clip(-FAR, FAR)
-    look = {"coloraxis": "coloraxis", "hoverinfo": "skip", "xgap": 2, "ygap": 2}
-    return {"type": "heatmap", "z": shares, "hoverongaps": False, **look}
+    return traces.cells(shares)
 
 
 def _texts(

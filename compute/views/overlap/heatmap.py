@@ -112,13 +112,12 @@ def _grid(names: Sequence[str], shown: Sequence[str], theme: str) -> _Grid:
     return _Grid(names, longest, cell, 12 if cell >= 28 else 9)
 
 
-def _fill(square: DataFrame) -> list[go.Heatmap]:
+def _fill(square: DataFrame) -> list[dict[str, Any]]:
     if len(square) < 2:
         return []
     values = square.to_numpy(dtype=float, copy=True)
     values[np.triu_indices(len(values))] = np.nan
-    look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1, "hoverinfo": "skip"}
-    return [go.Heatmap(z=values[1:, :-1], y0=1, dy=1, x0=0, dx=1, hoverongaps=False, **look)]
+    return [traces.cells(values[1:, :-1], y0=1, dy=1, x0=0, dx=1) | {"xgap": 1, "ygap": 1}]
 
 
 def _numbers(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from compute.views.shared.theme import Palette
+from compute.views.shared.theme import Palette, colorscale
 
 Trace = dict[str, Any]
 
@@ -36,6 +36,17 @@ def marks(x: Any, y: Any, look: Trace, words: Sequence[Any] | None = None, **mor
 def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
     """Unseen points for hover and clicks, over what gives none; `data` is their customdata."""
     return marks(x, y, {"opacity": 0, "size": size}, texts, customdata=data)
+
+
+def cells(
+    z: Any, stops: Sequence[str] = (), most: float = 1, words: Any = None, **more: Any
+) -> Trace:
+    """Cells of a matrix, coloured by stops from 0 to `most`, or by the layout's axis of colours."""
+    scale = {"zmin": 0, "zmax": most, "colorscale": colorscale(stops), "showscale": False}
+    scale = scale if stops else {"coloraxis": "coloraxis"}
+    said = _SILENT if words is None else hover(words)
+    gaps = {"xgap": 2, "ygap": 2, "hoverongaps": False}
+    return {"type": "heatmap", "z": z} | scale | gaps | said | more
 
 
 def texts(

@@ -113,10 +113,8 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, runs: DataFrame) -> Steps:
     names, titles = [*dict.fromkeys(runs["dataset"])], offers.dataset_titles(ask)
-    look: dict[str, Any] = {"titles": titles, "width": 230, "recalls": names}
-    dataset = yield Choice(
-        "dataset", "Dataset", [*names, ALL], noun="dataset with two systems", **look
-    )
+    how: dict[str, Any] = {"titles": titles, "recalls": names}
+    dataset = yield offers.dataset(ask, [*names, ALL], "dataset with two systems", 230, **how)
     a, b, measure = yield from _systems(ask, runs, dataset)
     parts = _members(ask, dataset)
     if dataset == ALL:

@@ -59,15 +59,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _controls(ask: Ask, names: Sequence[str]) -> Steps:
-    name = yield Choice(
-        "dataset",
-        "Dataset",
-        names,
-        noun="dataset",
-        titles=offers.dataset_titles(ask),
-        width=280,
-        recalls=names,
-    )
+    name = yield offers.dataset(ask, names, "dataset", 280)
     measure = yield Choice(
         "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=160
     )

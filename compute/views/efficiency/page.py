@@ -15,7 +15,6 @@ from compute.views.leaderboard import select as leaderboard_select
 from compute.views.page import (
     Ask,
     Beside,
-    Choice,
     Download,
     Figure,
     Heading,
@@ -72,15 +71,8 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, costs: DataFrame) -> Steps:
     options = [EVERY, *dict.fromkeys(costs["dataset"])]
-    dataset = yield Choice(
-        "dataset",
-        "Dataset",
-        options,
-        usual(costs),
-        noun="dataset with measured runs",
-        titles=offers.dataset_titles(ask),
-        width=240,
-    )
+    how = {"default": usual(costs), "recalls": ()}
+    dataset = yield offers.dataset(ask, options, "dataset with measured runs", 240, **how)
     measure = yield offers.measure(ask)
     known = list(dict.fromkeys(costs["system"]))
     systems = yield from offers.systems(ask, known, "system with measured runs")

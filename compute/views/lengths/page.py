@@ -111,15 +111,7 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, stored: DataFrame) -> Steps:
     names = list(stored["dataset"])
-    name = yield Choice(
-        "dataset",
-        "Dataset",
-        names,
-        noun="dataset with lengths or runs",
-        titles=offers.dataset_titles(ask),
-        width=240,
-        recalls=names,
-    )
+    name = yield offers.dataset(ask, names, "dataset with lengths or runs", 240)
     k = yield Choice("k", "Top", TOPS, noun="number of documents", width=100)
     axis = yield Choice("axis", "Axis", (LINEAR, LOG), noun="axis", width=150)
     systems = yield from offers.systems(ask, _counted(ask), "system with counted lengths")

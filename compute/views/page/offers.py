@@ -118,19 +118,20 @@ def record(ask: Ask, dataset: str) -> Dataset:
 NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo computes some."
 
 
+def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
+    """The control of datasets, which this page shares with others."""
+    how = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
+    return Choice("dataset", "Dataset", names, noun=noun, **how)
+
+
 def dataset_with_lists(ask: Ask, runs: DataFrame, width: int = 220) -> Choice:
     """The control of datasets with ranked lists; `runs`: dataset, system."""
     names = list(dict.fromkeys(runs["dataset"]))
-    return Choice(
-        "dataset",
-        "Dataset",
-        names,
-        noun="dataset with ranked lists",
-        advice=lambda name: "" if name in names else _without_lists(ask, name),
-        titles=dataset_titles(ask),
-        width=width,
-        recalls=names,
-    )
+
+    def advice(name: str) -> str:
+        return "" if name in names else _without_lists(ask, name)
+
+    return dataset(ask, names, "dataset with ranked lists", width, advice=advice)
 
 
 def _without_lists(ask: Ask, name: str) -> str:

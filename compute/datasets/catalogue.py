@@ -36,18 +36,6 @@ NOTES = {
     "cqadupstack-pl": " Its 547K is most likely a slip for 457K.",
 }
 
-POLEVAL = {
-    "wiki-trivia": ("wiki-trivia", "Wikipedia"),
-    "legal-questions": ("legal questions", "Law"),
-    "allegro-faq": ("Allegro FAQ", "E-commerce"),
-}
-
-OPEN_DOMAIN = {
-    "nq-dpr": ("Natural Questions (DPR's split)", "https://github.com/facebookresearch/DPR"),
-    "entity-questions": ("EntityQuestions", "https://github.com/princeton-nlp/EntityQuestions"),
-    "triviaqa": ("TriviaQA", "https://nlp.cs.washington.edu/triviaqa/"),
-}
-
 HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
 """Beginnings of licences that allow texts to be redistributed, with their source and terms; for an
 own dataset its owner decides."""
@@ -323,44 +311,11 @@ def _beir_pl(english: Mapping[str, Dataset], forums: list[str]) -> Iterator[Data
         yield from _with_parts(base, forums) if base.name == "cqadupstack-pl" else [base]
 
 
-def _poleval(names: Iterable[str]) -> Iterator[Dataset]:
-    for name in names:
-        found = re.fullmatch(r"poleval-(.+)-(test-([ab]))", name)
-        if not found:
-            continue
-        title, domain = POLEVAL[found[1]]
-        yield Dataset(
-            name=name,
-            title=f"PolEval {title}, test {found[3].upper()}",
-            collection=f"poleval-{found[1]}",
-            split=found[2],
-            language="pl",
-            task="Passage-Retrieval",
-            domain=domain,
-            licence="not reported",
-            relevance="Binary",
-            group="PolEval",
-            zero_shot=True,
-            homepage="https://github.com/poleval/2022-passage-retrieval",
-        )
-
-
-def _open_domain() -> Iterator[Dataset]:
-    for name, (title, homepage) in OPEN_DOMAIN.items():
-        yield Dataset(
-            name=name,
-            title=title,
-            collection=name,
-            split="test",
-            language="en",
-            task="Question Answering (QA)",
-            domain="Wikipedia",
-            licence="not reported",
-            relevance="answer match",
-            group="Open-domain QA",
-            has_split=False,
-            homepage=homepage,
-        )
+def _others() -> Iterator[Dataset]:
+    for row in _rows("datasets_other.csv"):
+        flags = {name: row.pop(name) == "yes" for name in ("zero_shot", "has_split")}
+        about: dict[str, Any] = {**row, **flags}
+        yield Dataset(about.pop("dataset"), **about)
 
 
 def _pydocs() -> Iterator[Dataset]:
@@ -389,8 +344,7 @@ def _everything() -> Iterator[Dataset]:
     english = list(_beir(forums))
     yield from english
     yield from _beir_pl({row.name: row for row in english}, forums)
-    yield from _poleval(named)
-    yield from _open_domain()
+    yield from _others()
     yield from _pydocs()
 
 

@@ -166,8 +166,9 @@ def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, A
     places, pale = range(len(rows)), {"width": 9, "color": looks.colour(0.28, look.sequential)}
     yield traces.lines(rows["low"], rows["high"], places, pale, said, name="can be")
     if rows["enough"].all():
-        ends, line = ("estimate_low", "estimate_high"), {"width": 4, "color": look.primary}
-        yield traces.lines(*(rows[end] for end in ends), places, line, said, name="95% interval")
+        low, high = rows["estimate_low"], rows["estimate_high"]
+        line = {"width": 4, "color": look.primary}
+        yield traces.lines(low, high, places, line, said, name="95% interval")
     if rows["estimate"].notna().any():
         dot = {"size": 11, "color": look.primary, "line": {"width": 1, "color": look.background}}
         yield traces.marks(rows["estimate"].tolist(), None, dot, said, name="estimate")

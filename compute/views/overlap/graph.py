@@ -190,7 +190,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 
 def _lines(
     lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
-) -> list[go.Scatter]:
+) -> list[Any]:
     """Lines by width, and an invisible point on the middle of each for its hover."""
     if lines.empty:
         return []

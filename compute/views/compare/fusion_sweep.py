@@ -45,10 +45,6 @@ left join (select query_id, doc_id, relevance from judgements where dataset = $d
     using (query_id, doc_id)
 """
 _JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
-_CUT = """
-select min((provenance->>'$.cut')::integer) as cut
-from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
-"""
 _DEPTH = """
 select min(coalesce(provenance->>'$.cut', provenance->>'$.depth')::integer)
 from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
@@ -80,7 +76,10 @@ def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str
 @select(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def cut(dataset: str, a: str, b: str) -> str:
     """cut: the ranks that are left of the shorter list of those that ship; absent where all are."""
-    return _CUT
+    return """
+        select min((provenance->>'$.cut')::integer) as cut
+        from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
+    """
 
 
 def _all_settings(both: pa.Table, judgements: DataFrame, measure: str, depth: int) -> DataFrame:

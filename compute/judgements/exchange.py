@@ -31,7 +31,7 @@ from compute.judgements.labels import (
     resolve,
     taken_back,
 )
-from compute.store.state import now
+from compute.store.state import OPTIONAL, now
 
 FORMATS = ("qrels", "beir", "csv", "json")
 COLUMNS = (
@@ -131,12 +131,7 @@ def from_qrels(
         source=IMPORT,
         task="",
         guideline_version="",
-        note=name,
-        unsure=0,
-        verified=0,
-        time=None,
-        entry=None,
-        takes_back=None,
+        **{**OPTIONAL, "note": name},
     )
     return Found(rows.reset_index(drop=True), int(judged.sum()), int(different.sum()))
 

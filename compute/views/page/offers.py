@@ -120,7 +120,7 @@ NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo compute
 
 def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
     """The control of datasets, which this page shares with others."""
-    how = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
+    how: dict[str, Any] = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
     return Choice("dataset", "Dataset", names, noun=noun, **how)
 
 

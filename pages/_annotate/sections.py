@@ -21,6 +21,7 @@ from compute.views.annotate import adaptive_order, judging_form
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
 from compute.views.query import select as query_select
+from compute.views.shared import catalogue
 from pages import _judge
 from pages._annotate import late_answers
 from pages._shared import (
@@ -247,7 +248,7 @@ def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judgin
         doc_ids = sorted({pair.doc_id for pair in absent})
         query_ids = sorted({pair.query_id for pair in absent})
         texts = read(query_select.documents, collection=collection, doc_ids=doc_ids)
-        asked = read(annotate_select.asked, dataset=task.dataset, query_ids=query_ids)
+        asked = read(catalogue.asked, dataset=task.dataset, query_ids=query_ids)
         known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
     known = {pair.id: known[pair.id] for pair in pairs}
     st.session_state[f"_sheets-{scope}"] = known

@@ -165,15 +165,6 @@ def judged_of(dataset: str, query_ids: Sequence[str]) -> str:
 
 
 @select(datasets=("dataset",))
-def asked(dataset: str, query_ids: Sequence[str]) -> str:
-    """query_id, text (absent where texts are not here) of some queries."""
-    return """
-        select query_id, text from queries
-        where dataset = $dataset and query_id in (select unnest($query_ids))
-    """
-
-
-@select(datasets=("dataset",))
 def collection(dataset: str) -> str:
     """collection: one row, where the documents of a dataset stand."""
     known = "select collection from datasets where name = $dataset"

@@ -27,6 +27,7 @@ from compute.views.page import (
     offers,
 )
 from compute.views.query import select as query_select
+from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MOST = 20
@@ -200,7 +201,7 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     if found.empty:
         yield Message("No query changed.")
         return
-    asked = two.ask(select.texts, datasets=[two.dataset], query_ids=found["query_id"].tolist())
+    asked = two.ask(catalogue.asked, dataset=two.dataset, query_ids=found["query_id"].tolist())
     words = asked.set_index("query_id")["text"].reindex(found["query_id"])
     found = found.assign(text=words.fillna("").to_numpy()).astype({"shared": "Int64"})
     columns = [Column("Query", "query_id"), *[Column("Text", "text")] * bool(words.notna().any())]

@@ -177,15 +177,6 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     return pd.concat(found[1:] or found, ignore_index=True)
 
 
-@select(datasets=("datasets",))
-def texts(datasets: Sequence[str], query_ids: Sequence[str]) -> str:
-    """query_id, text of some queries."""
-    return """
-        select query_id, text from queries
-        where list_contains($datasets, dataset) and list_contains($query_ids, query_id)
-    """
-
-
 @select(systems=("a", "b"), shows="runs")
 def across(a: str, b: str, measure: str) -> str:
     """Two systems on every dataset and part that both are scored on, a row each, in order.

@@ -10,7 +10,6 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
 from compute.judgements.sets import MACHINE, OFFICIAL
-from compute.views.annotate import select as annotate_select
 from compute.views.holes import agreement, judgement_sets, select, select_sets
 from compute.views.holes.judgement_sets import Comparison
 from compute.views.holes.view import OF_SETS, View, titled
@@ -107,7 +106,7 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
     """The query and the document of a pair, as text that cannot act."""
     record = next_steps.record(ask(catalogue.facts, dataset=dataset))
-    asked = ask(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
+    asked = ask(catalogue.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = ask(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")
     query = Passage(words or f"Query {query_id}")

@@ -165,7 +165,7 @@ def _some_queries(view: View, legend: Legend) -> Steps:
     """The list of queries; a click on a cell opens its document."""
     if len(view.listed()) < len(view.query_ids):
         yield Row(_steps(view), aligned="center")
-    texts = view.ask(select_map.texts, dataset=view.dataset.name, query_ids=view.listed())
+    texts = view.ask(catalogue.asked, dataset=view.dataset.name, query_ids=view.listed())
     names = rank_map.names(view.listed(), texts)
     panels = [rank_map.part(panel, view.rows) for panel in view.panels]
     drawn = partial(rank_map.window, panels, names, chosen=_chosen(view))
@@ -219,7 +219,7 @@ def _document(view: View, lists: Link) -> Steps:
     """The document of the address, where it stands, and the way to the lists of its query."""
     ask, query, document = view.ask, view.query, view.document
     of: dict[str, Any] = {"dataset": view.dataset.name, "query_id": query}
-    asked = ask(select_map.texts, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]
+    asked = ask(catalogue.asked, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]
     text = asked if isinstance(asked, str) else ""
     yield Passage(f"{query}: {text}" if text else f"Query {query}")
     judged = ask(select.judged, **of).set_index("doc_id")["relevance"]

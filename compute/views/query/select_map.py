@@ -14,9 +14,6 @@ _IDS = """
 select query_id from read_parquet($files)
 order by try_cast(query_id as bigint) nulls last, query_id
 """
-_TEXTS = """
-select query_id, text from read_parquet($files) where query_id in (select unnest($query_ids))
-"""
 _CELLS = """
 with asked as (
     select query_id, row_number() over (
@@ -78,12 +75,3 @@ def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> 
             relevance == HOLE, HOLE, judged
         )
     return DataFrame(array, index=Index(names, name="query_id"), columns=range(1, depth + 1))
-
-
-@question(datasets=("dataset",))
-def texts(cursor: DuckDBPyConnection, dataset: str, query_ids: list[str]) -> DataFrame:
-    """query_id, text (absent where texts are not stored) of some queries."""
-    asked = files(cursor, "queries", dataset, [""])
-    if not asked:
-        return DataFrame(columns=["query_id", "text"], dtype=str)
-    return cursor.execute(_TEXTS, {"files": asked, "query_ids": query_ids}).df()

@@ -1,4 +1,6 @@
-"""SELECTs of the datasets, systems and runs that every page names."""
+"""SELECTs of the datasets, systems, runs and queries that every page names."""
+
+from collections.abc import Sequence
 
 from compute.reading.questions import select
 
@@ -28,6 +30,15 @@ def systems() -> str:
 def facts(dataset: str) -> str:
     """The record of a dataset: one row with the fields of `Dataset`."""
     return "select * from datasets where name = $dataset"
+
+
+@select(datasets=("dataset",))
+def asked(dataset: str, query_ids: Sequence[str]) -> str:
+    """query_id, text (absent where texts are not here) of some queries."""
+    return """
+        select query_id, text from queries
+        where dataset = $dataset and query_id in (select unnest($query_ids))
+    """
 
 
 @select(datasets=("dataset",), whole=True)

@@ -10,6 +10,7 @@ from compute.reading.database import open_version
 from compute.store.store import Store
 from compute.views.query import rank_map_cells, select_map
 from compute.views.query.rank_map_cells import EMPTY, HOLE
+from compute.views.shared import catalogue
 from tests.support.storage import hits, open_store, publish_run, scores
 
 JUDGED = [("9", "d1", 2), ("9", "d2", 0), ("10", "d1", -1), ("a", "d9", 300)]
@@ -64,7 +65,7 @@ def test_values_have_the_rows_of_the_cells(store: Store) -> None:
 
 
 def test_texts_are_those_of_the_queries_asked_for(store: Store) -> None:
-    found = select_map.texts(open_version(store).cursor(), "scifact", ["9", "10"])
+    found = catalogue.asked(open_version(store).cursor(), "scifact", ["9", "10"])
     known = dict(found.itertuples(index=False, name=None))
     assert (known["9"], set(known)) == ("nine", {"9", "10"})
 

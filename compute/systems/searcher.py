@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import Field, dataclass, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -212,14 +213,33 @@ def no_hits() -> DataFrame:
     return DataFrame({column: Series([], dtype=kind) for column, kind in kinds.items()})
 
 
-def at_least(method: object, parameter: str, low: float) -> None:
-    """Raises WrongInput unless the parameter is `low` or more."""
-    if getattr(method, parameter) < low:
-        raise WrongInput(f"{parameter} is {getattr(method, parameter)}; it must be {low} or more")
+def limited(default: Any, low: float, high: float = math.inf) -> Any:
+    """The default of a field of `Limited` that lies from `low` to `high`."""
+    return field(default=default, metadata={"limits": (low, high)})
 
 
-def between(method: object, parameter: str, low: float, high: float) -> None:
+def one_of(*known: str) -> Any:
+    """The default of a field of `Limited`, and what else it may be."""
+    return field(default=known[0], metadata={"known": known})
+
+
+@dataclass(frozen=True)
+class Limited:
+    """What holds its fields to their limits. Raises WrongInput."""
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            value, known = getattr(self, one.name), one.metadata.get("known")
+            if known and value not in known:
+                told = ", ".join(known)
+                raise WrongInput(f"{one.name} is {value!r}; it must be one of: {told}")
+            if limits := one.metadata.get("limits"):
+                within(self, one.name, *limits)
+
+
+def within(method: object, parameter: str, low: float, high: float = math.inf) -> None:
     """Raises WrongInput unless the parameter lies from `low` to `high`."""
     value = getattr(method, parameter)
     if not low <= value <= high:
-        raise WrongInput(f"{parameter} is {value}; it must lie from {low} to {high}")
+        must = f"be {low} or more" if high == math.inf else f"lie from {low} to {high}"
+        raise WrongInput(f"{parameter} is {value}; it must {must}")

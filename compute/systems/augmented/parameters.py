@@ -3,14 +3,13 @@
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
-from compute.base.errors import WrongInput
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint, from_text
-from compute.systems.searcher import at_least, between
+from compute.systems.searcher import Limited, limited, one_of
 
 
 @dataclass(frozen=True)
-class Parameters(OfCheckpoint):
-    """Training parameters of an encoder that augments and weighs queries for BM25.
+class Parameters(OfCheckpoint, Limited):
+    """How an encoder of queries is trained that augments and weighs them for BM25.
 
     "BM25 Query Augmentation Learned End-to-End"; defaults as the paper has them for NQ. `model` is
     the encoder at the start. The ablations: `price=uniform` (lambda times the sum of a, whatever
@@ -23,35 +22,23 @@ class Parameters(OfCheckpoint):
     """
 
     checkpoint: Checkpoint = field(default_factory=lambda: from_text("distilbert-base-uncased"))
-    k1: float = 0.9
-    b: float = 0.4
-    learning_rate: float = 3e-4
-    batch: int = 144
-    penalty: float = 0.1
-    price: str = "weighted"
-    weights: str = "learned"
-    vectors: str = "bm25"
-    hard_negatives: int = 1
-    epochs: int = 45
-    patience: int = 5
-    max_length: int = 512
-    precision: str = "float32"
-    seed: int = 0
+    k1: float = limited(0.9, 0)
+    b: float = limited(0.4, 0, 1)
+    learning_rate: float = limited(3e-4, 0)
+    batch: int = limited(144, 2)
+    penalty: float = limited(0.1, 0)
+    price: str = one_of("weighted", "uniform")
+    weights: str = one_of("learned", "none")
+    vectors: str = one_of("bm25", "words")
+    hard_negatives: int = limited(1, 0)
+    epochs: int = limited(45, 1)
+    patience: int = limited(5, 1)
+    max_length: int = limited(512, 2)
+    precision: str = one_of("float32", "bfloat16")
+    seed: int = limited(0, 0)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
     SEARCH: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        choices = {"price": ("weighted", "uniform"), "weights": ("learned", "none")}
-        choices |= {"vectors": ("bm25", "words"), "precision": ("float32", "bfloat16")}
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise WrongInput(f"{name} is {getattr(self, name)!r}, not {' or '.join(known)}")
-        least = {"k1": 0, "learning_rate": 0, "penalty": 0, "hard_negatives": 0, "seed": 0}
-        least |= {"batch": 2, "epochs": 1, "patience": 1, "max_length": 2}
-        for name, low in least.items():
-            at_least(self, name, low)
-        between(self, "b", 0, 1)
 
 
 _FREE = [one.name for one in fields(Parameters) if one.name != "checkpoint"]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.searcher import AskWith, Request, at_least, between, no_hits
+from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits, one_of
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Fusion:
 
 
 @dataclass(frozen=True)
-class Rrf(Fusion):
+class Rrf(Fusion, Limited):
     """Reciprocal rank fusion: a document's score is the sum of 1 / (k + rank) over the runs.
 
     Cormack et al., "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
@@ -59,12 +58,9 @@ class Rrf(Fusion):
     to the depth that runs are kept. Raises WrongInput for k below 0.
     """
 
-    k: int = 60
+    k: int = limited(60, 0)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k",)
-
-    def __post_init__(self) -> None:
-        at_least(self, "k", 0)
 
     def identity(self) -> dict[str, Any]:
         """The formula and k."""
@@ -79,7 +75,7 @@ class Rrf(Fusion):
 
 
 @dataclass(frozen=True)
-class Interpolation(Fusion):
+class Interpolation(Fusion, Limited):
     """The weighted sum of the runs' scores, made comparable query by query.
 
     The first run has the share `weight`, the others share the rest equally. `normal` is minmax
@@ -89,15 +85,10 @@ class Interpolation(Fusion):
     Raises WrongInput for a weight outside 0 to 1 or another `normal`.
     """
 
-    weight: float = 0.5
-    normal: str = "minmax"
+    weight: float = limited(0.5, 0, 1)
+    normal: str = one_of(*NORMALS)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal")
-
-    def __post_init__(self) -> None:
-        between(self, "weight", 0, 1)
-        if self.normal not in NORMALS:
-            raise WrongInput(f"normal is {self.normal!r}; it is one of {', '.join(NORMALS)}")
 
     def identity(self) -> dict[str, Any]:
         """The formula and its parameters."""

@@ -9,7 +9,7 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.combine.rerank import Pair, Reranker, Score
 from compute.systems.neural.weights import batches, tokenizer_of, torch_on, whole_model
-from compute.systems.searcher import at_least
+from compute.systems.searcher import limited
 
 PROMPT = "Query: {query} Document: {document} Relevant:"
 _BATCH = 32
@@ -26,15 +26,11 @@ class MonoT5(Reranker):
     Raises WrongInput for a `max_length` below 3.
     """
 
-    max_length: int = 512
+    max_length: int = limited(512, 3)
     yes: str = "true"
     no: str = "false"
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length", "yes", "no")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "max_length", 3)
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth, prompt, cut and answers."""

@@ -23,7 +23,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
-from compute.systems.searcher import AskWith, Request, at_least, no_hits
+from compute.systems.searcher import AskWith, Limited, Request, limited, no_hits
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Score = Callable[[list[Pair]], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Reranker(OfCheckpoint):
+class Reranker(OfCheckpoint, Limited):
     """The first `depth` ranks of one run in the order of a model's score; deeper ranks go.
 
     A query without hits keeps none. `title + " " + text`, cut to `max_length` word pieces with
@@ -47,13 +47,10 @@ class Reranker(OfCheckpoint):
     """
 
     checkpoint: Checkpoint
-    depth: int = 100
+    depth: int = limited(100, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth")
     READS_DOCUMENTS: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        at_least(self, "depth", 1)
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth, and the text that is read."""
@@ -114,13 +111,9 @@ class CrossEncoder(Reranker):
     two first. Raises WrongInput for a `max_length` below 3.
     """
 
-    max_length: int = 512
+    max_length: int = limited(512, 3)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "max_length", 3)
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth and cut."""

@@ -15,7 +15,7 @@ from compute.base import parquet_files
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
-from compute.systems.searcher import Ask, Progress, Request, Span, at_least, between
+from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
 
 
 @dataclass(frozen=True)
-class Bm25:
+class Bm25(Limited):
     """BM25 over one field, title and text joined with a blank, as Pyserini's "flat" indexes.
 
     Lucene's formula: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, lengths kept in one
@@ -43,8 +43,8 @@ class Bm25:
     Raises WrongInput for k1 below 0 or b outside 0 to 1.
     """
 
-    k1: float = 0.9
-    b: float = 0.4
+    k1: float = limited(0.9, 0)
+    b: float = limited(0.4, 0, 1)
     language: str = field(default="en", kw_only=True)
     """Language of the dataset, if it has an analyser: en or pl."""
 
@@ -52,10 +52,6 @@ class Bm25:
     FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
     EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title",)
     """The fields that Lucene keeps beside `contents`."""
-
-    def __post_init__(self) -> None:
-        at_least(self, "k1", 0)
-        between(self, "b", 0, 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
@@ -171,16 +167,11 @@ class Multifield(Bm25):
     title: 42,000 documents of TREC-COVID. Of long queries the first 512 distinct words count.
     """
 
-    contents: float = 1.0
-    title: float = 1.0
+    contents: float = limited(1.0, 0)
+    title: float = limited(1.0, 0)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b", "contents", "title")
     FIELDS: ClassVar[tuple[str, ...]] = ("text", "title")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "contents", 0)
-        at_least(self, "title", 0)
 
     def _limit(self) -> int:
         return lucene.CLAUSES // 2
@@ -202,9 +193,9 @@ class Rm3(Bm25):
     Raises WrongInput for counts below 1, more than 512 terms, or a weight outside 0 to 1.
     """
 
-    fb_terms: int = 10
-    fb_docs: int = 10
-    original_query_weight: float = 0.5
+    fb_terms: int = limited(10, 1, lucene.CLAUSES // 2)
+    fb_docs: int = limited(10, 1)
+    original_query_weight: float = limited(0.5, 0, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         "k1",
@@ -213,12 +204,6 @@ class Rm3(Bm25):
         "fb_docs",
         "original_query_weight",
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        between(self, "fb_terms", 1, lucene.CLAUSES // 2)
-        at_least(self, "fb_docs", 1)
-        between(self, "original_query_weight", 0, 1)
 
     def _limit(self) -> int:
         return lucene.CLAUSES - self.fb_terms
@@ -243,21 +228,15 @@ class BestFields(Bm25):
     a tie breaker of 0.5, its analyser `english`, which is the one here.
     """
 
-    k1: float = 1.2
-    b: float = 0.75
-    title: float = 1.0
-    text: float = 1.0
-    tie_breaker: float = 0.5
+    k1: float = limited(1.2, 0)
+    b: float = limited(0.75, 0, 1)
+    title: float = limited(1.0, 0)
+    text: float = limited(1.0, 0)
+    tie_breaker: float = limited(0.5, 0, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b", "title", "text", "tie_breaker")
     FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
     EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "title", 0)
-        at_least(self, "text", 0)
-        between(self, "tie_breaker", 0, 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Analyser and fields; documents without text are among its documents."""

@@ -16,7 +16,7 @@ from compute.systems.neural.weights import (
     torch_on,
     whole_model,
 )
-from compute.systems.searcher import at_least
+from compute.systems.searcher import limited, one_of
 
 _BATCH = 16
 """Documents encoded at once."""
@@ -37,22 +37,14 @@ class DeepCt(Weighted, Bm25):
     """
 
     checkpoint: Checkpoint = _PINNED
-    max_length: int = 512
-    scale: int = 100
-    smoothing: str = "sqrt"
-    least: int = 1
+    max_length: int = limited(512, 3)
+    scale: int = limited(100, 1)
+    smoothing: str = one_of(*_SMOOTHING)
+    least: int = limited(1, 0)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         *("k1", "b", "model", "max_length", "scale", "smoothing", "least"),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "max_length", 3)
-        at_least(self, "scale", 1)
-        at_least(self, "least", 0)
-        if self.smoothing not in _SMOOTHING:
-            raise WrongInput(f"smoothing is {self.smoothing!r}; it must be sqrt or none")
 
     def index_identity(self) -> dict[str, Any]:
         """The analyser, and the inputs of the repeated words."""

@@ -19,7 +19,7 @@ from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.neural import encoding
 from compute.systems.neural.weights import batches, tokenizer_of, torch_on, whole_model
-from compute.systems.searcher import Progress, at_least
+from compute.systems.searcher import Limited, Progress, limited
 
 SHARD = 64
 """Documents in one file: an interrupted generation loses no more."""
@@ -34,7 +34,7 @@ Ask = Callable[[list[str], list[int]], list[list[str]]]
 
 
 @dataclass(frozen=True)
-class Generator:
+class Generator(Limited):
     """Queries that a sequence-to-sequence model asks of documents, by sampling.
 
     Each word is drawn from the `top_k` likeliest, of these from the fewest that together have
@@ -45,17 +45,15 @@ class Generator:
     """
 
     checkpoint: Checkpoint = _T5
-    number: int = 40
-    top_k: int = 10
+    number: int = limited(40, 1)
+    top_k: int = limited(10, 1)
     top_p: float = 1.0
-    seed: int = 1
-    max_length: int = 64
-    max_input: int = 512
+    seed: int = limited(1, 0)
+    max_length: int = limited(64, 1)
+    max_input: int = limited(512, 1)
 
     def __post_init__(self) -> None:
-        for parameter in ("number", "top_k", "max_length", "max_input"):
-            at_least(self, parameter, 1)
-        at_least(self, "seed", 0)
+        super().__post_init__()
         if not 0 < self.top_p <= 1:
             raise WrongInput(f"top_p is {self.top_p}; it must lie above 0 and up to 1")
 

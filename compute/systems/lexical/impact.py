@@ -24,7 +24,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
-from compute.systems.searcher import Ask, Progress, Request, Span, at_least
+from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -85,22 +85,18 @@ class Weighted(OfCheckpoint, ABC):
 
 
 @dataclass(frozen=True)
-class Impact(Weighted):
-    """A model that weights terms in documents and queries; weights times `scale` are rounded.
+class Impact(Weighted, Limited):
+    """A model that gives terms weights in documents and queries; rounded after times `scale`.
 
     Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
     heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
     """
 
     checkpoint: Checkpoint
-    max_length: int = 512
-    scale: int = 100
+    max_length: int = limited(512, 3)
+    scale: int = limited(100, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "max_length", "scale")
-
-    def __post_init__(self) -> None:
-        at_least(self, "max_length", 3)
-        at_least(self, "scale", 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Weights of the model, cut and scale."""

@@ -8,7 +8,7 @@ import numpy as np
 from compute.base.settings import Settings
 from compute.systems.lexical.impact import Encode, Impact, Weights, rounded
 from compute.systems.neural.weights import batches, loading, refuse_longer, tokenizer_of, torch_on
-from compute.systems.searcher import at_least
+from compute.systems.searcher import limited
 
 _BATCH = 8
 """Documents encoded at once."""
@@ -26,13 +26,9 @@ class Sparta(Impact):
     depend on the others in its batch. Raises WrongInput for `entries` below 1.
     """
 
-    entries: int = 2000
+    entries: int = limited(2000, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (*Impact.PARAMETERS, "entries")
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        at_least(self, "entries", 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Weights of the model, cut, scale, and how many entries are kept."""

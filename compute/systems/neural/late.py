@@ -19,7 +19,7 @@ from compute.base import parquet_files
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
-from compute.systems.searcher import Ask, Progress, Request, Span, at_least, no_hits
+from compute.systems.searcher import Ask, Limited, Progress, Request, Span, limited, no_hits, within
 
 # Only for types: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _WORDS = 12
 
 
 @dataclass(frozen=True)
-class LateInteraction(OfCheckpoint):
+class LateInteraction(OfCheckpoint, Limited):
     """A model of token vectors; a document's score is MaxSim, of 32-bit products.
 
     `title + " " + text`, cut to `document_length` word pieces, special tokens included, the query
@@ -54,8 +54,8 @@ class LateInteraction(OfCheckpoint):
     checkpoint: Checkpoint
     query_length: int = 0
     document_length: int = 0
-    candidates: int = 100
-    probes: int = 8
+    candidates: int = limited(100, 1)
+    probes: int = limited(8, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         "model",
@@ -66,11 +66,10 @@ class LateInteraction(OfCheckpoint):
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for name in ("query_length", "document_length"):
             if getattr(self, name) != 0:
-                at_least(self, name, 3)
-        for name in ("candidates", "probes"):
-            at_least(self, name, 1)
+                within(self, name, 3)
 
     def index_identity(self) -> dict[str, Any]:
         """Weights, cuts and the way vectors are kept."""

@@ -17,7 +17,7 @@ import numpy as np
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.files import written_aside
 from compute.base.words import sized
-from compute.systems.searcher import Progress, at_least, between
+from compute.systems.searcher import Progress, within
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
@@ -82,8 +82,8 @@ class Layout:
             raise WrongInput(f"dtype is {self.dtype!r}; it must be float32 or float16")
         lows = {"m": 2, "ef_construction": 1, "ef_search": 1, "nlist": 0, "nprobe": 1}
         for name, low in (lows | {"pq": 0, "refine": 0}).items():
-            at_least(self, name, low)
-            between(self, name, low, _MOST)
+            within(self, name, low)
+            within(self, name, low, _MOST)
         if self.pq and self.kind != "ivf":
             raise WrongInput(f"pq is {self.pq}, but index is {self.kind}: pq needs index=ivf")
         if self.refine and not self.pq:

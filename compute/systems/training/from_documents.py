@@ -13,7 +13,7 @@ from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural.dense import LIBRARIES as TO_SEARCH
 from compute.systems.neural.dense import LONGEST
 from compute.systems.neural.embedding import LAYOUT
-from compute.systems.searcher import at_least
+from compute.systems.searcher import Limited, limited
 from compute.systems.training import biencoder
 from compute.systems.training.biencoder import Fit, Pairs
 from compute.systems.training.recipes import Report
@@ -22,23 +22,22 @@ _SEED = 20_210
 
 
 @dataclass(frozen=True)
-class Unjudged(OfCheckpoint):
-    """A bi-encoder fine-tuned with in-batch negatives, on pairs from only the documents.
+class Unjudged(OfCheckpoint, Limited):
+    """A bi-encoder fine-tuned with in-batch negatives, on pairs that documents alone give.
 
     Raises WrongInput for a batch, rate, length or seed that makes no sense.
     """
 
     checkpoint: Checkpoint
-    batch: int = 64
+    batch: int = limited(64, 2)
     lr: float = 2e-5
     max_length: int = 350
-    seed: int = 1
+    seed: int = limited(1, 0)
 
     SEARCH: ClassVar[tuple[str, ...]] = LAYOUT
 
     def __post_init__(self) -> None:
-        at_least(self, "batch", 2)
-        at_least(self, "seed", 0)
+        super().__post_init__()
         if not 0 < self.lr < 1:
             raise WrongInput(f"lr is {self.lr}; it must lie between 0 and 1")
         if self.max_length and not 3 <= self.max_length <= LONGEST:

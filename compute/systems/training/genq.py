@@ -18,7 +18,7 @@ from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.lexical.doc2query import Generator
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
-from compute.systems.searcher import at_least
+from compute.systems.searcher import limited, one_of
 from compute.systems.training import biencoder
 from compute.systems.training.from_documents import Unjudged, read_documents
 from compute.systems.training.recipes import Material, Report
@@ -30,6 +30,22 @@ Asked = list[tuple[list[str], str]]
 T5 = "t5"
 
 
+def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    return ([title], text) if title.strip() and text.strip() else None
+
+
+def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    found = sentences(text, language)
+    rest = joined(title, " ".join(found[1:]))
+    return ([found[0]], rest) if found and rest else None
+
+
+MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
+    {"title": _of_title, "sentence": _of_sentence}
+)
+"""Queries that need no model, from title, text and language; None where a document gives none."""
+
+
 @dataclass(frozen=True)
 class GenQ(Unjudged):
     """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
@@ -39,22 +55,14 @@ class GenQ(Unjudged):
     searching reads as many as the model did before. Raises WrongInput for values out of range.
     """
 
-    queries: str = T5
-    number: int = 5
-    documents: int = 100_000
-    epochs: int = 1
+    queries: str = one_of(T5, *MADE)
+    number: int = limited(5, 1)
+    documents: int = limited(100_000, 1)
+    epochs: int = limited(1, 1)
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         *("model", "queries", "number", "documents", "epochs", "batch", "lr", "max_length", "seed"),
     )
-
-    def __post_init__(self) -> None:
-        if self.queries not in (T5, *MADE):
-            known = ", ".join((T5, *MADE))
-            raise WrongInput(f"queries is {self.queries!r}; it must be one of: {known}")
-        for name in ("number", "documents", "epochs"):
-            at_least(self, name, 1)
-        super().__post_init__()
 
     @property
     def generator(self) -> Generator:
@@ -109,22 +117,6 @@ class GenQ(Unjudged):
     def system(self, model: Checkpoint) -> Dense:
         """Dense retrieval, as the model compares."""
         return Dense(checkpoint=model)
-
-
-def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
-    return ([title], text) if title.strip() and text.strip() else None
-
-
-def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] | None:
-    found = sentences(text, language)
-    rest = joined(title, " ".join(found[1:]))
-    return ([found[0]], rest) if found and rest else None
-
-
-MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
-    {"title": _of_title, "sentence": _of_sentence}
-)
-"""Queries that need no model, from title, text and language; None where a document gives none."""
 
 
 def _from_t5(material: Material) -> Asked:

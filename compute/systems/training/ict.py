@@ -15,7 +15,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
-from compute.systems.searcher import at_least, between
+from compute.systems.searcher import limited
 from compute.systems.training import biencoder
 from compute.systems.training.from_documents import Unjudged, read_documents
 from compute.systems.training.recipes import Material, Report
@@ -36,21 +36,15 @@ class Ict(Unjudged):
     range.
     """
 
-    steps: int = 1_800_000
-    epochs: int = 0
+    steps: int = limited(1_800_000, 1)
+    epochs: int = limited(0, 0)
     lr: float = 2e-4
-    keep: float = 0.1
+    keep: float = limited(0.1, 0, 1)
     max_length: int = 256
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         *("model", "steps", "epochs", "batch", "lr", "keep", "max_length", "seed"),
     )
-
-    def __post_init__(self) -> None:
-        at_least(self, "steps", 1)
-        at_least(self, "epochs", 0)
-        between(self, "keep", 0, 1)
-        super().__post_init__()
 
     def identity(self) -> dict[str, Any]:
         """The model that it begins with, and how that is trained."""

@@ -100,7 +100,7 @@ def test_fusion_equals_a_loop(ranked: list[list[str]], k: int) -> None:
     [
         (lambda: Rrf(k=-1), "k is -1"),
         (lambda: Interpolation(weight=1.5), "weight is 1.5"),
-        (lambda: Interpolation(normal="rank"), "one of minmax, zscore, none"),
+        (lambda: Interpolation(normal="rank"), "one of: minmax, zscore, none"),
     ],
 )
 def test_wrong_parameters_are_refused(wrong: type, message: str) -> None:

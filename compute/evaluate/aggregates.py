@@ -19,7 +19,7 @@ from compute.evaluate.tolerance import levels, ranks_by_row
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 DRAWS = 1_000
-"""Times that the datasets are drawn again for an interval."""
+"""Times that the datasets are resampled for an interval."""
 _CLOSE = 1e-9
 _SMALLEST = 1e-12
 

@@ -44,7 +44,7 @@ RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
-"""With all that `check` looks at."""
+"""Columns of a run line that `check` also reads."""
 _HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
 """Bytes of text that one piece of a column of type `string` can hold."""

@@ -91,7 +91,7 @@ MEANS_OF_MEANS = (
 )
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
-"""What was counted in another way is not remembered."""
+"""Version of the counting method; results of another one are not reused."""
 _REMEMBERED = parquet_files.schema(
     "parts dataset system measure value:double value_returned:double n_queries:int64"
     " n_unanswered:int64"

@@ -90,7 +90,7 @@ def run(store: Store, dataset: str, system: str) -> Part:
     if system not in stored:
         raise Missing(
             f"no run of {system} on {dataset} is stored: {near(system, stored)}"
-            "python -m compute scores lists what there is"
+            "python -m compute scores lists the stored runs"
         )
     return wanted(store, "hits", dataset, system)
 

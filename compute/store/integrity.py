@@ -66,4 +66,4 @@ def of_judgements(engine: Engine) -> list[str]:
         why = f"its counter of judgements is {behind:,} behind"
         return [state.damaged(engine, why)] * (behind > 0)
     named = several(bad, _TOLD)
-    return [f"added judgements lost, or not what was saved (by id): {named}; {WAY_ON}"]
+    return [f"added judgements lost or changed (by id): {named}; {WAY_ON}"]

@@ -34,7 +34,7 @@ _COLUMNS = {
     "overlap": "dataset other unit floor:double similarity:double fingerprint other_fingerprint",
 }
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
-"""By kind; `schema` says what they hold."""
+"""Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
 """Kinds whose `system` is not a retrieval system: an LLM that graded, a training set."""
 _OWN = re.compile(

@@ -102,7 +102,7 @@ TABLES: Mapping[str, Table] = {
     "machine_grades": Table(
         "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
         {
-            "system": "the machine: the name that its grades were taken in by",
+            "system": "the LLM: the name under which its grades were imported",
             "relevance": "grade; 0 and below: not relevant",
         },
     ),
@@ -143,7 +143,7 @@ TABLES: Mapping[str, Table] = {
     "length_counts": Table(
         "Histograms of lengths: how many documents or queries of a group have so many words.",
         {
-            "system": "whose top 10; empty for what belongs to the dataset alone",
+            "system": "system of the top 10; empty for values of the dataset",
             "of": "corpus, queries, judged or top",
             "level": "of judged: the relevance; of top: the rank; else 0",
             "count": "documents or queries of this length",

@@ -9,7 +9,7 @@ from compute.systems.searcher import Limited, limited, one_of
 
 @dataclass(frozen=True)
 class Parameters(OfCheckpoint, Limited):
-    """How an encoder of queries is trained that augments and weighs them for BM25.
+    """Training parameters of an encoder that augments and weighs queries for BM25.
 
     "BM25 Query Augmentation Learned End-to-End"; defaults as the paper has them for NQ. `model` is
     the encoder at the start. The ablations: `price=uniform` (lambda times the sum of a, whatever

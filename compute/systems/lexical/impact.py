@@ -86,7 +86,7 @@ class Weighted(OfCheckpoint, ABC):
 
 @dataclass(frozen=True)
 class Impact(Weighted, Limited):
-    """A model that gives terms weights in documents and queries; rounded after times `scale`.
+    """A model that weights terms in documents and queries; weights times `scale` are rounded.
 
     Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
     heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.

@@ -64,7 +64,7 @@ class Embedding(ABC):
 
     @property
     def layout(self) -> vectors.Layout:
-        """How vectors are kept and searched."""
+        """Layout of vectors for storing and searching."""
         return vectors.Layout(self.index_kind, *(getattr(self, name) for name in LAYOUT[1:]))
 
     def __post_init__(self) -> None:

@@ -23,7 +23,7 @@ _SEED = 20_210
 
 @dataclass(frozen=True)
 class Unjudged(OfCheckpoint, Limited):
-    """A bi-encoder fine-tuned with in-batch negatives, on pairs that documents alone give.
+    """A bi-encoder fine-tuned with in-batch negatives, on pairs from only the documents.
 
     Raises WrongInput for a batch, rate, length or seed that makes no sense.
     """

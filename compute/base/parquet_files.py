@@ -14,7 +14,7 @@ _BUFFER = 1024**2
 
 
 def schema(columns: str) -> pa.Schema:
-    """The schema of columns that `words.typed` tells apart."""
+    """The schema of columns that `words.typed` reads."""
     return pa.schema([(name, pa.type_for_alias(of)) for name, of in typed(columns)])
 
 

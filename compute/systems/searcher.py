@@ -225,7 +225,7 @@ def one_of(*known: str) -> Any:
 
 @dataclass(frozen=True)
 class Limited:
-    """What holds its fields to their limits. Raises WrongInput."""
+    """Base of methods whose fields have limits. Raises WrongInput for a value outside them."""
 
     def __post_init__(self) -> None:
         for one in fields(self):

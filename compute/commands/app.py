@@ -152,7 +152,7 @@ def parser() -> App:
 
 
 def name_of(words: Sequence[str]) -> str:
-    """Name of the command that words begin with; empty where they begin with none."""
+    """Name of the command at the beginning of the words; empty if there is none."""
     found = [name for name in NAMES if [*words[: name.count(" ") + 1]] == name.split(" ")]
     return found[0] if found else ""
 

@@ -230,10 +230,10 @@ def hole_beir(held: Held, k: int) -> Values:
 def alpha_ndcg(held: Held, k: int) -> Values:
     """Discounted gain of new subtopics over that of the best list; absent without subtopics.
 
-    Clarke et al. 2008 as ndeval has it: a document gains 1 for each subtopic that it covers, halved
-    (alpha = 0.5) for each better rank that covers it already, over log2(1 + rank); the best list
-    takes the document that gains most, rank by rank, of equal ones the last by its id. Where scores
-    of a run tie, the last id stands first, as for all measures; ndeval itself puts the first there.
+    Clarke et al. 2008, as in ndeval: a document gains 1 for each subtopic that it covers, halved
+    (alpha = 0.5) for each better rank that already covers it, divided by log2(1 + rank). The ideal
+    list takes at each rank the document with the largest gain; ties go to the last id. Tied scores
+    of a run are also ranked by the last id first, as for all measures; ndeval ranks the first.
     """
     if (found := held.diversity) is None:
         return np.full(len(held.retrieved), np.nan)

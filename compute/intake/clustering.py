@@ -29,9 +29,9 @@ def cluster(
 ) -> tuple[Part, Clusters]:
     """Publish the cluster of each query with text, and the clustering.
 
-    `left_out` and `k` as `query_clusters.found` takes them. Raises Missing where no text is stored,
-    WrongInput for a dataset of parts and too few queries, Conflict where the key has other labels
-    and `replace` is not said, Unavailable without the model.
+    `left_out` and `k` as `query_clusters.found` takes them. Raises Missing without stored texts,
+    WrongInput for a dataset of parts and for too few queries, Conflict if the key has other labels
+    and `replace` is false, Unavailable without the model.
     """
     start = time.perf_counter()
     if dataset.parts:

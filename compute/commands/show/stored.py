@@ -135,7 +135,7 @@ _UNSCORED = (
 def name_the_wrong(
     stored: DataFrame, chosen: Mapping[str, str], *, published: bool = False
 ) -> None:
-    """Raises Missing or WrongInput for the first choice that nothing stored has."""
+    """Raise Missing or WrongInput for the first choice without any stored result."""
     for column, name in chosen.items():
         known = list(stored[column].unique())
         if not name or name in known:

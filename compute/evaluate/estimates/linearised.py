@@ -126,8 +126,8 @@ def linear(
     """The measure near shares (N, L): how likely each pair reaches each level.
 
     Its value is what is expected if pairs reach levels with these chances; slopes are the
-    differences that one pair makes. So what is relevant in a query need not be known well for a
-    ratio. Given a relevant pair, others are relevant with 1 + `together` times their chances; a
+    differences that one pair makes. So a ratio does not need precise numbers of relevant documents
+    per query. Given a relevant pair, others are relevant with 1 + `together` times their chances; a
     share of 0 or 1 is known. `outside` (Q, L): judged pairs outside the frame, by the levels that
     they reach (`Frame.outside`; default: none), which count in a ratio's best order.
     """

@@ -20,7 +20,7 @@ _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
     """Write the traceback to a log of its own; returns its id and file.
 
-    Never raises: the file is None where the log could not be written.
+    Never raises: the file is None if the log could not be written.
     """
     lines = traceback.extract_tb(error.__traceback__)
     kind = settings.home, where, type(error), *((line.filename, line.lineno) for line in lines)

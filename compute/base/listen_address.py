@@ -91,7 +91,7 @@ def _bracketed(host: str) -> str:
 
 
 def check(settings: Settings, address: str | None) -> None:
-    """Raises Unavailable where the dashboard must not listen, saying why."""
+    """Raises Unavailable if the dashboard must not listen, saying why."""
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
             "without sign-in everybody who reaches the dashboard may do everything, so it serves"
@@ -109,7 +109,7 @@ def secrets_files(settings: Settings) -> list[Path]:
 def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
     """The sign-in of the settings, checked; none where there is none.
 
-    Raises Missing where the secrets lack something, WrongInput where something in them is weak.
+    Raises Missing if the secrets lack something, WrongInput where something in them is weak.
     """
     if not settings.sign_in:
         return None

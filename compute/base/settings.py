@@ -193,7 +193,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
 
 
 def _stamp(path: Path) -> tuple[int, ...] | None:
-    """Stamp that changes with a file; None where it cannot be read."""
+    """Stamp that changes with a file; None if it cannot be read."""
     try:
         found = path.stat()
     except OSError:

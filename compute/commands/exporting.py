@@ -202,7 +202,7 @@ def site(
 
 
 def _form(out: Path) -> str:
-    """Format of a file by its ending. Raises WrongInput where its folder is not there."""
+    """Format of a file by its ending. Raises WrongInput if its folder is not there."""
     if not out.parent.is_dir():
         raise WrongInput(f"no folder {out.parent}: make it first")
     return out.suffix.removeprefix(".")

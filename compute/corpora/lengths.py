@@ -169,7 +169,7 @@ def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
 
 
 def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
-    """The dataset as it is stored, else loaded. Raises Missing where documents cannot be had."""
+    """The dataset as it is stored, else loaded. Raises Missing if documents cannot be had."""
     loaded = stored(bench.store, dataset) or load(bench, dataset)
     if loaded.lengths is None:
         raise Missing(

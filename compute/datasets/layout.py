@@ -129,7 +129,7 @@ class Archive:
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
     def unpacked(self) -> int:
-        """Bytes of all files in it. Raises WrongInput where one must not be opened."""
+        """Bytes of all files in it. Raises WrongInput if one must not be opened."""
         return sum(info.file_size for info in self._members().values())
 
     @contextmanager

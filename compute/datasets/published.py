@@ -167,7 +167,7 @@ def lengths(folder: Path = FOLDER) -> DataFrame:
 
 
 def efficiency(folder: Path = FOLDER) -> DataFrame:
-    """Latency and index size as printed: `system`, `source`, and numbers (absent where no figure).
+    """Latency and index size as printed: `system`, `source`, and numbers (absent if no figure).
 
     `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents.
     """

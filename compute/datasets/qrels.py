@@ -55,7 +55,7 @@ class Form:
 def form(path: Path, how: shapes.How | None = None) -> Form:
     """`form_of` the first lines of a file; a user's word that they are judgements is believed.
 
-    Raises Missing or WrongInput where it is not read.
+    Raises Missing or WrongInput if it is not read.
     """
     found = form_of(trec.lines(path))
     sure = how is not None and how.role == JUDGED and found.ranked

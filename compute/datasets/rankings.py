@@ -15,7 +15,7 @@ fall are scores."""
 def seen(rows: Rows, *, named: bool) -> str:
     """Reason why rows (query, document, number, or with one more before the last) are a ranking.
 
-    Empty where they may be judgements; `named` where a header or TREC's form says that they are.
+    Empty if they may be judgements; `named` where a header or TREC's form says that they are.
     """
     if not rows:
         return ""

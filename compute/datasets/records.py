@@ -49,7 +49,7 @@ Record = TypeVar("Record")
 
 
 class Document(NamedTuple):
-    """A document; `title` is empty where there is none."""
+    """A document; `title` is empty if there is none."""
 
     doc_id: str
     title: str

@@ -217,7 +217,7 @@ def _parallel(
 
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
-    """The rows of a block; None where a line is wrong. One in good order costs no tidying."""
+    """The rows of a block; None if a line is wrong. One in good order costs no tidying."""
     for read in (_as_it_stands, _after_tidying):
         with contextlib.suppress(pa.ArrowInvalid):
             return read(block, layout)
@@ -397,7 +397,7 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
 
 
 def _number(text: str, kind: pa.DataType | None) -> float:
-    """NaN where the text is no number of this kind."""
+    """NaN if the text is no number of this kind."""
     try:
         return pa.scalar(text).cast(kind).as_py()
     except pa.ArrowInvalid:

@@ -5,7 +5,7 @@ whether their differences are large or nothing. Where the ways agree, the order 
 the choice. Values come as a matrix of datasets x systems, nothing absent.
 
 Of these, ranks and wins of a system depend on which other systems take part; means and medians do
-not. A geometric mean is 0 where one value is.
+not. A geometric mean is 0 if one value is.
 """
 
 from collections.abc import Callable, Sequence

@@ -20,7 +20,7 @@ def against(parts: Sequence[Values], base: int) -> DataFrame:
     """n, difference, error (its standard error), differing (queries with another value), p by
     system: its mean minus the baseline's, over the n queries of both.
 
-    `parts`: values of systems x queries on each part of a dataset, nan where a system has none;
+    `parts`: values of systems x queries on each part of a dataset, nan if a system has none;
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
     1 for systems that are equal on every query.
     """

@@ -21,7 +21,7 @@ def t_chance(t: ArrayLike, freedom: ArrayLike) -> Any:
 def t_reach(level: float, freedom: ArrayLike) -> Any:
     """Two-sided critical value of t with these degrees of freedom at `level`.
 
-    Absent where there are no degrees of freedom.
+    Absent if there are no degrees of freedom.
     """
     degrees = np.asarray(freedom, dtype=np.float64)
     return -special.stdtrit(np.where(degrees > 0, degrees, np.nan), level / 2)

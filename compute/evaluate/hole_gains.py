@@ -19,7 +19,7 @@ from compute.evaluate.top_lists import HOLE, Codes, Flags, Numbers, Values
 
 Ends = tuple[Values, Values]
 """(m + 1, N) each: least and largest gain of 0 to m relevant unjudged documents in N sums; nan
-where there are fewer of them."""
+if there are fewer of them."""
 Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
 """(k,) What a gain of 1 is worth at each rank."""
@@ -74,7 +74,7 @@ class Gain(ABC):
     def enough(self, k: int) -> int | None:
         """The relevant documents from which on a best order reaches no more; None for no end.
 
-        0 where all is divided by the same: documents outside the lists then change nothing.
+        0 if all is divided by the same: documents outside the lists then change nothing.
         """
 
 

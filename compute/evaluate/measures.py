@@ -93,7 +93,7 @@ class Formula:
     across: bool = False
     """It counts documents judged for any query, so judgements of other queries move it."""
     better: int = 1
-    """1 where a higher value is better, -1 where a lower one is."""
+    """1 if a higher value is better, -1 if a lower one is."""
     terms: Terms | None = None
     """Contribution of each rank, if the value is a sum over ranks: it breaks a score down."""
     gain: Gain | None = None
@@ -228,7 +228,7 @@ class Measure:
         return f"{words.format(k=self.k)} {self._given}".rstrip()
 
     def values(self, held: Held) -> Values:
-        """The value of each query; NaN where it has none."""
+        """The value of each query; NaN if it has none."""
         absent = self.formula.answered_only & (held.retrieved == 0)
         parameters = {} if self.p is None else {"p": self.p}
         given = self.formula.values(held.worth(self.worth), self.k or WHOLE, **parameters)
@@ -331,7 +331,7 @@ def known() -> str:
 
 
 def better(measure: str) -> int:
-    """1 where a higher value of the measure is better, -1 where a lower one is.
+    """1 if a higher value of the measure is better, -1 if a lower one is.
 
     This alone decides about best values, wins and the Pareto front. Raises WrongInput for an
     unknown one.

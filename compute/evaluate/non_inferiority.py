@@ -61,7 +61,7 @@ def decide(
     be for the candidate: least, most (the mean differences), at_least, at_most (the verdicts).
     answered: queries that the baseline answers; unanswered: of these those that the candidate does
     not. Where these are too many there is no test, unless `any_answered`.
-    `sign` is -1 where a lower value is better. A single query has no interval: it is undecided.
+    `sign` is -1 if a lower value is better. A single query has no interval: it is undecided.
     """
     frames = list(groups.values())
     gaps = [sign * (rows["candidate"] - rows["baseline"]) for rows in frames]
@@ -125,7 +125,7 @@ def verdicts(low: ArrayLike, high: ArrayLike, p: ArrayLike, margin: float) -> ND
 
 def needed(found: DataFrame, margin: float) -> Series:
     """Number of queries like these with which an equally good candidate is called not worse with
-    80% probability, for one dataset; absent where fewer than `power.FEWEST` queries differ."""
+    80% probability, for one dataset; absent if fewer than `power.FEWEST` queries differ."""
     few = found["differing"] < power.FEWEST
     deviation = found["error"] * np.sqrt(found["n"])
     queries = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)

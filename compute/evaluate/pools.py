@@ -111,7 +111,7 @@ def place(means: Values, system: int) -> int:
 
 
 def _means(values: Values) -> Values:
-    """(S,) The means of values (S, Q) over the queries; 0 where there are none."""
+    """(S,) The means of values (S, Q) over the queries; 0 if there are none."""
     return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
 
 

@@ -35,8 +35,8 @@ MOST = 10**12
 def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
     """The two-sided level of the t-test whose interval of a mean over n queries is this wide.
 
-    Of maxT's simultaneous intervals it is the level at which each pair is tested. 0 where the
-    interval is boundless; absent where the standard error is 0.
+    Of maxT's simultaneous intervals it is the level at which each pair is tested. 0 if the
+    interval is boundless; absent if the standard error is 0.
     """
     given = np.asarray(error, dtype=np.float64)
     t = np.asarray(width) / 2 / np.where(given > 0, given, np.nan)
@@ -68,7 +68,7 @@ def detectable(
     """The smallest true mean difference that a test would have found with a chance of `power`.
 
     `error` is the standard error of the mean difference over n queries, `level` that of a two-sided
-    test, a corrected one where pairs are tested together. Absent where too few queries differ.
+    test, a corrected one where pairs are tested together. Absent if too few queries differ.
     """
     usable = can_reject(differing, n, level)
     off = errors_off(n, np.where(usable, level, LEVEL), power)

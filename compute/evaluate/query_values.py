@@ -67,7 +67,7 @@ class Held:
     known: Places
     """Where the run has documents that are judged for any query, down to the same cut."""
     diversity: Diversity | None = None
-    """Which subtopics are covered where; None where judgements carry none."""
+    """Which subtopics are covered where; None if judgements carry none."""
 
     def worth(self, gains: Callable[[Counts], Counts]) -> "Held":
         """The same with gains for relevance, none of them lower where relevance is higher."""
@@ -153,7 +153,7 @@ def r_precision(held: Held, _k: int) -> Values:
 
 
 def expected_reciprocal_rank(held: Held, k: int) -> Values:
-    """1 over the rank at which a reader stops, on average; 0 where nothing in the top k stops one.
+    """1 over the rank at which a reader stops, on average; 0 if nothing in the top k stops one.
 
     Chapelle et al. 2009 as gdeval has it: relevance g stops with chance (2^g - 1) / 16, 4 at most.
     """
@@ -253,13 +253,13 @@ def subtopic_recall(held: Held, k: int) -> Values:
 
 
 def _ratio(part: NDArray, whole: NDArray) -> Values:
-    """part / whole, 0 where whole is 0."""
+    """part / whole, 0 if whole is 0."""
     return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
 
 
 @lru_cache(256)
 def by_ir_measures(name: str) -> Callable[[Held, int], Values] | None:
-    """The function from a run held against judgements to the value of each query; None where
+    """The function from a run held against judgements to the value of each query; None if
     ir_measures does not compute the measure here, or writes its name otherwise.
 
     Such measures see ranks and relevance only: each query becomes one list of its judged documents

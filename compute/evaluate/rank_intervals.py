@@ -57,7 +57,7 @@ class Ranking:
     """QUERIES, DATASETS, BOTH or NOTHING."""
     n_datasets: int
     n_queries: int
-    """0 where there are no scores by query."""
+    """0 if there are no scores by query."""
     n_left_out: int
 
 
@@ -71,7 +71,7 @@ def of_scores(
 ) -> Ranking:
     """Rank systems by the mean over datasets of their mean over queries.
 
-    Every dataset has the same systems. `sign` is -1 where less is better. Of FEWEST_DATASETS and
+    Every dataset has the same systems. `sign` is -1 if less is better. Of FEWEST_DATASETS and
     more, datasets are resampled, too: the intervals then refer to datasets like these, else to
     new queries on these. The pairs' intervals are those of maxT over queries on one dataset and
     over datasets where these are drawn, else the bootstrap's. Raises WrongInput for fewer than two

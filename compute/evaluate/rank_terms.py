@@ -25,7 +25,7 @@ class Terms(NamedTuple):
     parts: Callable[[Values], Parts]
     divisor: Callable[["Lists"], float]
     divided_by: str
-    """Name of the divisor; empty where it is 1."""
+    """Name of the divisor; empty if it is 1."""
     has_best: bool = True
     """True if some order of the judged documents is ideal."""
 

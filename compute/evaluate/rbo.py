@@ -24,7 +24,7 @@ def of_shared(
 
     Per shared document `query` (the place of its query, from 0) and `depth`, the rank from which
     on both lists hold it: the lower of its two. Per query the lengths `n_a` and `n_b` of its
-    lists. Returns a value per query: 0 where one list is empty, absent where both are.
+    lists. Returns a value per query: 0 if one list is empty, absent if both are.
     """
     n, short, long = len(n_a), np.minimum(n_a, n_b), np.maximum(n_a, n_b)
     steps = np.arange(1, max(int(long.max(initial=0)), 1) + 1)

@@ -38,7 +38,7 @@ class Explained:
 
     @property
     def value(self) -> float:
-        """The score: the total over the divisor, 0 where that is 0."""
+        """The score: the total over the divisor, 0 if that is 0."""
         return self.total / self.divisor if self.divisor else 0.0
 
     @property

@@ -65,7 +65,7 @@ class Signs:
         return 0 if self.all else 1
 
     def check(self, n_pairs: int, correction: str) -> None:
-        """Raises WrongInput where no pair of the family could be significant."""
+        """Raises WrongInput if no pair of the family could be significant."""
         needed = permutations_needed(n_pairs, correction)
         if self.all:
             if correction in BY_COUNT and 2**self.n < 2 * (needed + 1):

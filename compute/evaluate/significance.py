@@ -221,7 +221,7 @@ class _Family:
     @property
     def effect(self) -> Values:
         """Mean over standard deviation (Cohen's d of paired differences); 0 for equal systems,
-        absent where all queries differ by the same."""
+        absent if all queries differ by the same."""
         return _effect(self.mean, self.spread, self.n)
 
     def t_test(self) -> Values:
@@ -259,7 +259,7 @@ def student(
     """The ends of Student's interval of a mean with this standard error.
 
     The interval of one mean, or of one mean difference, wherever one is shown; those of many pairs
-    together are maxT's. Absent where there is no degree of freedom.
+    together are maxT's. Absent if there is no degree of freedom.
     """
     centre = np.asarray(mean, dtype=np.float64)
     reach = t_reach(level, freedom) * np.asarray(error)

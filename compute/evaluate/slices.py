@@ -5,7 +5,7 @@ its standard error (Welch 1947, two samples of unequal variances). How large tha
 seen when labels are permuted over the queries: exact where labels say nothing of the values, and
 nearly so where only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9).
 The largest over all slices of a key at each deal corrects for their number (maxT, Westfall and
-Young 1993). That a slice's own interval leaves out 0 where that of all queries does not is no
+Young 1993). That a slice's own interval leaves out 0 if that of all queries does not is no
 evidence of an effect (Gelman and Stern 2006).
 """
 
@@ -47,7 +47,7 @@ def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
 def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFrame:
     """value, n, mean, low, high, contrast, p, p_adjusted: `means`, and each slice against the rest.
 
-    `contrast` is the mean inside minus the mean outside. p is absent where there are under FEWEST
+    `contrast` is the mean inside minus the mean outside. p is absent if there are under FEWEST
     queries inside or outside, or no spread; p_adjusted holds for the slices that are tested.
     """
     found = means(values, slices)
@@ -73,7 +73,7 @@ def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
 
     The interval is of 95% over queries like these, of which some would be left out as well: by
     linearisation (Särndal, Swensson and Wretman 1992, section 5.5), with Student's t for the
-    smaller of both groups, kept and left out. Absent where that has fewer than FEWEST queries, and
+    smaller of both groups, kept and left out. Absent if that has fewer than FEWEST queries, and
     [0, 0] where all are kept. It held the true change in 95 to 99% of samples of real scores with
     ten or more queries in that group, and in more with fewer.
     """
@@ -144,7 +144,7 @@ def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
 
 def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
     """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of each.
-    0 where both sides have the same mean, infinite where neither has a spread."""
+    0 if both sides have the same mean, infinite where neither has a spread."""
     n = sizes.sum()
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     inside = _mean_and_error(sums, squares, sizes, both)

@@ -46,7 +46,7 @@ class Lists:
     judged: Numbers
     """(Q, L) How many judged documents of the query gain at least each level."""
     levels: Numbers
-    """(L,) The gains above 0 that judgements give, ascending; 1 where there is none."""
+    """(L,) The gains above 0 that judgements give, ascending; 1 if there is none."""
     n_judged: Numbers
     """(Q,) The judged documents of the query, relevant or not."""
 
@@ -70,7 +70,7 @@ class Lists:
         return np.diff(self.levels, prepend=0)
 
     def cut(self, k: int) -> "Lists":
-        """The first k ranks. Raises WrongInput where fewer are held."""
+        """The first k ranks. Raises WrongInput if fewer are held."""
         if k > self.depth:
             raise WrongInput(f"these lists hold {self.depth} ranks, not {k}: choose a smaller k")
         top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}

@@ -53,7 +53,7 @@ def cross_validated(
 ) -> Tuned:
     """Choose the setting with the best mean on other queries.
 
-    `values`: settings x queries; `bases`: what it is held against x queries; `sign` is -1 where a
+    `values`: settings x queries; `bases`: what it is held against x queries; `sign` is -1 if a
     lower value is better; `parts`: of each query, which weigh the same in a mean. Of settings that
     are equally good the first is chosen. Raises ValueError for fewer than FEWEST queries.
     """
@@ -101,7 +101,7 @@ def carried(means: DataFrame, sign: int = 1) -> DataFrame:
 
     `means`: a row for each dataset, a column for each setting. A row for each dataset on which the
     setting is chosen, a column for each on which it is taken: its own best mean less the mean at
-    that setting, 0 or more (`sign` is -1 where a lower value is better).
+    that setting, 0 or more (`sign` is -1 if a lower value is better).
     """
     good = sign * means.to_numpy(dtype=np.float64)
     best, own = tolerance.best(good), good.max(axis=1)

@@ -60,7 +60,7 @@ def write(
     """Write the figures of all views, then the captions of those that are written.
 
     Returns the number of those that could not be: of each it says why, and writes the others.
-    Raises Missing where nothing is.
+    Raises Missing if nothing is.
     """
     done: Files = {}
     failed = 0

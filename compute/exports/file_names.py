@@ -33,13 +33,13 @@ def slug(words: str) -> str:
 
 
 def dataset(of: Sequence[str], shown: Shown) -> str:
-    """The dataset that something is of; empty where it is of several."""
+    """The dataset that something is of; empty if it is of several."""
     found = str(next((shown[key] for key in OF_DATASETS if key in of and key in shown), ""))
     return "" if found in EVERY else found
 
 
 def printed(shown: Shown) -> str:
-    """The printed table that the numbers come from; empty where they are computed."""
+    """The printed table that the numbers come from; empty if they are computed."""
     return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
 
 

@@ -22,7 +22,7 @@ def css(font: str) -> str:
 
 @cache
 def found(font: str) -> str:
-    """The family that this machine draws with; empty where it cannot be asked."""
+    """The family that this machine draws with; empty if it cannot be asked."""
     *named, generic = FAMILIES[font]
     given = (_family(name) for name in named)
     return next((name for name in given if name in named), "") or _family(generic)

@@ -19,7 +19,7 @@ class Named(NamedTuple):
     key: str
     given: Mapping[str, str] = {}
     of_one: Mapping[str, str] | None = {"dataset": "{}"}
-    """Values of controls for one dataset, whose name is at {}; None where all are shown."""
+    """Values of controls for one dataset, whose name is at {}; None if all are shown."""
 
 
 # The papers print no scores by query, so a single dataset only has an order if it is computed.

@@ -72,7 +72,7 @@ class Results:
         return found
 
     def by_query(self, dataset: str, measure: str = "nDCG@10") -> DataFrame:
-        """Values by query: a column for each system; absent where a measure leaves a query out.
+        """Values by query: a column for each system; absent if a measure leaves a query out.
 
         Raises Missing for a dataset or measure that nothing stored has.
         """
@@ -89,7 +89,7 @@ class Results:
         """Comparison of two systems, with the names of `compute.evaluate.significance`
         `Comparison`: `difference` (A minus B) with its 95% CI `low` to `high`, `p_randomisation`, …
 
-        Raises Missing where fewer than two queries have a value of both.
+        Raises Missing if fewer than two queries have a value of both.
         """
         found = compare_select.tested(self.cursor, [dataset], a, b, measure)
         if found.empty:
@@ -140,7 +140,7 @@ def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Ite
 
     `versions` names earlier runs, such as `bm25@1`, that are to be systems like all others.
 
-    Raises Missing where a home that is named is none, Missing or Unavailable where it cannot be
+    Raises Missing if a home that is named is none, Missing or Unavailable where it cannot be
     read.
     """
     now = settings.load()

@@ -129,7 +129,7 @@ def ship(
 
 
 def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
-    """The parts that show. Raises Unavailable where one of these datasets is damaged."""
+    """The parts that show. Raises Unavailable if one of these datasets is damaged."""
     # Parts are read before they ship: one flipped bit would reach everybody.
     parts = [store.verify(part) if part.dataset in names else part for part in store.parts()]
     damage.refuse(part for part in parts if part.dataset in names)

@@ -132,7 +132,7 @@ def junit(report: Report) -> bytes:
 
 
 def write(content: bytes, path: Path) -> None:
-    """Write a file, replacing an existing one. Raises WrongInput where it cannot be written."""
+    """Write a file, replacing an existing one. Raises WrongInput if it cannot be written."""
     try:
         path.write_bytes(content)
     except OSError as error:

@@ -20,7 +20,7 @@ CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
 def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> dict[str, str]:
     """The ids of the queries of a file that are texts of a dataset's; none where one is an id.
 
-    `known` has query_id and text. White space counts as one blank. Raises WrongInput where some of
+    `known` has query_id and text. White space counts as one blank. Raises WrongInput if some of
     them are texts and others are not, or two queries of the dataset have one text.
     """
     found, ids = [*found], {*known["query_id"]}
@@ -65,7 +65,7 @@ def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
     """The hits with documents instead of their chunks, of which the best ranks, and how many
-    there were; known documents stay. Raises WrongInput where no hit is a chunk."""
+    there were; known documents stay. Raises WrongInput if no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())

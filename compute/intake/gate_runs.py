@@ -199,7 +199,7 @@ def _unanswered(shares: Series) -> list[str]:
 def _ends(
     lists: holes.Lists, sides: Sequence[_Side], measure: Measure
 ) -> tuple[Series | float, ...]:
-    """The joint range of the difference on each query; absent where it cannot be had."""
+    """The joint range of the difference on each query; absent if it cannot be had."""
     deep = min(DEEPEST, *(side.depth for side in sides))
     if measure.formula.gain is None or measure.k is None or measure.k > deep:
         return np.nan, np.nan

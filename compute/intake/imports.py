@@ -68,7 +68,7 @@ def import_dataset(
     runs; `how` is how judgements are read, `files` are the runs; `level` is the least relevance
     that binary measures count from; `called` are the names of the files where they are others than
     on the disk. Nothing needs a judgement; those of a dataset that is stored without any are added
-    to it. Raises WrongInput where nothing or two collections are given, where `split` is not the
+    to it. Raises WrongInput if nothing or two collections are given, where `split` is not the
     one that `name` names or no judgement reaches the level; Conflict for a name of the catalogue,
     or a stored one where it is to be `new`, Unavailable where there is no room for what it unpacks
     to.

@@ -129,7 +129,7 @@ def _digest(file: Path) -> str:
 
 
 def _refuse_taken(store: Store, dataset: str, name: str) -> None:
-    """Raises Conflict where a user's own labels have a key that the training set's would have."""
+    """Raises Conflict if a user's own labels have a key that the training set's would have."""
     labels = store.part(query_labels.KIND, dataset)
     if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
         raise Conflict(

@@ -286,7 +286,7 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     """Ask for every pair that is open, and publish the machine's grades, whatever ends it.
 
-    Pairs without a grade are only asked again with `again`. Raises Unavailable where a limit
+    Pairs without a grade are only asked again with `again`. Raises Unavailable if a limit
     or the server ends it; Conflict without consent, or while another process asks the same.
     """
     check(bench.store, plan)
@@ -460,7 +460,7 @@ class _Asker:
 
 
 def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
-    """The grades of the journal as a part; None where there is none."""
+    """The grades of the journal as a part; None if there is none."""
     plan = ready.plan
     asked = journal.asked(bench.store, plan.dataset, plan.machine)
     rows = journal.grades(asked)
@@ -482,7 +482,7 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
 
 
 def _require_own(store: Store, plan: Plan, identity: str) -> None:
-    """Raises Conflict where other grades took the machine's name during the judging."""
+    """Raises Conflict if other grades took the machine's name during the judging."""
     part = store.part(KIND, plan.dataset, plan.machine)
     about = part.provenance if part else {"form": FORM, "prompt": identity}
     if (about.get("form"), about.get("prompt")) != (FORM, identity):

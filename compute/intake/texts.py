@@ -133,7 +133,7 @@ def _is_known(found: Loaded, content: Content) -> bool:
 
 
 def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
-    """Raises WrongInput where too few of the judged documents are in the corpus."""
+    """Raises WrongInput if too few of the judged documents are in the corpus."""
     judged = content.judgements["doc_id"].nunique()
     there = judged - len(content.count.missing)
     if there < LEAST * judged:

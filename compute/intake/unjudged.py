@@ -48,7 +48,7 @@ class OfRuns(Source):
 
     def all_queries(self) -> DataFrame:
         """query_id, text: the judged queries, else those of any of the runs, as they come; texts
-        that are not known are NA. Raises WrongInput where a file of texts lacks one."""
+        that are not known are NA. Raises WrongInput if a file of texts lacks one."""
         if self.judged:
             known = self.judged.all_queries()
         else:
@@ -155,7 +155,7 @@ class Judged(QrelsOnly):
     def judgements(self) -> DataFrame:
         """New judgements, by query ids even if they name queries by their texts.
 
-        Raises WrongInput where they are of no query that is stored.
+        Raises WrongInput if they are of no query that is stored.
         """
         found, name = super().judgements(), self._loaded.dataset.name
         stored = recompute.read(self._loaded.queries)

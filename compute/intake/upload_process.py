@@ -42,7 +42,7 @@ ELSEWHERE = "choose their dataset, or “A new dataset” to import them under a
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
     """The answers of a process that carries out a request (a row of WANTED) with the files.
 
-    Raises Unavailable where the process ended without its last word.
+    Raises Unavailable if the process ended without its last word.
     """
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about

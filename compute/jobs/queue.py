@@ -61,7 +61,7 @@ class Started:
     """Outcome of a request."""
 
     job: str
-    """The id of the job that does it; empty where nothing is left to do."""
+    """The id of the job that does it; empty if nothing is left to do."""
     joined: bool
     """True if that job was queued or running already."""
     targets: tuple[Target, ...]

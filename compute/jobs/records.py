@@ -35,7 +35,7 @@ class Progress:
     step: str
     done: int
     total: int
-    """0 where it is not known."""
+    """0 if it is not known."""
     unit: str
     """Counted unit, such as documents."""
     rate: float | None

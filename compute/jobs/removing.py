@@ -29,7 +29,7 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
     """The parts that go with a dataset, with the run of a system on it, or a machine's grades.
 
     Those of the collection go with the last dataset that has it. None for a machine that was asked
-    and has no grades. Raises Missing where nothing is stored, Conflict where all of it came with
+    and has no grades. Raises Missing if nothing is stored, Conflict where all of it came with
     the project.
     """
     parts = store.parts(picked=None)

@@ -51,7 +51,7 @@ def running_at(file: Path) -> str:
 def serve(settings: Settings) -> int:
     """Run the dashboard until it is stopped; returns the exit status for the shell.
 
-    Raises Unavailable where it must not listen there; nothing was started then.
+    Raises Unavailable if it must not listen there; nothing was started then.
     """
     listen_address.check(settings, settings.address)
     signed = listen_address.sign_in(settings, listen_address.secrets_files(settings))

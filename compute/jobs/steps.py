@@ -42,7 +42,7 @@ _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
 
 Order = Mapping[str, Any]
-"""step, system, dataset, options and job; the system is empty where a step needs none."""
+"""step, system, dataset, options and job; the system is empty if a step needs none."""
 Answer = Mapping[str, Any]
 """new: whether anything had to be done; of loading also `shards`, made before the next step."""
 

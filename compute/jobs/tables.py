@@ -141,7 +141,7 @@ def rows(settings: Settings, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*t
 
 
 def change(settings: Settings, statement: UpdateBase) -> int:
-    """Change rows; how many that were. Raises Unavailable where the database cannot be used."""
+    """Change rows; how many that were. Raises Unavailable if the database cannot be used."""
     with reaching(settings), state.writing(engine(settings)) as connection:
         return connection.execute(statement).rowcount
 

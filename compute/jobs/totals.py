@@ -24,7 +24,7 @@ class Totals:
     jobs: Mapping[tuple[str, str, str], int]
     """Jobs by (`records.JOB`, `TASK` or `SHARD`), kind and state."""
     longest_wait: float
-    """Seconds since the oldest of those that wait was queued; 0 where none waits."""
+    """Seconds since the oldest of those that wait was queued; 0 if none waits."""
     workers: int
     judgements: Mapping[str, int]
     """Rows of added judgements by source, withdrawals among them."""

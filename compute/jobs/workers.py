@@ -47,7 +47,7 @@ def not_installed() -> list[str]:
 
 
 def alive(settings: Settings) -> list[Worker]:
-    """The workers that are there; empty where none runs."""
+    """The workers that are there; empty if none runs."""
     rows = (row for row in _rows(settings) if not _is_dead(settings, row))
     return [Worker(row.id, row.machine, row.process, row.age / 1000) for row in rows]
 

@@ -239,7 +239,7 @@ class Waiting:
         """Wait until all have ended, and report the progress; the number of shards.
 
         One that was cancelled counts as ended: the step after this makes what is missing. Raises
-        StepFailed where one failed, Stopped when the task is no longer the worker's to do.
+        StepFailed if one failed, Stopped when the task is no longer the worker's to do.
         """
         watch = Watch(self._settings, self._task, self._step)
         watch.begin()

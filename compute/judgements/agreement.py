@@ -113,7 +113,7 @@ def _both(people: DataFrame, machine: DataFrame) -> DataFrame:
 
 
 def _alpha_of(given: Array, level: str) -> dict[str, float]:
-    """`alpha` of grades [pair, person], NaN where a person gave none."""
+    """`alpha` of grades [pair, person], NaN if a person gave none."""
     given = given[(~np.isnan(given)).sum(axis=1) > 1]
     there = ~np.isnan(given)
     grades = np.unique(given[there])
@@ -135,7 +135,7 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
     """The pairs to which people gave different grades, those furthest apart first.
 
     dataset, query_id, doc_id, labels (grade by person), apart (highest less lowest), settled (the
-    grade of the newest adjudication; absent where there is none). Unsettled pairs come first.
+    grade of the newest adjudication; absent if there is none). Unsettled pairs come first.
     """
     standing = _blind(rows, [*sources, ADJUDICATION])
     is_settled = standing["source"] == ADJUDICATION
@@ -161,7 +161,7 @@ def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
 
 
 def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
-    """The grades that stand: a row per pair, a column per person, NaN where there is none."""
+    """The grades that stand: a row per pair, a column per person, NaN if there is none."""
     standing = _blind(rows, [source for source in sources if source != ADJUDICATION])
     standing = standing.astype({"relevance": np.float64})
     return standing.pivot_table("relevance", PAIR, "person", sort=True, observed=True)

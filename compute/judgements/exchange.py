@@ -75,7 +75,7 @@ def exported(
     like a formula have an apostrophe more, which goes again on import: a spreadsheet computes
     nothing. `qrels` (TREC's), `beir` and `json` have one label per pair, by the rule, of pairs
     that are not judged officially; on request the official judgements stand before them. Raises
-    WrongInput where such a file would mix what people judged here with what comes from elsewhere,
+    WrongInput if such a file would mix what people judged here with what comes from elsewhere,
     since it cannot mark it, and for an id that it cannot hold.
     """
     choice = choice or Choice()

@@ -57,7 +57,7 @@ def kappas(people: Values, machine: Values, weights: Values) -> dict[str, float]
     """Cohen's kappa and, by squared distance, the weighted one, each with _low and _high of 95%.
 
     As `agreement.with_machine`, but every pair counts by its weight; percentile bootstrap over the
-    pairs. NaN where one grade explains everything.
+    pairs. NaN if one grade explains everything.
     """
     grades, places = np.unique([people, machine], return_inverse=True)
     n, cell = len(grades), places.reshape(2, -1)

@@ -319,7 +319,7 @@ class _Movement:
     dcg: Values
     """(queries, systems)"""
     inverse: Values
-    """(queries,) 1 over the best DCG@10; 0 where that is 0."""
+    """(queries,) 1 over the best DCG@10; 0 if that is 0."""
     grown: Values
     """(queries,) The best DCG@10 with one more of gain 1."""
     n_judged: int

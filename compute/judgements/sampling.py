@@ -154,7 +154,7 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     """(S, S) The standard errors of differences, on the diagonal of means, that a sample of n of
     these sizes should give; of means only where the sizes were drawn for the scores.
 
-    `shares` (N,): how likely each pair is relevant; 0 or 1 where it is known. With 1/2 for all
+    `shares` (N,): how likely each pair is relevant; 0 or 1 if it is known. With 1/2 for all
     that is not known the errors will hardly be larger. After an earlier sample, the inverse
     squared errors of both add up.
     """
@@ -175,7 +175,7 @@ class Growth:
     frame: Frame
     of: Kind
     shares: Values
-    """(N,) How likely each pair is relevant, by others; 0 or 1 where it was known before."""
+    """(N,) How likely each pair is relevant, by others; 0 or 1 if it was known before."""
     size: Values
     """(N,) Sizes by which pairs are drawn, including the sample's; 0 for pairs known before."""
     n: int
@@ -193,7 +193,7 @@ class Growth:
     def needed(self, reach: Values, wanted: float, stays: Values | float = 0.0) -> int | None:
         """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one.
 
-        `stays`: what of each no judgement moves. None where all that can be drawn is too few.
+        `stays`: what of each no judgement moves. None if all that can be drawn is too few.
         """
 
         def are_enough(more: int) -> bool:

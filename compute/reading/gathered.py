@@ -98,7 +98,7 @@ def table(
 
 
 def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | None:
-    """Nothing where the file is of other parts, or damaged."""
+    """Nothing if the file is of other parts, or damaged."""
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
         file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
         if json_files.parsed(file.schema_arrow.metadata[_MADE]) == of.made_of:

@@ -40,7 +40,7 @@ def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:
 def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Inputs:
     """Inputs of the numbers that a query returned for these parameters.
 
-    Nothing where no row is there. Where its columns do not name the runs, the parameters do: every
+    Nothing if no row is there. Where its columns do not name the runs, the parameters do: every
     system of theirs on every dataset; only the datasets if no system is named.
     """
     if frame.empty or not asked.shows:

@@ -193,7 +193,7 @@ def grades(
     choice: Choice | None = None,
 ) -> DataFrame:
     """query_id, doc_id, left, right: the grades that two sets give to the pairs that either judged,
-    absent where one did not."""
+    absent if one did not."""
     one, other = (
         labels(cursor, dataset, name, choice).rename(columns={"relevance": side})
         for name, side in ((left, "left"), (right, "right"))
@@ -209,7 +209,7 @@ def cursor_of(
     """A connection whose `judgements`, `scores` and `means` are by only this set, as its
     variable `judgement_set` tells code that would read official ones past them.
 
-    Datasets that lack the set have none there. Raises Missing where all do.
+    Datasets that lack the set have none there. Raises Missing if all do.
     """
     with reading.cursor() as cursor:
         stored = [of for of in _datasets(cursor) if of in datasets or not datasets]

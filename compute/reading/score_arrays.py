@@ -25,7 +25,7 @@ class Scores(NamedTuple):
     queries: pa.Array
     """Sorted: those that one of the systems has a value for."""
     values: Values
-    """systems x queries; nan where a system has no value."""
+    """systems x queries; nan if a system has no value."""
 
 
 def of_measure(
@@ -76,7 +76,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _read(file: Path) -> tuple[pa.Array, dict[str, Values]]:
-    """The queries of a part, and by measure their values in the same order; nan where none is."""
+    """The queries of a part, and by measure their values in the same order; nan if none is."""
     names = [_QUERY, "measure", "value"]
     table = pq.read_table(file, columns=names, read_dictionary=names[:2], use_threads=False)
     query, measure = (table[name].combine_chunks() for name in names[:2])

@@ -57,7 +57,7 @@ class Cost:
     """Processes that wanted a processor in the minute before: a busy machine is slower. 0 if this
     process has priority (a real-time policy of Linux, as with `chrt -r 5`).
 
-    0 where this one goes before all of them (a real-time policy of Linux, as `chrt -r 5` gives).
+    0 if this one goes before all of them (a real-time policy of Linux, as `chrt -r 5` gives).
     """
 
 

@@ -51,7 +51,7 @@ def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
 def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], dict[str, Any]]:
     """latency_p50_ms and latency_p95_ms of a run that is searched, and how they were measured.
 
-    Nothing where no query is to be timed; where the system cannot answer single queries, the
+    Nothing if no query is to be timed; where the system cannot answer single queries, the
     second part says why.
     """
     queries = pq.read_table(pair.loaded.queries.path, columns=["query_id", "text"]).to_pandas()

@@ -49,7 +49,7 @@ def names(
 ) -> Names:
     """Names of index and hits; nothing is read or computed.
 
-    Raises Missing where a run that it is made from is neither stored nor of the catalogue.
+    Raises Missing if a run that it is made from is neither stored nor of the catalogue.
     """
     searcher = in_language(searcher, loaded.dataset.language)
     corpus = [documents.fingerprint] if documents else []
@@ -83,7 +83,7 @@ def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored
 
 
 def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stored) -> Part | None:
-    """The stored run of an input, imported or computed, to whatever depth; None where it is to be
+    """The stored run of an input, imported or computed, to whatever depth; None if it is to be
     computed, since there is none or something that it rests on changed.
 
     Raises what `stored` raises where it cannot be computed.
@@ -107,7 +107,7 @@ def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stor
 
 
 def catalogued(name: str) -> System | None:
-    """The system of this name; None where only an imported run has it."""
+    """The system of this name; None if only an imported run has it."""
     try:
         return system(name)
     except WrongInput:
@@ -164,7 +164,7 @@ def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> P
     """The run of a system on a dataset. Raises Missing with the next step.
 
     Runs that ship are cut: they are none for what is made `of` them and ships, too, so that it is
-    whole once it is computed here. Raises Unavailable where its file is damaged.
+    whole once it is computed here. Raises Unavailable if its file is damaged.
     """
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:

@@ -397,7 +397,7 @@ def read(part: Part) -> DataFrame:
 
 
 def subtopics(loaded: Loaded) -> DataFrame | None:
-    """The judgements by subtopic of a stored dataset; None where they are not."""
+    """The judgements by subtopic of a stored dataset; None if they are not."""
     return read(loaded.subtopics) if loaded.subtopics else None
 
 

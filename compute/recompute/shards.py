@@ -81,7 +81,7 @@ def of_counts(loaded: Loaded) -> Work | None:
 def plan(bench: Bench, pair: Pair) -> list[Shard]:
     """The shards that are to be made before the index of a pair is; of a fusion, of its inputs.
 
-    None where the index is here already, the corpus is smaller than two shards, or the system
+    None if the index is here already, the corpus is smaller than two shards, or the system
     cannot be divided.
     """
     if isinstance(pair.searcher, Combiner):
@@ -115,7 +115,7 @@ def _named(work: Work, span: Span) -> str:
 
 
 def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
-    """Make a shard; whether it had to be made. Raises Conflict where the documents are others."""
+    """Make a shard; whether it had to be made. Raises Conflict if the documents are others."""
     if work is None or _named(work, (shard.first, shard.last)) != shard.name:
         changed = work.dataset if work else "the dataset"
         of = f" or {shard.system}" if shard.system else ""
@@ -143,7 +143,7 @@ def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any
 def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
     """The word counts of a dataset from its shards; missing ones are made.
 
-    None where there is no shard at all: then the whole is counted as if nothing were divided.
+    None if there is no shard at all: then the whole is counted as if nothing were divided.
     """
     work = of_counts(loaded)
     wanted = divided(bench, work)

@@ -69,13 +69,13 @@ def _(recipe: Augmentation, bench: Bench, dataset: Dataset) -> Material:
 
 
 def split(bench: Bench, dataset: Dataset, name: str) -> Dataset | None:
-    """Another split of a dataset's collection; None where there is none."""
+    """Another split of a dataset's collection; None if there is none."""
     known = {**DATASETS, **own_datasets(bench.store)}
     return known.get(f"{dataset.collection}/{name}")
 
 
 def stored_documents(bench: Bench, dataset: Dataset) -> tuple[loading.Loaded, Part]:
-    """The dataset, loaded, and its documents. Raises WrongInput where it has none."""
+    """The dataset, loaded, and its documents. Raises WrongInput if it has none."""
     loaded = loading.load(bench, dataset)
     if loaded.documents is None:
         raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")

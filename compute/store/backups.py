@@ -181,7 +181,7 @@ def restore(
     """Make a backup the content of a home that holds nothing, in SQLite or PostgreSQL.
 
     All parts are compared with their SHA-256 before the state is made, by one transaction; until
-    then nothing opens the home. Raises Missing where there is no backup, Conflict for a home that
+    then nothing opens the home. Raises Missing if there is no backup, Conflict for a home that
     holds something, Unavailable for a damaged backup unless `leave_out` (of parts only).
     """
     home, folder = settings.home, folder.resolve()
@@ -236,7 +236,7 @@ def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
     """Assign a home to a state that will be made, so that nobody opens it; the state's identity.
 
     Raises what `refuse` does; it is not asked where the same command was killed before its end.
-    Raises Conflict where there is a state already, unless that is all that command did not say.
+    Raises Conflict if there is a state already, unless that is all that command did not say.
     """
     home = settings.home
     with locked(home / "locks" / "home.lock"):

@@ -68,7 +68,7 @@ class Bucket:
         return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
-        """Mark the place as the state's. Raises Conflict where it is another's.
+        """Mark the place as the state's. Raises Conflict if it is another's.
 
         Of two states that find it free at the same time one has it in the end, so each looks again
         before all that it does.
@@ -84,7 +84,7 @@ class Bucket:
             )
 
     def put(self, file: Path, name: str) -> None:
-        """Upload a whole file. Raises Unavailable where it does not arrive so."""
+        """Upload a whole file. Raises Unavailable if it does not arrive so."""
         self.claim()
         with file.open("rb") as source:
             self._send(name, iter(lambda: source.read(_BLOCK), b""))
@@ -96,7 +96,7 @@ class Bucket:
     def get(self, name: str, file: Path, sha256: str = "") -> str:
         """Download an object to a file; its damage, if any: then there is no file.
 
-        Raises Unavailable where the bucket does not answer, or is not the state's.
+        Raises Unavailable if the bucket does not answer, or is not the state's.
         """
         make_folder(file.parent)
         found = hashlib.sha256()
@@ -145,7 +145,7 @@ class Bucket:
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
 
     def _mark(self) -> str:
-        """The identity of the state whose parts are here; empty where there are none."""
+        """The identity of the state whose parts are here; empty if there are none."""
         try:
             return b"".join(self._blocks(_MARK)).decode("utf-8", "replace")
         except (FileNotFoundError, _Different):

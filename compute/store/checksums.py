@@ -98,10 +98,10 @@ class Checksums:
 
 
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
-    """The stamp and SHA-256 of a file; None where it is lost.
+    """The stamp and SHA-256 of a file; None if it is lost.
 
     With `is_new` nothing is known of it yet: it is read as Parquet too, and `UNREADABLE` takes the
-    place of the SHA-256 of what is no whole file. Raises OSError where the disk fails.
+    place of the SHA-256 of what is no whole file. Raises OSError if the disk fails.
     """
     try:
         with path.open("rb") as file:

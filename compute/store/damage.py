@@ -75,7 +75,7 @@ def told(parts: Iterable[Part]) -> list[str]:
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
     """The live part of an identity, its content verified once for each machine.
 
-    Raises Missing where there is none, Unavailable where it is damaged.
+    Raises Missing if there is none, Unavailable where it is damaged.
     """
     found = [store.verify(part) for part in store.parts(kind, dataset, system)]
     if not found:
@@ -105,7 +105,7 @@ def _run(dataset: str, system: str) -> str:
 
 
 def refuse(parts: Iterable[Part]) -> None:
-    """Raises Unavailable where one of the parts is damaged."""
+    """Raises Unavailable if one of the parts is damaged."""
     for part in parts:
         if part.damage:
             raise Unavailable(said(part))

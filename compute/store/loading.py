@@ -68,7 +68,7 @@ def load(
 ) -> Loaded:
     """The dataset as parts; read from its source only if that changed since.
 
-    An imported dataset stays usable when its source is gone. Raises Missing where it cannot
+    An imported dataset stays usable when its source is gone. Raises Missing if it cannot
     be found at all, WrongInput with file and line where it is broken; Conflict where it is to be
     `new` and its name is taken, by the moment that it is published.
     """
@@ -180,7 +180,7 @@ def publish(
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
 
     `command` makes it again where that is another than the dataset's own.
-    Raises Conflict where the source changed meanwhile.
+    Raises Conflict if the source changed meanwhile.
     """
     count = content.count
     about = provenance.record(

@@ -55,7 +55,7 @@ def parts_file(home: Path) -> Path:
 def check(
     home: Path, marks: Marks, identity: str, listed: Callable[[], set[str]], where: str
 ) -> None:
-    """Raises Conflict where a home or its parts belong to another state than the one at `where`.
+    """Raises Conflict if a home or its parts belong to another state than the one at `where`.
 
     That has an `identity`, none if it is new or of an older format, and has `listed` these parts.
     Unmarked parts belong to it if it lists any of them.

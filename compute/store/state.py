@@ -230,7 +230,7 @@ def copy_rows(source: Connection, target: Connection) -> None:
 def make_of(source: Connection, engine: Engine, name: str) -> None:
     """Make a new state of the rows of `source`, its identity `name`, in one transaction.
 
-    Raises Conflict where there is a state already.
+    Raises Conflict if there is a state already.
     """
     with writing(engine) as connection:
         if inspect(connection).has_table(identity.name):
@@ -255,7 +255,7 @@ def count(connection: Connection, counter: str, by: int = 1) -> int:
 
 
 def counted(connection: Connection, counter: str) -> int:
-    """The value of a counter. Raises Unavailable where it is lost."""
+    """The value of a counter. Raises Unavailable if it is lost."""
     statement = select(counters.c.value).where(counters.c.name == counter)
     value = connection.execute(statement).scalar_one_or_none()
     if not isinstance(value, int):
@@ -423,7 +423,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _name_damage(context: ExceptionContext) -> None:
-    """Raises Unavailable where SQLite finds its file damaged."""
+    """Raises Unavailable if SQLite finds its file damaged."""
     error = context.original_exception
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if context.engine and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

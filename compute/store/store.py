@@ -54,7 +54,7 @@ class Part:
     kind: str
     dataset: str
     system: str
-    """Canonical name; empty where a part belongs to no system."""
+    """Canonical name; empty if a part belongs to no system."""
     fingerprint: str
     file: Path
     """Path of the file, also while it is only in the bucket."""
@@ -66,7 +66,7 @@ class Part:
     job: str
     shipped: bool = False
     sha256: str = ""
-    """SHA-256 of the file; empty where it is unknown, as at first for the parts of an old home."""
+    """SHA-256 of the file; empty if it is unknown, as at first for the parts of an old home."""
     sha256_as: str = "written"
     """`written`, or `found` where it was computed of a file that lay there."""
     damage: str = ""
@@ -76,7 +76,7 @@ class Part:
 
     @property
     def path(self) -> Path:
-        """The file, once it has come from the bucket. Raises Unavailable where it does not."""
+        """The file, once it has come from the bucket. Raises Unavailable if it does not."""
         if self.bucket and not self.file.exists() and (damage := self.fetch()):
             raise Unavailable(f"{self.name} in {self.bucket.address} is {damage}")
         return self.file
@@ -238,7 +238,7 @@ class Store:
         return [part for part in looked_at if not part.version_of or part.system in picked]
 
     def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
-        """`parts`, once all files have come. Raises Unavailable where the bucket is away."""
+        """`parts`, once all files have come. Raises Unavailable if the bucket is away."""
         parts = self.parts(version=version, picked=picked)
         return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
 
@@ -257,7 +257,7 @@ class Store:
         return bool(found)
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
-        """The live part of an identity; None where its file is damaged, too."""
+        """The live part of an identity; None if its file is damaged, too."""
         found = self.parts(kind, dataset, system)
         return found[0] if found and not found[0].damage else None
 

@@ -45,7 +45,7 @@ class System:
     name: str
     """The canonical name."""
     search: Method | None = None
-    """None where nothing here runs it: `status` says why."""
+    """None if nothing here runs it: `status` says why."""
     recipe: Recipe | None = None
     """Training recipe. A row with a recipe runs as NAME[DATASET], once it is trained on that."""
     inputs: tuple[str, ...] = ()

@@ -112,7 +112,7 @@ class Checkpoint:
     def folder(self) -> Path:
         """The folder of the model, downloaded first where it must be; its weights verified.
 
-        Raises Unavailable where it cannot be had or is not the pinned one.
+        Raises Unavailable if it cannot be had or is not the pinned one.
         """
         if self.is_local:
             folder = self._local()
@@ -153,7 +153,7 @@ class Checkpoint:
             )
 
     def _cached(self) -> Path | None:
-        """Its folder in the hub's cache, with weights; None where it is not there whole."""
+        """Its folder in the hub's cache, with weights; None if it is not there whole."""
         from huggingface_hub import constants
 
         # A closer look loads the hub's whole client, even to list systems.

@@ -129,7 +129,7 @@ def _title(name: names.Name, inputs: Sequence[str]) -> str:
 def input_name(name: names.Name) -> str:
     """The canonical name of a system whose run is imported; that of an imported run as it is.
 
-    Raises WrongInput where the name has brackets and no system of the catalogue has it.
+    Raises WrongInput if the name has brackets and no system of the catalogue has it.
     """
     plain = str(name) == name.base
     if plain and name.base not in SYSTEMS and name.base not in FAMILIES:

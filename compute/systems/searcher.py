@@ -40,7 +40,7 @@ class Request:
 
     @property
     def texts(self) -> list[str]:
-        """The text of each query, empty where none is known."""
+        """The text of each query, empty if none is known."""
         return self.queries["text"].fillna("").tolist()
 
 
@@ -132,7 +132,7 @@ class Approximate(Protocol):
     def recall(self, folder: Path, settings: Settings) -> float | None:
         """The share of the exact first 100 that it finds, mean over queries made up of documents.
 
-        It depends on how the index is searched, not on the index alone. None where the search is
+        It depends on how the index is searched, not on the index alone. None if the search is
         exact, or the index is one of an earlier version.
         """
         ...

@@ -101,7 +101,7 @@ def packed(folder: Path) -> Iterator[pa.RecordBatch]:
 
 
 def unpack(part: Part, folder: Path) -> None:
-    """Write the files of a model into a folder. Raises WrongInput where its content changed."""
+    """Write the files of a model into a folder. Raises WrongInput if its content changed."""
     for batch in parquet_files.batches(part.path, _SCHEMA.names, 1):
         row = batch.to_pylist()[0]
         name = PurePosixPath(row["file"])

@@ -66,7 +66,7 @@ def _bounds(cursor: DuckDBPyConnection, chosen: Mapping[str, str], measure: str)
 
 
 def _check_depth(runs: DataFrame, measure: str) -> None:
-    """Raises WrongInput where a measure cuts deeper than the list of a run is kept."""
+    """Raises WrongInput if a measure cuts deeper than the list of a run is kept."""
     deep = measures.parse(measure).k or 0
     for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
         if deep > depth:

@@ -98,7 +98,7 @@ def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
 
 
 def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
-    """Raises Missing where a dataset, or unless one is named any, has runs and no judgement."""
+    """Raises Missing if a dataset, or unless one is named any, has runs and no judgement."""
     found = catalogue.unjudged(cursor)["dataset"].tolist()
     if found and dataset in ("", *found):
         raise Missing(next_steps.without_judgements(dataset or found[0]))

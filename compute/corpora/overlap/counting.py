@@ -188,7 +188,7 @@ def count(
     """Count the uni- and bigrams and the word pieces of a corpus, and publish them.
 
     What was counted in `pieces` is merged. Whether there was anything to do. Raises WrongInput
-    where there are no documents.
+    if there are no documents.
     """
     dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
     if documents is None or lengths is None:

@@ -81,7 +81,7 @@ def _said(text: str | None) -> bool:
 
 
 def _number(text: str | None) -> float | None:
-    """None where it is no finite number."""
+    """None if it is no finite number."""
     if text is None:
         return None
     if found := WHOLE.fullmatch(text.strip()):

@@ -146,7 +146,7 @@ class Held:
 
     @property
     def kind(self) -> str:
-        """`run`, `qrels` or both; empty where nothing says which."""
+        """`run`, `qrels` or both; empty if nothing says which."""
         names = {"run": self.run, "qrels": self.judged}
         return " and ".join(name for name, rows in names.items() if rows is not None)
 
@@ -175,7 +175,7 @@ class Held:
     def as_run(self) -> pa.Table:
         """query_id (a dictionary), doc_id, score; rank and tag where there are; and line.
 
-        Raises WrongInput where it holds no run, or nothing says that it does.
+        Raises WrongInput if it holds no run, or nothing says that it does.
         """
         if self.run is None:
             raise WrongInput(f"{self.file}: {self._refused(RUN)}")
@@ -196,7 +196,7 @@ class Held:
     def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
         """query_id, doc_id, relevance, line, and how grades were made of something else.
 
-        With `nulls` a grade may be absent. Raises WrongInput where it holds no judgements.
+        With `nulls` a grade may be absent. Raises WrongInput if it holds no judgements.
         """
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:

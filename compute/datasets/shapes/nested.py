@@ -202,7 +202,7 @@ class _Found:
         self.lists[role] += [(part, query, doc, number, line) for doc, number in rows]
 
     def _documents(self, documents: Any, place: _Place, query: str) -> Iterator[tuple[str, Any]]:
-        """Each document with its number; None where it has none."""
+        """Each document with its number; None if it has none."""
         role, part, line = place
         if isinstance(documents, dict):
             yield from documents.items()

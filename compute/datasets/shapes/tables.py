@@ -92,7 +92,7 @@ def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) ->
 
 
 def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | None:
-    """None where a row is wrong, and where no quote opens a cell that may have several lines."""
+    """None if a row is wrong, and where no quote opens a cell that may have several lines."""
     content = compressed.content(path)
     if b'"' not in content:
         return None

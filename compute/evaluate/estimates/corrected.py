@@ -177,7 +177,7 @@ def expansions(batches: Sequence[Batch], judged: Flags) -> Values:
 
 
 def levels_of(grades: Values) -> Values:
-    """The grades above 0 that occur; 1 where none does."""
+    """The grades above 0 that occur; 1 if none does."""
     found = np.unique(grades[grades > 0])
     return found if len(found) else np.ones(1)
 

@@ -29,7 +29,7 @@ class Frame:
     query: Counts
     """(N,) Number of the query."""
     rank: Counts
-    """(N, S) From 1, as deep as the lists go; 0 where the system has not retrieved the pair."""
+    """(N, S) From 1, as deep as the lists go; 0 if the system has not retrieved the pair."""
     depth: int
     """Depth of the frame; documents that are deeper in every list are not in it."""
 
@@ -73,7 +73,7 @@ class Frame:
         return pd.MultiIndex.from_frame(self.pairs)
 
     def grades(self, judgements: DataFrame) -> Values:
-        """(N,) The relevance, at least 0, of query_id, doc_id, relevance; NaN where not judged."""
+        """(N,) The relevance, at least 0, of query_id, doc_id, relevance; NaN if not judged."""
         rows, found = self.rows(judgements), np.full(self.n, np.nan)
         relevance = judgements["relevance"].to_numpy(np.float64).clip(min=0)
         found[rows[rows >= 0]] = relevance[rows >= 0]

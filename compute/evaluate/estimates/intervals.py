@@ -56,7 +56,7 @@ class Estimates:
     freedom: Values
     """(S, S) Degrees of freedom that each of them is known with."""
     skew: Values
-    """(S, S) Of the errors of differences (a - b), on the diagonal of means: above 0 where the
+    """(S, S) Of the errors of differences (a - b), on the diagonal of means: above 0 if the
     sample rather misses what is rare than what is common, so that intervals reach farther up."""
     low: Values
     """(S, S) The least and the most that pairs nobody judges can add to the difference of two

@@ -242,7 +242,7 @@ def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: 
 
 
 def ratio(part: Values, whole: Values) -> Values:
-    """part / whole, 0 where whole is 0: a query without a relevant document."""
+    """part / whole, 0 if whole is 0: a query without a relevant document."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 

@@ -22,7 +22,7 @@ def hole(lists: Lists, k: int) -> Series:
 
 
 def hole_by_query(lists: Lists, k: int) -> Values:
-    """(S, Q) Hole@k of each query; nan where the list is empty."""
+    """(S, Q) Hole@k of each query; nan if the list is empty."""
     top = lists.cut(k)
     return _answered(top, top.holes.sum(axis=2) / top.filled.sum(axis=2).clip(1))
 

@@ -125,7 +125,7 @@ def _chance(p: float) -> str:
 
 
 def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
-    """The queries of a dataset in their order, and how many a piece of `lists` has; None where no
+    """The queries of a dataset in their order, and how many a piece of `lists` has; None if no
     list is stored."""
     rows = ask.rows(_QUERIES, dataset=dataset.name)
     if rows.empty:

@@ -108,7 +108,7 @@ def _replace(target: Path, site: Path, old: Path) -> None:
 
 
 def _check(target: Path) -> None:
-    """Raise WrongInput where a folder holds anything that no site of ours put there."""
+    """Raise WrongInput if a folder holds anything that no site of ours put there."""
     if not target.is_dir() or not any(target.iterdir()):
         return
     told, known = printable(str(target)), set[str]()

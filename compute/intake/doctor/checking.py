@@ -32,7 +32,7 @@ def check(
     file as a run or qrels, in whichever of the shapes that are read; these are held against the ids
     of a dataset, if one is given. What is none of them is reported as unreadable, and so is a
     packed file that unpacks to more than there is room for, in memory and in the home folder, if
-    one is given. Raises Missing where nothing lies at the path.
+    one is given. Raises Missing if nothing lies at the path.
     """
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
@@ -98,7 +98,7 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 def files(paths: Iterable[Path]) -> list[Path]:
     """The paths, with a folder that is not a BEIR one as the files in it, by name.
 
-    Hidden files and inner folders are passed over. Raises Missing where nothing lies at a path.
+    Hidden files and inner folders are passed over. Raises Missing if nothing lies at a path.
     """
     found: list[Path] = []
     for path in paths:

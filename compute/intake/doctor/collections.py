@@ -25,7 +25,7 @@ _ASIDE = "this split cannot be imported until this is fixed; test can"
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
     """Count the content of each dataset and split, and report its faults.
 
-    Raises WrongInput where there is none.
+    Raises WrongInput if there is none.
     """
     roots = files.roots()
     if not roots:

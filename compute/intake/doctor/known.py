@@ -22,15 +22,15 @@ class Known:
     query_ids: pa.ChunkedArray
     """Large strings: the queries of the split."""
     doc_ids: pa.ChunkedArray | None = None
-    """Large strings: the documents of the collection; None where they cannot be had."""
+    """Large strings: the documents of the collection; None if they cannot be had."""
     drop_self: bool | None = False
     """True if documents whose id equals the query's are dropped; None if unknown."""
     depth: int = 1000
     """Hits kept per query."""
     texts: DataFrame | None = None
-    """query_id and text of the queries; None where not known."""
+    """query_id and text of the queries; None if not known."""
     judged: pa.Table | None = None
-    """query_id, doc_id (large strings) and relevance of the judgements; None where not known."""
+    """query_id, doc_id (large strings) and relevance of the judgements; None if not known."""
 
     def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
         """Rows of a file by the ids of queries that it calls by their texts, and of documents where

@@ -42,7 +42,7 @@ class _Lines:
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """NaN where it is no number."""
+        """NaN if it is no number."""
         ranks = _codes(self.table["rank"])
         values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
         return values[ranks.indices.to_numpy()]

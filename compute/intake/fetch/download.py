@@ -158,7 +158,7 @@ def _add(
     patience: Patience,
     progress: Progress,
 ) -> None:
-    """Write the body to the part. Raises Cut where it breaks off."""
+    """Write the body to the part. Raises Cut if it breaks off."""
     if response.headers.get("Content-Encoding", "identity") != "identity":
         part.clear()
         raise Unavailable(

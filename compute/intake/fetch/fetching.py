@@ -37,7 +37,7 @@ def fetch(
     """Download the archive of a dataset into the datasets folder; an existing one stays, unless
     `again`.
 
-    An interrupted fetch resumes where it stopped. Raises Unavailable where it cannot be had, with
+    An interrupted fetch resumes where it stopped. Raises Unavailable if it cannot be had, with
     the address and where to put it by hand; WrongInput for a file that is not what it should be;
     Conflict while another process fetches the same.
     """

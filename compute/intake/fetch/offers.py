@@ -36,13 +36,13 @@ class Offer:
     address: str
     """Address of the archive, or of its owner."""
     size: int | None
-    """Bytes to fetch; None where nobody says."""
+    """Bytes to fetch; None if nobody says."""
     obstacle: str
     """Obstacle and next step in one sentence; empty if it can be fetched."""
 
     @property
     def n_documents(self) -> int | None:
-        """Documents as printed; None where they are not."""
+        """Documents as printed; None if they are not."""
         return self.rows[0].n_documents
 
 
@@ -76,7 +76,7 @@ OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
 
 
 def offer(row: Dataset) -> Offer:
-    """The archive that brings a dataset. Raises WrongInput where none could, Unavailable with the
+    """The archive that brings a dataset. Raises WrongInput if none could, Unavailable with the
     reason where it is not offered."""
     if row.group == "PyDocs":
         raise WrongInput(

@@ -103,7 +103,7 @@ class Endpoint:
     def __init__(self, settings: Settings, answer: int = LONGEST_ANSWER) -> None:
         """With room for an answer of this many tokens.
 
-        Raises Unavailable where the package is not installed, WrongInput for bad settings."""
+        Raises Unavailable if the package is not installed, WrongInput for bad settings."""
         self.address = address(settings)
         self._key = settings.judge_key or _NO_KEY
         if not re.fullmatch(r"[\x21-\x7e]+", self._key):
@@ -131,7 +131,7 @@ class Endpoint:
         self._parameters: dict[str, int] = {"temperature": 0, "max_tokens": answer}
 
     def ask(self, messages: Sequence[Message]) -> Reply:
-        """The answer. Raises Busy, Refused, or Unavailable where asking on makes no sense."""
+        """The answer. Raises Busy, Refused, or Unavailable if asking on makes no sense."""
         wanted: Any = list(messages)
         parameters: Any = self._parameters
         try:

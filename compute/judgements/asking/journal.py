@@ -112,7 +112,7 @@ class Journal:
     def begin(self, pair: tuple[str, str], tokens: int, limits: Spent) -> str:
         """Note a request that may take this many tokens, before it is sent; its id.
 
-        Raises Conflict where the texts may not go there (any more), Unavailable where it would
+        Raises Conflict if the texts may not go there (any more), Unavailable where it would
         pass a limit.
         """
         job, dataset = self._about["job"], self._about["dataset"]
@@ -227,7 +227,7 @@ def machines(store: Store, dataset: str) -> set[str]:
 def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterator[None]:
     """Keep other processes from asking a machine about a dataset while the body runs.
 
-    Raises Conflict where one does, and still does after this many seconds.
+    Raises Conflict if one does, and still does after this many seconds.
     """
     name = "judge-" + hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
     file = store.home / "locks" / f"{name}.lock"

@@ -117,7 +117,7 @@ def estimated(
 def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
-    """The estimates of the first n pairs, as if no later one were judged; None where the sample has
+    """The estimates of the first n pairs, as if no later one were judged; None if the sample has
     not come so far, or has several batches. Raises as `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
@@ -162,7 +162,7 @@ def by_machine(
     """The measure if an LLM's grades were the truth, and ungraded documents not relevant.
 
     Neither official judgements nor people's count; `judgements` tell which grades there are.
-    Raises WrongInput where it graded no pair of the frame.
+    Raises WrongInput if it graded no pair of the frame.
     """
     grades = frame.grades(machine)
     if np.isnan(grades).all():
@@ -222,7 +222,7 @@ def _within(
     frame: Frame, batches: Sequence[Drawn], numbers: Sequence[int]
 ) -> list[tuple[Drawn, Order, int]]:
     """The batches that were drawn from this frame or a part of it, each with its order there and
-    its number of pairs in the sample, of `counted`. Raises Missing where the newest was not."""
+    its number of pairs in the sample, of `counted`. Raises Missing if the newest was not."""
     found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
     for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
         try:

@@ -53,7 +53,7 @@ def parsed(text: str) -> Grades:
 
 
 def keys(grades: Sequence[tuple[int, str]]) -> list[str]:
-    """The key of each grade: its number, or their places from 1 where one has no key."""
+    """The key of each grade: its number, or their places from 1 if one has no key."""
     numbers = [str(relevance) for relevance, _ in grades]
     if all(len(number) == 1 for number in numbers):
         return numbers

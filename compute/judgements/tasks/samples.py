@@ -81,7 +81,7 @@ class Drawn:
     def order(self, frame: Frame) -> sampling.Order:
         """The order over the rows of a frame of these systems, or of more.
 
-        Raises Missing where it was drawn from another.
+        Raises Missing if it was drawn from another.
         """
         parts = (frame.part(self.systems, answered=answered) for answered in (False, True))
         own = next((part for part in parts if part.identity == self.frame), None)
@@ -98,7 +98,7 @@ class Drawn:
 
 
 def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth: int) -> None:
-    """Raises WrongInput where a sampled task cannot be made so."""
+    """Raises WrongInput if a sampled task cannot be made so."""
     if measure not in MEASURES:
         raise WrongInput(f"no estimates of {measure!r}; known: {', '.join(MEASURES)}")
     if goal not in sampling.GOALS:
@@ -134,7 +134,7 @@ def draw(
     """A batch from the unknown pairs: the grades (N,), NaN if not judged.
 
     The chances follow what those grades predict, as they are before the draw. Raises WrongInput
-    where no pair is left to judge for the goal.
+    if no pair is left to judge for the goal.
     """
     judged = ~np.isnan(known)
     size = _sizes(frame, asked, known, shares_of(frame, asked, known))

@@ -132,7 +132,7 @@ class Official:
     judgements: pa.Table
     """query_id, doc_id, relevance."""
     scored: Scored | None
-    """None where nothing is."""
+    """None if nothing is."""
     asked: frozenset[str]
     """The queries that are scored once something is judged for them."""
 

@@ -66,7 +66,7 @@ _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array(
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of a dataset: one value per system, measure and query, NaN where there is none."""
+    """The scores of a dataset: one value per system, measure and query, NaN if there is none."""
 
     systems: list[str]
     measures: list[str]
@@ -150,7 +150,7 @@ class Scored:
 def official(
     live: Iterable[Part], cursor: DuckDBPyConnection, dataset: str, anew: Sequence[str] = ()
 ) -> Scored | None:
-    """The published scores of a dataset, of these parts; None where there are none.
+    """The published scores of a dataset, of these parts; None if there are none.
 
     The cursor's relation `judged` has its official judgements. Measures of `rescored`
     replace those that were scored: their values are for `rescore` to fill, of all queries.
@@ -358,7 +358,7 @@ def _number(
 
 
 def _mean(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The mean of the chosen values over queries; NaN where none is chosen."""
+    """The mean of the chosen values over queries; NaN if none is chosen."""
     number = chosen.sum(axis=2)
     total = values.sum(axis=2, where=chosen)
     return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)

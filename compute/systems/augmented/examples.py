@@ -63,7 +63,7 @@ class Pairs:
 
 
 def read(material: Material, hard_from: int, progress: Progress) -> Examples:
-    """The examples of a material. Raises WrongInput where no query has a relevant document."""
+    """The examples of a material. Raises WrongInput if no query has a relevant document."""
     table = {name: pq.read_table(material.path(name)).to_pandas() for name in _frames(material)}
     hits = pq.read_table(material.path("hits"), columns=["query_id", "doc_id", "rank"]).to_pandas()
     kept = _kept(material.path("documents"), [*_judged(table)], hits)

@@ -188,7 +188,7 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
     """Search an index one query at a time; `options` are SearchCollection's own.
 
     The child loads everything before this yields, and ends with the block or with the caller.
-    Raises Unavailable where it cannot, with the end of the log kept in the home folder.
+    Raises Unavailable if it cannot, with the end of the log kept in the home folder.
     """
     _check_memory(settings)
     with (

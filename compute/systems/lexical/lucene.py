@@ -105,7 +105,7 @@ def index(
 ) -> dict[str, Any]:
     """documents, indexed and empty (counts): Lucene's index in `folder/lucene`, or another name.
 
-    `options` name the class of the collection and how it is indexed. Raises Unavailable where
+    `options` name the class of the collection and how it is indexed. Raises Unavailable if
     Anserini does not account for `total` documents.
     """
     counts: dict[str, int] = {}

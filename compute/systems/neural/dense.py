@@ -118,7 +118,7 @@ class Dense(OfCheckpoint, Embedding):
         return vectors
 
     def _fit(self, model: "SentenceTransformer") -> None:
-        """Cut as asked. Raises WrongInput where the model pools otherwise or is too short."""
+        """Cut as asked. Raises WrongInput if the model pools otherwise or is too short."""
         found = [getattr(module, "pooling_mode", "") for module in model]
         pooling = next(filter(None, found), "")
         if self.pooling and pooling != self.pooling:
@@ -129,7 +129,7 @@ class Dense(OfCheckpoint, Embedding):
         model.max_seq_length = self.max_length or own
 
     def _similarity(self, folder: Path) -> str:
-        """Raises WrongInput where the model says another than the row, or one that is not here."""
+        """Raises WrongInput if the model says another than the row, or one that is not here."""
         file = folder / "config_sentence_transformers.json"
         about = json_files.read(file) if file.is_file() else {}
         says = about.get("similarity_fn_name") or ""
@@ -143,7 +143,7 @@ class Dense(OfCheckpoint, Embedding):
 
 
 def loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
-    """The model in a folder, on the CPU. Raises Unavailable where it does not load."""
+    """The model in a folder, on the CPU. Raises Unavailable if it does not load."""
     torch_on(settings)
     from sentence_transformers import SentenceTransformer
 

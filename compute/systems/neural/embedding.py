@@ -181,7 +181,7 @@ class Embedding(ABC):
         return vectors.recall(found, exact) if exact.size else None
 
     def _finite(self, rows: np.ndarray, of: str) -> np.ndarray:
-        """The rows as they are stored. Raises WrongInput where one has no number to compare by."""
+        """The rows as they are stored. Raises WrongInput if one has no number to compare by."""
         if not np.isfinite(rows).all():
             raise WrongInput(f"the vector of {of} is not of finite numbers: try another model")
         with np.errstate(over="ignore"):
@@ -249,7 +249,7 @@ class Embedding(ABC):
         return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
 
     def _require(self, folder: Path) -> None:
-        """Raises Unavailable where a file of the index is lost: less would be found, or nothing."""
+        """Raises Unavailable if a file of the index is lost: less would be found, or nothing."""
         facts = folder / _FACTS
         if not facts.exists() or not json_files.read(facts)["documents"]:
             return

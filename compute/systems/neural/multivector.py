@@ -31,7 +31,7 @@ def load(
     A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) as it was trained:
     its markers, its query padded with masks to `query_length`, its list of tokens left out. Any
     other encoder gives the unit vectors of its last layer, without those of the special tokens
-    around a text (such as [CLS] and [SEP]): they stand for no word. Raises Unavailable where it
+    around a text (such as [CLS] and [SEP]): they stand for no word. Raises Unavailable if it
     does not load, WrongInput for a length that the model has no positions for.
     """
     torch_on(settings)

@@ -93,7 +93,7 @@ class Layout:
         """Raise Unavailable unless this many vectors can be indexed in this many bytes of memory; 0
         is no limit.
 
-        Raises WrongInput where `pq` does not divide the dimensions, Unavailable where the index
+        Raises WrongInput if `pq` does not divide the dimensions, Unavailable where the index
         would need more, by an estimate.
         """
         if self.pq and dimensions % self.pq:

@@ -44,7 +44,7 @@ def loading(folder: Path | str) -> Iterator[None]:
 def whole_model(kind: Any, folder: str, what: str) -> Any:
     """The model in `folder` as class `kind` of transformers, ready to compute.
 
-    Raises Unavailable where it does not load, WrongInput where weights of its own head are missing:
+    Raises Unavailable if it does not load, WrongInput where weights of its own head are missing:
     transformers would make them up. `what` says what it should be.
     """
     with loading(folder):
@@ -58,7 +58,7 @@ def whole_model(kind: Any, folder: str, what: str) -> Any:
 
 
 def tokenizer_of(folder: str) -> Any:
-    """The tokenizer that lies in `folder`. Raises Unavailable where it does not load."""
+    """The tokenizer that lies in `folder`. Raises Unavailable if it does not load."""
     from transformers import AutoTokenizer
 
     with loading(folder):
@@ -81,7 +81,7 @@ def positions(config: Any) -> int | None:
 
 
 def refuse_longer(config: Any, model: str, length: int) -> None:
-    """Raises WrongInput where the model has no positions for texts of this many word pieces."""
+    """Raises WrongInput if the model has no positions for texts of this many word pieces."""
     most = positions(config)
     if most is not None and length > most:
         raise WrongInput(f"{model} reads {most} word pieces: max_length must be that or less")

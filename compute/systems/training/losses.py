@@ -31,7 +31,7 @@ def begin(place: Path, about: Mapping[str, Any]) -> None:
 
 
 def under_way(settings: Settings, system: str) -> DataFrame:
-    """step, total, seconds, name, value of the training of a system; empty where none is begun."""
+    """step, total, seconds, name, value of the training of a system; empty if none is begun."""
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
             found = json_files.parsed(file.read_text("utf-8"))["system"] == system

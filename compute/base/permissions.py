@@ -40,7 +40,7 @@ def private() -> Iterator[None]:
 def usual(*paths: Path) -> None:
     """Give files and folders outside the home the permissions that this person's others get.
 
-    What is not there, or is somebody else's, stays as it is.
+    Missing files, and those of other accounts, are left alone.
     """
     for path in paths:
         if (path.is_file() or path.is_dir()) and path.stat().st_uid == os.geteuid():

@@ -19,7 +19,7 @@ from compute.evaluate.significance import NEAR, least, student
 
 Values = NDArray[np.float64]
 FEWEST = 5
-"""Queries inside and outside from which on a contrast is tested: few say little of their spread."""
+"""Fewest queries inside and outside for a test of a contrast: fewer do not show their spread."""
 DEALS = 2_000
 """Permutations of the labels; p is at least 1 in this many."""
 MANY, ENOUGH = 20_000, 500

@@ -80,7 +80,7 @@ def cross_validated(
 def _chosen(
     weighted: Values, share: Values, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The setting that each fold has from the others, and the fold of each query."""
+    """The setting chosen for each fold on the other folds, and the fold of each query."""
     fold = random.permutation(len(share)) % FOLDS
     member = fold[:, None] == np.arange(FOLDS)
     elsewhere = (weighted.sum(1, keepdims=True) - weighted @ member) / (1 - share @ member)

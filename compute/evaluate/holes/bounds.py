@@ -16,8 +16,8 @@ holes with the largest weights have the highest grades. So the score is at most
     (F + sum_j s_j W(c_j)) / sum_j s_j D(J_j + c_j)        m >= c_1 >= c_2 >= ... >= 0
 
 with F the gains of the judged documents, s_j the step from level j - 1 to j, W(c) the sum of the
-c largest weights, J_j the judged documents that reach level j and D what a best order makes of
-them. Dinkelbach (1967): a ratio N/D is at most t where N - t D is nowhere above 0, and that falls
+c largest weights, J_j the judged documents that reach level j and D the value of the ideal
+order. Dinkelbach (1967): a ratio N/D is at most t where N - t D is nowhere above 0, and that falls
 into one choice of c_j per level. As D is concave and J_j falls with j, the choices are in order
 for t >= 0. A largest ratio below 0 lies at c_1 = c_2 = ..., for N - t D is convex then: those are
 tried first. The least score is minus the largest of the negated sum. Only levels that judgements

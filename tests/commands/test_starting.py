@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 from compute.__main__ import main
 from compute.base.settings import PROJECT
 from compute.commands import app, old
+from compute.jobs import KINDS
+from tests.commands.arguments import arguments
 
 NEVER = {
     "datasketch",
@@ -38,30 +41,38 @@ ARRAYS = {"numpy", "pyarrow"}
 SCRIPT = """
 import json, sys
 from compute.__main__ import main
-main(sys.argv[1:])
+for words in json.loads(sys.argv[1]):
+    main(words)
 print()
 print(json.dumps(sorted(sys.modules)))
 """
+# Goals, measures and formats, which options of the others name, stand beside what computes.
+HELP = [
+    [*name.split(" "), "--help"]
+    for name in app.NAMES
+    if name != "tasks new" and not name.startswith("judgements ")
+]
 
 
 @pytest.mark.parametrize(
-    ("words", "absent"),
+    ("commands", "absent"),
     [
-        (["--help"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
-        (["admin", "--help"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
-        (["nothing"], NEVER | FRAMES | ARRAYS | {"sqlalchemy"}),
-        (["datasets"], NEVER | FRAMES | ARRAYS),
-        (["systems"], NEVER | FRAMES),
-        (["check", "README.md"], NEVER),
-        (["scores", "--published"], NEVER),
-        (["gate", "README.md", "README.md", "--dataset", "x"], NEVER - {"scipy"}),
+        (
+            [["--help"], ["admin", "--help"], ["nothing"], ["gate", "-h"], *HELP],
+            NEVER | FRAMES | ARRAYS | {"sqlalchemy"},
+        ),
+        ([["datasets"]], NEVER | FRAMES | ARRAYS),
+        ([["systems"]], NEVER | FRAMES),
+        ([["check", "README.md"], ["scores", "--published"]], NEVER),
+        ([["gate", "README.md", "README.md", "--dataset", "x"]], NEVER - {"scipy"}),
     ],
+    ids=("help", "datasets", "systems", "reading", "gate"),
 )
 def test_a_command_imports_only_what_it_uses(
-    words: list[str], absent: set[str], tmp_path: Path
+    commands: list[list[str]], absent: set[str], tmp_path: Path
 ) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *words],
+        [sys.executable, "-c", SCRIPT, json.dumps(commands)],
         cwd=PROJECT,
         env=os.environ | {"BEIRSCOPE_HOME": str(tmp_path / "home")},
         capture_output=True,
@@ -72,12 +83,17 @@ def test_a_command_imports_only_what_it_uses(
     assert loaded & absent == set()
 
 
-@pytest.mark.parametrize("name", app.NAMES)
-def test_a_command_is_a_function(name: str) -> None:
-    command: Any = app.parser()
-    for word in name.split(" "):
-        command = command[word]
-    assert callable(command.default_command) and command.help
+def test_every_command_is_a_function_whose_help_is_that_of_its_signature() -> None:
+    """What help is made of, without the body of the function, are the options that it takes."""
+    for name, path in (pair for group in app.COMMANDS.values() for pair in group.items()):
+        command: Any = app.parser()
+        for word in name.split(" "):
+            command = command[word]
+        found = signature(command.default_command)
+        assert command.help and str(signature(app._signature(path))) == str(found), name
+    kinds = ", ".join(kind for kind in KINDS if kind != "judge")
+    (named,) = (one for one in arguments("jobs start") if one.name == "KIND")
+    assert named.parameter.help == kinds
 
 
 @pytest.mark.parametrize("words", old.OLD)

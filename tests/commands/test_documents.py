@@ -38,8 +38,8 @@ def test_there_are_commands_in_documents() -> None:
     assert sum(len(_lines(paper)) for paper in PAPERS) > 30
 
 
-@pytest.mark.parametrize("file", [*PAPERS, *SOURCES], ids=lambda file: file.name)
-def test_a_sentence_names_commands_in_their_new_spelling(file: Path) -> None:
-    text = re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8"))
-    for first, second in NAMED.findall(text):
-        assert app.name_of([first, second]), (first, second)
+def test_a_sentence_names_commands_in_their_new_spelling() -> None:
+    for file in (*PAPERS, *SOURCES):
+        text = re.sub(r'"\s*\n\s*f?"', "", file.read_text("utf-8"))
+        for words in NAMED.findall(text):
+            assert app.name_of(words), (file, words)

@@ -13,7 +13,6 @@ from tests.support.processes.jobbing import ended, worker
 from tests.support.tiny import write_tiny
 
 NAMES = [
-    "two words",
     "it's 100%25 of ünï 日本#a:b;x=1",
     *(pytest.param(name, marks=pytest.mark.soak) for name in ('a"b', "-dash", "a\\b", "$HOME ~")),
     *(

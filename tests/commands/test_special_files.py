@@ -12,6 +12,7 @@ from compute.base.errors import WrongInput
 from compute.commands import app, options
 from compute.datasets import layout
 from tests.commands.arguments import arguments
+from tests.support import filled
 from tests.support.tiny import write_tiny
 
 INPUTS = (
@@ -36,7 +37,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
     monkeypatch.chdir(tmp_path)
-    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
+    filled.tiny(tmp_path / "home")
     Path("judged").write_text("q1 0 d1 1\n", "utf-8")
     assert main(["import-dataset", "--qrels", "judged", "--name", "bare"]) == 0
 

@@ -7,24 +7,21 @@ from pathlib import Path
 import pytest
 
 from compute.__main__ import main
-from tests.support.tiny import write_tiny
+from tests.support import filled
 
 RUNS = {
-    "first": "q1 Q0 d1 1 3 A\nq1 Q0 d6 2 2 A\nq2 Q0 d2 1 2 A\nq2 Q0 d5 2 1 A\nq3 Q0 d6 1 2 A\n",
-    "second": "q1 Q0 d5 1 3 B\nq1 Q0 d3 2 2 B\nq2 Q0 d1 1 2 B\nq2 Q0 d4 2 1 B\nq3 Q0 d2 1 2 B\n",
+    "A": "q1 Q0 d1 1 3 A\nq1 Q0 d6 2 2 A\nq2 Q0 d2 1 2 A\nq2 Q0 d5 2 1 A\nq3 Q0 d6 1 2 A\n",
+    "B": "q1 Q0 d5 1 3 B\nq1 Q0 d3 2 2 B\nq2 Q0 d1 1 2 B\nq2 Q0 d4 2 1 B\nq3 Q0 d2 1 2 B\n",
 }
 
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home with a collection and two runs, and the working folder."""
+    filled.having(tmp_path, RUNS)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
     monkeypatch.chdir(tmp_path)
-    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
-    for name, lines in RUNS.items():
-        Path(name).write_text(lines, "utf-8")
-        assert main(["import-run", name, "--dataset", "tiny"]) == 0
 
 
 @pytest.fixture

@@ -114,6 +114,7 @@ def test_a_limit_fails_the_job_with_a_sentence(bench: Bench, server: Machine) ->
     assert len(server.asked) == 7
 
 
+@pytest.mark.long
 def test_without_consent_nothing_is_queued_and_nothing_sent(bench: Bench, server: Machine) -> None:
     queued = jobs.start_judging(bench.store, planned(bench)).job
     journal.forbid(bench.store, "tiny")

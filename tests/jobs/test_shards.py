@@ -342,31 +342,3 @@ def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
     hits = bench.store.part("hits", "many", "bm25")
     assert hits is not None
     assert whole.equals(run.read(hits))
-
-
-@pytest.mark.long
-def test_a_worker_that_counts_is_killed_and_the_other_makes_its_shard(
-    tmp_path: Path, postgres: str
-) -> None:
-    bench = home(tmp_path, TWO, state=postgres)
-    settings = bench.settings
-    loaded = loading.load(bench, known_datasets(bench.store.parts())["many"])
-    assert overlap.count(bench, loaded)
-    whole = [counts(bench, kind) for kind in ("ngrams", "wordpieces")]
-    with worker(settings, *HASTY, "20") as one, worker(settings, *HASTY, "20") as two:
-        until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
-        asked = jobs.start(bench.store, "overlap", datasets=["many"], again=True)
-        until(lambda: len(set(made_by(settings, asked.job))) == 2, "a shard begun by each")
-        one.kill()
-        done = ended(settings, asked.job)
-        assert (done.state, done.error) == ("done", "")
-        until(lambda: len(jobs.workers_alive(settings)) == 1, "the silence of the killed one")
-        assert two.poll() is None
-    made = shards_of(settings, asked.job)
-    assert {shard.title for shard in made} == {
-        f"word counts of many, documents {places}" for places in ("1 to 400", "401 to 800")
-    }
-    for before in whole:
-        after = counts(bench, before.kind)
-        assert after.provenance["shards"] == 2
-        assert after.path.read_bytes() == before.path.read_bytes()

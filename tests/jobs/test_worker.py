@@ -90,6 +90,7 @@ def clear(store: Store) -> None:
             folder.rename(folder.with_name(f"{folder.name[:60]}{time.monotonic_ns()}.gone"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
     store: Store, undisturbed: run.Outcome, kill: int
@@ -120,23 +121,6 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
     assert all(counts[f"{step} done"] <= 1 for step in steps)
     # Only the step at which the worker died begins a second time.
     assert sorted(counts[f"{step} begins"] for step in steps)[:3] == [1, 1, 1]
-
-
-@pytest.mark.long
-def test_of_two_workers_the_one_that_lives_does_all(tmp_path: Path) -> None:
-    store = tiny_home(tmp_path)
-    settings = store.settings
-    asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])
-    with worker(settings, *HASTY, "20") as one, worker(settings, *HASTY, "20") as two:
-        until(lambda: step_of(settings, asked.job) in ("index", "search"), "a step")
-        until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
-        one.kill()
-        killed = time.monotonic()
-        until(lambda: len(jobs.workers_alive(settings)) == 1, "one worker")
-        assert ended(settings, asked.job).summary == "2 of 2 done"
-        assert time.monotonic() - killed < 30 + 60
-        assert {found.process for found in jobs.workers_alive(settings)} == {two.pid}
-    until(lambda: not session(one.pid) | session(two.pid), "the end of both")
 
 
 @pytest.mark.long

@@ -392,13 +392,7 @@ system(sys.argv[1]).search.index(Path(sys.argv[2]), Path(sys.argv[3]), load(), t
     ("unit", "left", "told"),
     [
         (MERGING, {"vectors-000000.npy"}, [MERGING, TRAINING, ADDING, COMPARING]),
-        (TRAINING, {"vectors.npy"}, [MERGING, TRAINING, ADDING, COMPARING]),
         (ADDING, {"vectors.npy", "trained.faiss"}, [MERGING, ADDING, COMPARING]),
-        (
-            COMPARING,
-            {"vectors.npy", "trained.faiss", "vectors.faiss"},
-            [MERGING, COMPARING],
-        ),
     ],
 )
 def test_a_killed_build_goes_on_at_its_stage(

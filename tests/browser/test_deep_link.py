@@ -41,6 +41,7 @@ def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashb
     expect(page.get_by_text("1 more")).not_to_be_visible()
 
 
+@pytest.mark.long
 def test_the_contents_of_about_lead_to_its_headings(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/about")
     links = page.locator("[data-testid=stMarkdown] a[href^='#']").filter(has_text=re.compile("."))

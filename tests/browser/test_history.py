@@ -77,6 +77,7 @@ def test_a_choice_on_query_that_moves_other_pickers_is_one_step(page: Page, dash
     assert page.evaluate("history.length") == steps + 2
 
 
+@pytest.mark.long
 def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -> None:
     told: list[BackMsg] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda raw: _hear(told, raw)))

@@ -23,7 +23,8 @@ def reference() -> Path:
     return Path(folder) / "runs" / "trec-covid-round1"
 
 
-@pytest.mark.parametrize("number", [4, pytest.param(14, marks=pytest.mark.soak)])
+@pytest.mark.long
+@pytest.mark.parametrize("number", [2, pytest.param(14, marks=pytest.mark.soak)])
 def test_runs_come_in_through_the_page_with_their_official_scores(
     page: Page, reference: Path, tmp_path: Path, number: int
 ) -> None:

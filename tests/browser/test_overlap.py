@@ -79,6 +79,7 @@ def test_a_click_on_a_cell_opens_its_pair_and_stays_in_the_address(
     expect(head).to_be_hidden()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "view",
     ["Heatmap", *(pytest.param(one, marks=pytest.mark.long) for one in ("Graph", "Domain shift"))],

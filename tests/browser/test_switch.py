@@ -55,6 +55,7 @@ def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whol
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
 
 
+@pytest.mark.long
 def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     page: Page, judged: str
 ) -> None:

@@ -21,6 +21,7 @@ def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashbo
     expect(page.locator(FIGURE).first).to_contain_text("Harbour")
 
 
+@pytest.mark.long
 def test_the_first_screen_is_full_at_once(page: Page, dashboard: str) -> None:
     page.goto(dashboard)
     expect(page.locator(FIGURE).first).to_contain_text("tiny")

@@ -87,6 +87,7 @@ def test_it_is_written_with_its_caption(home: Path, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.long
 def test_the_command_line_the_notebook_and_the_site_have_it(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -214,6 +214,7 @@ OTHER = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("page", "one", "other"), OTHER)
 def test_what_differs_has_another_name_and_what_does_not_has_the_same(
     page: str, one: Given, other: Given, home: Path

@@ -282,7 +282,14 @@ def _arguments(command: str) -> Iterator[list[str]]:
         yield words
 
 
-@pytest.mark.parametrize("command", sorted({*app.NAMES} - FREE))
+@pytest.mark.parametrize(
+    "command",
+    [
+        # It draws all there is to a folder of such a name.
+        pytest.param(name, marks=pytest.mark.long if name == "export figures" else ())
+        for name in sorted({*app.NAMES} - FREE)
+    ],
+)
 def test_no_word_of_any_argument_reaches_a_terminal_as_it_is(
     command: str,
     attacked: Settings,
@@ -342,10 +349,6 @@ def test_commands_print_through_one_door() -> None:
     past = re.compile(r"sys\.std(out|err)\.write|\bprint\(")
     files = [*(PROJECT / "compute" / "commands").rglob("*.py"), PROJECT / "compute/__main__.py"]
     assert [file for file in files if past.search(file.read_text("utf-8"))] == []
-
-
-def test_terminal_text_is_harmless() -> None:
-    assert printable.printable("\x1b[31m\u202e\x9b") == "\\x1b[31m\\u202e\\x9b"
 
 
 def test_a_changed_setting_is_another(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def site(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made") / "site"
-    wanted = Wanted(title="Ours <b>", by="Ada", measures=("nDCG@10", "RR@10", "Hole@10"))
+    wanted = Wanted(title="Ours <b>", by="Ada", measures=("RR@10", "Hole@10"))
     write(store, folder, wanted)
     return folder
 
@@ -78,7 +78,7 @@ def test_every_mean_is_that_of_show_scores(
     site: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = pd.read_csv(site / "scores.csv")
-    for measure in ("nDCG@10", "RR@10", "Hole@10"):
+    for measure in ("RR@10", "Hole@10"):
         printed = _scores(store, capsys, measure).set_index("system")["value"]
         own = table[table["measure"] == measure].set_index("system")["value"]
         assert own.to_dict() == pytest.approx(printed.to_dict(), abs=1e-9)
@@ -146,8 +146,8 @@ def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
         str(file.relative_to(site)) for file in site.rglob("*") if file.is_file()
     )
     assert "Ada: Ours <b>." in (site / "CITATION.txt").read_text("utf-8")
-    page = (site / "compare" / "tiny" / "ndcg10.html").read_text("utf-8")
-    assert "<title>Compare · tiny · nDCG@10 · Ours &lt;b&gt;</title>" in page
+    page = (site / "compare" / "tiny" / "rr10.html").read_text("utf-8")
+    assert "<title>Compare · tiny · RR@10 · Ours &lt;b&gt;</title>" in page
 
 
 @pytest.mark.long

@@ -71,7 +71,7 @@ def switches(app: AppTest) -> list[Any]:
     return [group for group in groups if group.label == "Judgements"]
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", SCORED)
 def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(unjudged))
     assert not switches(opened(page))

@@ -1,6 +1,6 @@
 """Faults of many kinds while something is stored: nothing acknowledged is lost, nothing half shown.
 
-`BEIRSCOPE_FAULTS` says how many trials (6; `make soak` 216): each deed meets each fault in turn.
+`BEIRSCOPE_FAULTS` says how many trials (3; `make soak` 216): each deed meets each fault in turn.
 What a trial leaves must be whole once the fault is over, and the same deed must work then.
 """
 
@@ -32,7 +32,7 @@ from tests.support.processes.faulty import DEEDS
 from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
 
-TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "6"))
+TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "3"))
 FAULTS = ("kill", "full disk", "flipped bit", "missing file", "foreign state", "clock ahead")
 RUN = "q1 Q0 d1 1 2.0 {0}\nq1 Q0 d2 2 1.0 {0}\nq2 Q0 d3 1 1.0 {0}\n"
 FORMAT = 3

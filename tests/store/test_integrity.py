@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from compute.__main__ import main
 from compute.base.settings import Settings
+from compute.judgements import WITHDRAWN
 from compute.store import damage, integrity, state
 from compute.store.migrations import CHAINED, STEPS
 from compute.store.store import Store
@@ -49,14 +50,20 @@ def test_what_was_saved_is_whole(store: Store) -> None:
     assert bad(store) == ""
 
 
-@pytest.mark.parametrize("column", [name for name in COLUMNS if name != "id"])
-def test_a_change_in_any_column_of_a_judgement_is_named(store: Store, column: str) -> None:
-    whole = column in ("relevance", "unsure", "verified")
-    quoted = f'"{column}"'
-    new = f"coalesce({quoted}, 0) + 1" if whole else f"coalesce({quoted}, '') || 'x' || id"
-    for number in (1, 3, 5):
-        change(store, f"update added_judgements set {quoted} = {new} where id = {number}")
-    assert bad(store) == "1, 3, 5"
+def test_a_change_in_any_column_of_a_judgement_is_named(store: Store) -> None:
+    """Column by column: of a judgement of a page, of one that was imported, of a withdrawn one."""
+    columns = [name for name in COLUMNS if name != "id"]
+    page = pd.concat([judgement("q3", f"d{place}", 1) for place in range(len(columns))])
+    rows = [page, page.assign(entry=[*columns], imported=state.now(), query_id="q4")]
+    for kind in (*rows, page.assign(source=WITHDRAWN, relevance=None)):
+        store.add_judgements(kind.astype({"relevance": "Int64"}).reset_index(drop=True))
+    for place, column in enumerate(columns):
+        whole = column in ("relevance", "unsure", "verified")
+        none, more = ("0", "+ 1") if whole else ("''", "|| 'x' || id")
+        ids = tuple(range(6 + place, 6 + 3 * len(columns), len(columns)))
+        new = f'coalesce("{column}", {none}) {more}'
+        change(store, f'update added_judgements set "{column}" = {new} where id in {ids}')
+    assert bad(store) == f"6, 7, 8, 9, 10 and {3 * len(columns) - 5} more"
 
 
 @pytest.mark.parametrize(

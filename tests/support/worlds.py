@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 _LONG = os.environ.get("BEIRSCOPE_CASES", "")
 CASES = settings(
-    max_examples=int(_LONG or "100"),
+    max_examples=int(_LONG or "60"),
     derandomize=True,
     deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 # Where a case takes more than 5 ms; the long counts are the same.
-SOME = settings(CASES, max_examples=int(_LONG or "25"))
+SOME = settings(CASES, max_examples=int(_LONG or "15"))
 # Where each case makes files or a database.
 FEWER = settings(CASES, max_examples=max(CASES.max_examples // 10, 1))
 

@@ -122,9 +122,10 @@ def _docstring(path: str) -> str:
     return ast.get_docstring(found[0]) or ""
 
 
-def _signature(path: str) -> Callable[..., Any]:
+def _signature(path: str) -> Callable[..., Any] | str:
     """Function of "module:function" without its body, for help: made of the statements that its
-    signature needs, so that nothing is imported for the body."""
+    signature needs, so that nothing is imported for the body. Its path where one is a class, whose
+    options are explained by its source only."""
     module, _, name = path.partition(":")
     wanted, kept = {name}, list[ast.stmt]()
     for statement in map(copy, reversed(_source(module).body)):
@@ -135,6 +136,8 @@ def _signature(path: str) -> Callable[..., Any]:
                 statement.body = statement.body[:1]
             kept.insert(0, statement)
             wanted |= {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
+    if any(isinstance(statement, ast.ClassDef) for statement in kept):
+        return f"{__package__}.{path}"
     space: dict[str, Any] = {"__name__": f"{__package__}.{module}"}
     exec(compile(ast.Module(kept, []), path, "exec"), space)
     return space[name]

@@ -459,7 +459,7 @@ class Store:
         if sha256 == UNREADABLE:
             return "damaged: it cannot be read"
         if sha256 and part.sha256 and sha256 != part.sha256:
-            return f"damaged: its content is not what was {part.sha256_as}"
+            return f"damaged: its content has changed since it was {part.sha256_as}"
         return ""
 
     def _away_lately(self, part: Part) -> str:

@@ -99,7 +99,7 @@ def test_names_hold_systems_and_what_they_were_trained_on() -> None:
         ("bm25 flat", "it ends before character 6: leave out 'flat'"),
         ("bm25(k1=1,k1=2)", "'k1' occurs twice, again before character 13"),
         ("bm25(k1=1e300)", "the number at character 9 is too large or too small"),
-        ("a" + "(b" * 9 + ")" * 9, "more than 8 brackets"),
+        ("a" + "(b" * 9 + ")" * 9, "more than 8 nested brackets"),
     ],
 )
 def test_what_is_no_name_is_refused_with_the_place(text: str, place: str) -> None:

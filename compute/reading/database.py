@@ -48,8 +48,8 @@ JUDGEMENTS = pa.schema(
 READABLE_FROM = "v1.2.0"
 """The oldest DuckDB that reads the files that are written."""
 _DATABASE = (
-    "The results of one home folder; hits, scores and the like are views of its files: first"
-    " `set file_search_path = 'the home folder'`."
+    "The results of one home folder; hits, scores and the like are views of its files, which are"
+    " found where the folder was when this was written."
 )
 _SNAPSHOT = "A snapshot of everything that was stored; it needs no other file."
 _WEIGHTS = {"model": ["''::blob as content"]}
@@ -120,8 +120,8 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 def write_database(store: Store) -> Path:
     """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
 
-    Its views find their files from the home folder; where parts lie in a bucket there is no such
-    file. Nobody in the project opens it.
+    Its views name their files in full, so that it opens from any folder; where parts lie in a
+    bucket there is no such file. Nobody in the project opens it.
     """
     file = store.home / "beirscope.duckdb"
     if store.bucket:
@@ -189,7 +189,7 @@ def _written(
     }
     try:
         with scratch_database.connect(store.settings, str(aside), **options) as connection:
-            _fill(connection, store, parts, bulk=bulk, texts=texts)
+            _fill(connection, store, parts, bulk=bulk, texts=texts, in_full=not bulk)
             _table(
                 connection,
                 "readme",
@@ -216,12 +216,16 @@ def _fill(
     *,
     bulk: bool,
     texts: bool = True,
+    in_full: bool = False,
 ) -> None:
-    """Make every table and view. With `bulk` the parts become tables too, to be given away."""
+    """Make every table and view. With `bulk` the parts become tables too, to be given away.
+
+    `in_full` has views name their files with the folders of this machine.
+    """
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
     connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
-    files = _files(parts, store.home)
+    files = _files(parts, None if in_full else store.home)
     for kind, schema in KINDS.items():
         if not files[kind]:
             connection.from_arrow(schema.empty_table()).create(kind)
@@ -247,11 +251,12 @@ def _fill(
         means.create_remembered(connection, parts, store.home)
 
 
-def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str]]]:
-    """The files of the parts by kind and dataset."""
+def _files(parts: Iterable[Part], home: Path | None) -> Mapping[str, dict[str, list[str]]]:
+    """The files of the parts by kind and dataset, from a home folder or in full."""
     files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
     for part in parts:
-        files[part.kind].setdefault(part.dataset, []).append(_relative(part, home))
+        path = _relative(part, home) if home else str(part.file.absolute())
+        files[part.kind].setdefault(part.dataset, []).append(path)
     return files
 
 

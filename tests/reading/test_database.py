@@ -212,15 +212,19 @@ def test_a_home_may_move(store: Store, tmp_path: Path) -> None:
     assert cursor.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
 
 
-def test_the_database_file_reads_from_the_home_folder(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", ["home", "it's ü"])
+def test_the_database_file_reads_from_any_folder(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
+    store.close()
+    store = open_store(Path(shutil.move(store.home, tmp_path / f"moved {name}")))
     file = write_database(store)
     assert file == store.home / "beirscope.duckdb"
-    monkeypatch.chdir(store.home)
-    with duckdb.connect(file.name, read_only=True) as shell:
-        assert shell.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
-        assert shell.execute("select count(*) from hits").fetchone() == (3,)
+    for folder in (store.home, tmp_path):
+        monkeypatch.chdir(folder)
+        with duckdb.connect(str(file), read_only=True) as shell:
+            assert shell.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
+            assert shell.execute("select count(*) from hits").fetchone() == (3,)
     assert [path.name for path in store.home.glob("*.tmp")] == []
 
 
@@ -240,9 +244,7 @@ def test_jobs_that_end_together_leave_a_whole_database_of_the_newest(store: Stor
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(end, range(3)))
     file = store.home / "beirscope.duckdb"
-    with duckdb.connect(
-        str(file), read_only=True, config={"file_search_path": str(store.home)}
-    ) as shell:
+    with duckdb.connect(str(file), read_only=True) as shell:
         counted = shell.execute("select count(distinct dataset), count(*) from hits").fetchone()
     assert counted == (4, 12)
 

@@ -44,6 +44,9 @@ class Settings:
     """Measures to score besides the usual ones, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1
     """Threads of one heavy step."""
+    device: str = "cpu"
+    """Where sentence-transformers models encode, rerank and train, as torch names it: cpu, cuda,
+    cuda:1, mps. Scores of two devices may differ in their last digits."""
     java_memory: str = "2g"
     """Heap of a Java process, as `-Xmx` takes it."""
     cache_bytes: int = 20 * 1024**3

@@ -14,7 +14,7 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
 from compute.systems import system
 from compute.systems.augmented.recipe import Augmentation
-from compute.systems.training.genq import T5, GenQ
+from compute.systems.training.genq import JUDGED, T5, GenQ
 from compute.systems.training.ict import Ict
 from compute.systems.training.recipes import Material, Recipe, material
 
@@ -30,7 +30,12 @@ def load(recipe: Recipe, bench: Bench, dataset: Dataset) -> Material:
 
 @load.register
 def _(recipe: GenQ, bench: Bench, dataset: Dataset) -> Material:
-    """The documents, and the queries that T5 asks of them."""
+    """The documents, and the queries that T5 asks of them, or judged ones of the train split."""
+    if recipe.queries == JUDGED:
+        row = split(bench, dataset, "train") or dataset
+        loaded, documents = stored_documents(bench, row)
+        judged = {"queries": loaded.queries, "judgements": loaded.judgements}
+        return material({"queries": JUDGED}, documents=documents, **judged)
     loaded, documents = stored_documents(bench, dataset)
     about = {"queries": recipe.queries, "documents": recipe.documents}
     about["language"] = dataset.language

@@ -123,14 +123,14 @@ class CrossEncoder(Reranker):
         }
 
     def _scorer(self, settings: Settings) -> Score:
-        folder = self.checkpoint.folder()
+        folder, device = self.checkpoint.folder(), settings.device
         _refuse_other_kinds(folder, self.model)
         torch = torch_on(settings)
         from sentence_transformers import CrossEncoder as Model
 
         with loading(folder):
             model = Model(
-                str(folder), device="cpu", local_files_only=True, max_length=self.max_length
+                str(folder), device=device, local_files_only=True, max_length=self.max_length
             )
         refuse_longer(model.config, self.model, self.max_length)
         if model.num_labels != 1:

@@ -42,7 +42,7 @@ class Sparse(Impact):
         from sentence_transformers import SparseEncoder
 
         with loading(folder):
-            model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+            model = SparseEncoder(str(folder), device=settings.device, local_files_only=True)
         # To a dense model the library adds random weights that make its vectors sparse.
         modules = folder / "modules.json"
         own = modules.read_text("utf-8") if modules.is_file() else ""
@@ -56,6 +56,6 @@ class Sparse(Impact):
         def weights(texts: list[str]) -> list[dict[str, int]]:
             options = {"batch_size": _BATCH, "show_progress_bar": False}
             vectors = encode(texts, convert_to_sparse_tensor=False, **options)
-            return [rounded(vector, self.scale) for vector in vectors.numpy()]
+            return [rounded(vector, self.scale) for vector in vectors.cpu().numpy()]
 
         return weights

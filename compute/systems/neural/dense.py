@@ -143,11 +143,11 @@ class Dense(OfCheckpoint, Embedding):
 
 
 def loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
-    """The model in a folder, on the CPU. Raises Unavailable if it does not load."""
+    """The model in a folder, on the settings' device. Raises Unavailable if it does not load."""
     torch_on(settings)
     from sentence_transformers import SentenceTransformer
 
     with loading(folder):
         return SentenceTransformer(
-            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+            str(folder), device=settings.device, local_files_only=True, trust_remote_code=False
         )

@@ -36,7 +36,8 @@ def load(
     """
     torch_on(settings)
     with loading(folder):
-        model = _trained(folder) if is_late_interaction(folder) else _untrained(folder)
+        made = _trained if is_late_interaction(folder) else _untrained
+        model = made(folder, settings.device)
     _cut(model, folder, query_length, document_length)
     return model
 
@@ -70,25 +71,25 @@ def documents(model: "MultiVectorEncoder") -> Encode:
     )
 
 
-def _trained(folder: Path) -> "MultiVectorEncoder":
+def _trained(folder: Path, device: str) -> "MultiVectorEncoder":
     from sentence_transformers import MultiVectorEncoder
 
-    return MultiVectorEncoder(str(folder), device="cpu", local_files_only=True)
+    return MultiVectorEncoder(str(folder), device=device, local_files_only=True)
 
 
-def _untrained(folder: Path) -> "MultiVectorEncoder":
+def _untrained(folder: Path, device: str) -> "MultiVectorEncoder":
     # Loaded as a MultiVectorEncoder it would get a projection of random numbers.
     from sentence_transformers import MultiVectorEncoder, SentenceTransformer
     from sentence_transformers.base.modules import Normalize
     from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
 
-    words: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)[0]
+    words: Any = SentenceTransformer(str(folder), device=device, local_files_only=True)[0]
     names = ("cls_token", "sep_token", "bos_token", "eos_token")
     found = (getattr(words.tokenizer, name, None) for name in names)
     around = {str(piece) for piece in found if piece is not None}
     mask = MultiVectorMask(sorted(around), skiplist_tasks=["query", "document"])
     unit = Normalize(module_input_name="token_embeddings")
-    return MultiVectorEncoder(modules=[words, mask, unit], device="cpu")
+    return MultiVectorEncoder(modules=[words, mask, unit], device=device)
 
 
 def _cut(

@@ -14,7 +14,10 @@ _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 def torch_on(settings: Settings) -> Any:
-    """torch, on as many threads as the settings say."""
+    """torch, on as many threads as the settings say.
+
+    Raises Unavailable where it does not see their device.
+    """
     # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")
@@ -24,6 +27,14 @@ def torch_on(settings: Settings) -> Any:
     # A command shows its own progress, on the line that theirs would write over.
     logging.disable_progress_bar()
     torch.set_num_threads(settings.threads)
+    try:
+        torch.empty(0, device=settings.device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        why = str(error).strip().partition("\n")[0].rstrip(".")
+        raise Unavailable(
+            f"the setting device is {settings.device}, which torch cannot use here ({why[:120]}):"
+            " set BEIRSCOPE_DEVICE=cpu"
+        ) from error
     return torch
 
 

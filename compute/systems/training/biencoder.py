@@ -86,6 +86,10 @@ def fit(
     model = loaded(start, settings)
     own = model.max_seq_length
     similarity = how.similarity or _says(start) or how.otherwise
+    if similarity == "dot":
+        # The dot product of unit vectors would be the cosine.
+        kept = [part for part in model if type(part).__name__ != "Normalize"]
+        model = type(model)(modules=kept, device=settings.device)
     if how.max_length:
         refuse_longer(model.config, start.name, how.max_length)
         model.max_seq_length = how.max_length
@@ -131,7 +135,7 @@ def _trainer(
     make_folder(aside)
     trainer = _kind(pairs, how.steps, last)(
         model=model,
-        args=_arguments(how, aside),
+        args=_arguments(how, aside, use_cpu=model.device.type == "cpu"),
         # Only its columns are looked at: the batches are made from `pairs`.
         train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
         loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
@@ -162,7 +166,7 @@ def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
     return Trainer
 
 
-def _arguments(how: Fit, aside: Path) -> Any:
+def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
     from sentence_transformers import SentenceTransformerTrainingArguments
 
     return SentenceTransformerTrainingArguments(
@@ -178,7 +182,7 @@ def _arguments(how: Fit, aside: Path) -> Any:
         logging_strategy="no",
         report_to="none",
         disable_tqdm=True,
-        use_cpu=True,
+        use_cpu=use_cpu,
         dataloader_pin_memory=False,
     )
 

@@ -27,7 +27,7 @@ from compute.systems.training.sentences import sentences
 Asked = list[tuple[list[str], str]]
 """Queries of each document, and the texts that they should find."""
 
-T5 = "t5"
+T5, JUDGED = "t5", "judged"
 
 
 def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
@@ -50,18 +50,22 @@ MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = Ma
 class GenQ(Unjudged):
     """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
 
-    `queries` is t5, title (which finds the text without it) or sentence (the first one, which
-    finds the title and the rest). Texts are cut to `max_length` word pieces while training;
+    `queries` is t5, title (which finds the text without it), sentence (the first one, which
+    finds the title and the rest) or judged: no made queries, but those of the train split (of the
+    dataset itself, where it has none) with their relevant documents. `similarity` is cosine or dot,
+    or empty for the model's own. Texts are cut to `max_length` word pieces while training;
     searching reads as many as the model did before. Raises WrongInput for values out of range.
     """
 
-    queries: str = one_of(T5, *MADE)
+    queries: str = one_of(T5, JUDGED, *MADE)
     number: int = limited(5, 1)
     documents: int = limited(100_000, 1)
     epochs: int = limited(1, 1)
+    similarity: str = one_of("", "cosine", "dot")
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
-        *("model", "queries", "number", "documents", "epochs", "batch", "lr", "max_length", "seed"),
+        *("model", "queries", "number", "documents", "epochs", "similarity"),
+        *("batch", "lr", "max_length", "seed"),
     )
 
     @property
@@ -73,10 +77,15 @@ class GenQ(Unjudged):
     def identity(self) -> dict[str, Any]:
         """The model that it begins with, and how that is trained."""
         names = ("epochs", "batch", "lr", "max_length", "seed")
+        names += ("similarity",) if self.similarity else ()
         return {
             "recipe": "in-batch negatives",
             "begins_with": self.checkpoint.identity(),
         } | {name: getattr(self, name) for name in names}
+
+    def saw(self, dataset: str) -> tuple[str, ...]:
+        """The dataset, where its judged queries are learnt from."""
+        return (dataset,) if self.queries == JUDGED else ()
 
     def check(self) -> None:
         """Raises Unavailable when a library or weights are missing."""
@@ -89,19 +98,24 @@ class GenQ(Unjudged):
     ) -> dict[str, Any]:
         """Train on every query once in an epoch; no document is in a batch twice."""
         asked = self._asked(material)
-        number = len(asked[0][0])
+        # Of judged ones a document has few or many: one in a round.
+        number = 1 if self.queries == JUDGED else len(asked[0][0])
         steps = self.epochs * number * biencoder.rounds_steps(len(asked), self.batch)
 
         def pairs(step: int) -> list[tuple[str, str]]:
             turn, places = biencoder.batch(len(asked), self.batch, self.seed, step)
-            return [(asked[place][0][turn % number], asked[place][1]) for place in places]
+            found = ((asked[place][0], asked[place][1]) for place in places)
+            return [(queries[turn % len(queries)], text) for queries, text in found]
 
-        facts = self._fit(steps, pairs, folder, settings, report, otherwise="dot")
+        compare = {"similarity": self.similarity, "otherwise": "dot"}
+        facts = self._fit(steps, pairs, folder, settings, report, **compare)
         return facts | {"documents": len(asked), "queries": len(asked) * number}
 
     def _asked(self, material: Material) -> Asked:
         if self.queries == T5:
             found = _from_t5(material)
+        elif self.queries == JUDGED:
+            found = _judged(material)[: self.documents]
         else:
             rows = read_documents(material.path("documents"), self.documents)
             language = material.about["language"]
@@ -119,9 +133,25 @@ class GenQ(Unjudged):
         return Dense(checkpoint=model)
 
 
-def _from_t5(material: Material) -> Asked:
+def _judged(material: Material) -> Asked:
+    """Each document judged relevant, with the queries that it is relevant for."""
+    texts = _texts(material)
+    table = pq.read_table(material.path("queries"), columns=["query_id", "text"])
+    asked = {row["query_id"]: row["text"] for row in table.to_pylist() if row["text"]}
+    queries: dict[str, list[str]] = {}
+    for row in pq.read_table(material.path("judgements")).to_pylist():
+        if row["relevance"] > 0 and row["doc_id"] in texts and row["query_id"] in asked:
+            queries.setdefault(row["doc_id"], []).append(asked[row["query_id"]])
+    return [(found, texts[doc_id]) for doc_id, found in queries.items()]
+
+
+def _texts(material: Material) -> dict[str, str]:
     table = pq.read_table(material.path("documents"), columns=["doc_id", "title", "text"])
-    texts = {row["doc_id"]: joined(row["title"], row["text"]) for row in table.to_pylist()}
+    return {row["doc_id"]: joined(row["title"], row["text"]) for row in table.to_pylist()}
+
+
+def _from_t5(material: Material) -> Asked:
+    texts = _texts(material)
     queries: dict[str, list[str]] = {}
     for row in pq.read_table(material.path("generated")).to_pylist():
         queries.setdefault(row["doc_id"], []).append(row["text"])

@@ -25,6 +25,7 @@ from compute.store import freshness
 from compute.store.loading import Bench
 from compute.store.store import Part, Store
 from compute.systems import system, trained
+from compute.systems.neural.dense import Dense
 from compute.systems.training import biencoder, losses
 from compute.systems.training.ict import Ict
 from compute.systems.training.recipes import material
@@ -146,6 +147,21 @@ def test_a_trained_model_is_a_system_by_its_name(world: World) -> None:
     assert trained.behind(system(retrained).search) == [part]
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_judged_pairs_train_one_model_with_either_similarity(world: World, similarity: str) -> None:
+    how = f"queries=judged,similarity={similarity}"
+    name = world.names["genq"].replace("queries=title", how).replace("epochs=3", "epochs=1")
+    row = training.named(name.replace("genq(", "genq[tiny]("), "tiny")
+    done = training.train(world.bench, row, world.dataset)
+    assert done.model.provenance["facts"]["similarity"] == similarity
+    assert row.trained_on == ("tiny",)
+    search = system(row.name).search
+    assert isinstance(search, Dense)
+    encode = search.encoder(world.bench.settings, "documents")
+    lengths = np.linalg.norm(np.stack(list(encode(["a sea", "a longer text of the sea"]))), axis=1)
+    assert np.allclose(lengths, 1, atol=1e-5) == (similarity == "cosine")
+
+
 def test_a_run_shows_only_while_its_model_is_the_stored_one(world: World) -> None:
     name, store = world.names["ict-herbert"], world.bench.store
     outcome = run.run(world.bench, system(name), world.dataset)
@@ -183,7 +199,8 @@ def test_a_system_not_trained_yet_names_the_command(world: World) -> None:
     [
         ("bm25", "bm25 is not trained here; these are: .*genq"),
         ("genq[scifact]", "is trained on scifact, not on tiny"),
-        ("genq(queries=none)", "queries is 'none'; it must be one of: t5, title, sentence"),
+        ("genq(queries=none)", "queries is 'none'; it must be one of: t5, judged, title, sentence"),
+        ("genq(similarity=euclid)", "similarity is 'euclid'; it must be one of: , cosine, dot"),
         ("genq(batch=1)", "batch is 1; it must be 2 or more"),
         ("ict-herbert(keep=2)", "keep is 2.0; it must lie from 0 to 1"),
         ("genq(bm25)", "genq is not made from other systems"),

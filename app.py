@@ -3,7 +3,16 @@
 import streamlit as st
 
 from compute.base.errors import BeirscopeError
-from pages._frame import added_switch, garbage, menu, printing, provenance_panel, sign_in, turns
+from pages._frame import (
+    added_switch,
+    garbage,
+    menu,
+    printing,
+    provenance_panel,
+    sign_in,
+    system_panel,
+    turns,
+)
 from pages._frame.progress import progress
 from pages._shared import (
     address,
@@ -31,6 +40,7 @@ try:
             page.run()
             added_switch.finish()
             provenance_panel.footer(title)
+            system_panel.footer(title)
             export.footer(title, provenance_panel.later())
             printing.printable()
             address.complete()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
-from pages._jobs import demo, judging, sections, training
+from pages._jobs import demo, judging, others, sections, training
 from pages._shared import address, dataset_facts, pickers, reading, system_pickers
 from pages._shared.pickers import pick_many, switch
 
@@ -45,5 +45,7 @@ if cells.empty:
 else:
     sections.matrix(cells, chosen, without)
 demo.section(store)
+stored = {part.dataset for part in reading.parts() if part.kind == "queries"}
+others.start(store, [name for name in dataset_facts.titles() if name in stored])
 training.start(store, list(dict.fromkeys(cells["dataset"])))
 judging.start(store)

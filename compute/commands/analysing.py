@@ -16,7 +16,7 @@ from compute.commands.opening import named, open_bench, open_whole, say
 from compute.corpora import lengths, overlap
 from compute.datasets import dataset as dataset_of
 from compute.datasets import published as in_print
-from compute.intake import clustering
+from compute.intake import clustering, translation
 from compute.jobs.kinds import corpora
 from compute.reading import database
 from compute.store import loading
@@ -24,7 +24,6 @@ from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
-from compute.views.shared.text import STOP_WORDS
 
 
 def compute_overlap(*datasets: options.Collections, again: options.Again = False) -> int:
@@ -55,12 +54,36 @@ def cluster_queries(
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
-    _, found = clustering.cluster(bench, row, STOP_WORDS, clusters, replace=replace)
+    _, found = clustering.cluster(bench, row, clusters, replace=replace)
     for name, n in Counter(found.names).most_common():
         say(bench, f"{counted(n, 'query')}: {printable.printable(name)}")
     best = found.silhouettes[found.k]
     say(bench, f"{found.k} clusters of {row.name}, mean silhouette {best:.2f} (1 is the clearest)")
     return done(bench)
+
+
+def translation_similarity(
+    one: options.Dataset,
+    other: options.Dataset,
+    /,
+    *,
+    system: options.System = "labse",
+    pairs: options.Count = 100,
+    seed: int = 0,
+    json: options.Json = False,
+) -> int:
+    """Print how near the texts of a translated dataset are to the originals with the same ids.
+
+    Args:
+        system: the multilingual encoder, a dense system; labse, or labse(model=/FOLDER)
+        pairs: so many queries, and so many documents, drawn by chance
+        seed: of the draw
+    """
+    bench = open_bench()
+    own = own_datasets(bench.store)
+    sides = dataset_of(one, own), dataset_of(other, own)
+    found = translation.similarity(bench, *sides, encoder=system, n=pairs, seed=seed)
+    return printable.show(found, json)
 
 
 def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = False) -> int:

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "import-run": "importing:import_run",
         "import-labels": "importing:import_labels",
         "add-texts": "importing:add_texts",
+        "sample": "importing:sample",
         "remove": "importing:remove",
     },
     "Compute": {
@@ -36,6 +37,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "train": "recomputing:train",
         "rescore": "recomputing:rescore",
         "cluster-queries": "analysing:cluster_queries",
+        "translation": "analysing:translation_similarity",
         "overlap compute": "analysing:compute_overlap",
         "overlap show": "analysing:show_overlap",
         "lengths compute": "analysing:compute_lengths",

@@ -21,6 +21,7 @@ from compute.intake import (
     leakage,
     machine_grade_import,
     query_labels,
+    smaller,
     tags,
     texts,
 )
@@ -228,6 +229,28 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     for line in tags.renamed(runs, called):
         printable.warn(line)
     return called
+
+
+def sample(
+    dataset: options.Dataset,
+    /,
+    *,
+    documents: options.Count,
+    seed: int = 0,
+    name: str = "",
+) -> int:
+    """Store a smaller collection of a dataset: all judged documents, others drawn by chance.
+
+    Args:
+        documents: so many in all
+        seed: of the draw
+        name: of the new dataset (default: with size and seed in it)
+    """
+    bench = open_bench()
+    row = dataset_of(dataset, own_datasets(bench.store))
+    made = smaller.sample(bench, row, documents, seed, name).dataset
+    printable.say(f"{made.name}: {documents:,} documents of {row.name}, all judged ones among them")
+    return done(bench)
 
 
 def remove(

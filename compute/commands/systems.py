@@ -34,8 +34,22 @@ class Listed(NamedTuple):
     settings: str
 
 
-def systems(*, json: options.Json = False) -> int:
-    """List every system, its verification, and whether it was tried and runs here."""
+def systems(name: str = "", /, *, json: options.Json = False) -> int:
+    """List every system, its verification, and whether it was tried and runs here.
+
+    Args:
+        name: tell everything known of this system instead: paper, weights, settings, training
+    """
+    if name:
+        # Imported only here: a list of all needs no pandas.
+        from compute.views.about import system_card, tables
+
+        found = system_card.facts(system(name).name)
+        rows = [{"what": head, "value": tables.value(found[head])} for head in found]
+        if json:
+            return printable.show_rows(rows, as_json=True)
+        printable.say(*(f"{row['what']}: {row['value']}" for row in rows))
+        return 0
     found = listed(_trained())
     if json:
         return printable.show_rows([row._asdict() for row in found], as_json=True)

@@ -1,7 +1,6 @@
 """The queries of a stored dataset in clusters, kept as labels of the key `cluster`."""
 
 import time
-from collections.abc import Collection
 
 import numpy as np
 from pandas import DataFrame
@@ -11,6 +10,7 @@ from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import Settings
 from compute.corpora import query_clusters
 from compute.corpora.query_clusters import Clusters
+from compute.corpora.stop_words import STOP_WORDS
 from compute.datasets import Dataset
 from compute.intake import query_labels
 from compute.recompute import run as recompute
@@ -25,11 +25,11 @@ KEY = "cluster"
 
 
 def cluster(
-    bench: Bench, dataset: Dataset, left_out: Collection[str], k: int = 0, *, replace: bool = False
+    bench: Bench, dataset: Dataset, k: int = 0, *, replace: bool = False
 ) -> tuple[Part, Clusters]:
     """Publish the cluster of each query with text, and the clustering.
 
-    `left_out` and `k` as `query_clusters.found` takes them. Raises Missing without stored texts,
+    `k` as `query_clusters.found` takes it. Raises Missing without stored texts,
     WrongInput for a dataset of parts and for too few queries, Conflict if the key has other labels
     and `replace` is false, Unavailable without the model.
     """
@@ -50,7 +50,7 @@ def cluster(
     query_clusters.possible(texts, k)
     if not replace:
         _require_own(bench.store, dataset.name)
-    found = query_clusters.found(_vectors(texts, bench.settings), texts, left_out, k)
+    found = query_clusters.found(_vectors(texts, bench.settings), texts, STOP_WORDS, k)
     labels = DataFrame({"query_id": rows["query_id"].to_list(), "key": KEY, "value": found.names})
     words = ["cluster-queries", dataset.name, *(["--clusters", str(k)] if k else [])]
     told = {str(k): round(value, 4) for k, value in found.silhouettes.items()}

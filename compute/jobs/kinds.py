@@ -197,6 +197,13 @@ KINDS = kinds(
         noun="lengths",
     ),
     Kind(
+        "clusters",
+        "queries grouped by their meaning, as labels of the key cluster",
+        lambda store, _, names: [("", name) for name in _datasets(store, names)],
+        ("cluster",),
+        noun="query clusters",
+    ),
+    Kind(
         "fetch",
         "archives of datasets, from where they are published",
         offers.targets,

@@ -122,6 +122,14 @@ def _lengths(bench: Bench, order: Order) -> bool:
     return lengths.count(bench, loaded, again=order["options"]["again"]) > 0
 
 
+def _cluster(bench: Bench, order: Order) -> bool:
+    # Imported late: most hands cluster nothing.
+    from compute.intake.clustering import cluster
+
+    cluster(bench, _dataset(bench, order))
+    return True
+
+
 def _train(bench: Bench, order: Order) -> bool:
     row, again = system(order["system"]), order["options"]["again"]
     return training.train(bench, row, _dataset(bench, order), again=again).new
@@ -156,6 +164,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "count": _count,
     "compare": _compare,
     "lengths": _lengths,
+    "cluster": _cluster,
     "train": _train,
     "fetch": _fetch,
     "judge": _judge,

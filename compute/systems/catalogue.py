@@ -58,6 +58,12 @@ class System:
     published_in: str = ""
     checkpoint: str = ""
     settings: str = ""
+    training_data: str = ""
+    training: str = ""
+    hardware: str = ""
+    """What it was trained on and for how long, in print."""
+    fine_tuned: str = ""
+    """Whether the study that prints it trained it: BEIR-PL marks this by ✓ and ×."""
     trained_on: tuple[str, ...] = ()
     """Collections of the catalogue that its training saw, beyond what the papers' tables mark."""
 

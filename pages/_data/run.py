@@ -72,6 +72,7 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
                 dataset=dataset,
                 systems=system,
             )
+        address.link("What the system is", "pages/data.py", show="Runs", about=system, **target)
 
 
 def _again(dataset: str, system: str) -> None:

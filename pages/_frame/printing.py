@@ -22,7 +22,8 @@ _PRINTED = components.component(
       [data-testid=stHeader], [data-testid=stSidebar], [data-testid=stToolbar],
       [data-testid=stStatusWidget], [data-testid=stButton], [data-testid=stDownloadButton],
       [data-testid=stPopover], [data-testid=stPageLink], [data-testid=stTooltipIcon],
-      [data-testid=stFileUploader], [data-testid=stExpander]:not(:has(details[open])) {
+      [data-testid=stFileUploader], .st-key-_about_row,
+      [data-testid=stExpander]:not(:has(details[open])) {
         display: none !important;
       }
       [data-testid=stMainBlockContainer] { padding: 0 !important; max-width: none !important; }

@@ -285,7 +285,8 @@ def _passage(passage: records.Passage) -> None:
 
 def _static(static: records.Static) -> None:
     look: dict[str, Any] = {"hide_index": True, "border": "horizontal"}
-    st.table(static.rows, width=static.width or "stretch", **look)
+    rows = static.rows.map(escaping.text) if static.is_foreign else static.rows
+    st.table(rows, width=static.width or "stretch", **look)
 
 
 def _legends(legends: records.Legends) -> None:

@@ -263,7 +263,8 @@ GIVEN = {
     **{"dataset": "hostile", "datasets": "hostile", "system": "bm25", "name": "x", "files": "odd"},
     **{"path": "beir", "baseline": "x", "candidate": "x", "task": "x", "kind": "run"},
     **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "slice": "x", "out": "x.csv"},
-    **{"all": "x", "a": "x", "b": "y", "systems": "x"},
+    **{"all": "x", "a": "x", "b": "y", "systems": "x", "documents": "1"},
+    **{"one": "hostile", "other": "hostile"},
 }
 
 

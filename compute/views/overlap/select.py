@@ -6,9 +6,9 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.corpora.overlap.tokens import UNITS
+from compute.corpora.stop_words import STOP_WORDS
 from compute.datasets import published
 from compute.reading.questions import question, select
-from compute.views.shared.text import STOP_WORDS
 
 CANDIDATES = 20_000
 """Of each corpus, the most frequent words among which the telling ones are looked for."""

@@ -100,6 +100,8 @@ class Static:
 
     rows: DataFrame
     width: int | None = None
+    is_foreign: bool = False
+    """Whether words from outside may be in it."""
 
 
 @dataclass(frozen=True)

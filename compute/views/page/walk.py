@@ -27,7 +27,7 @@ from compute.views.page.holders import (
 )
 from compute.views.page.parts import Figure, Heading, Message, Part, Table
 
-FREE = ("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair")
+FREE = ("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair", "about")
 """Keys that an address may have although no control shows them."""
 
 

@@ -3,28 +3,12 @@
 import html
 import re
 
+from compute.corpora.stop_words import STOP_WORDS
 from compute.datasets.scripts import words_without_blanks
 from compute.views.shared.markup import CODE, HEADING, ITEM, PARAGRAPH, blocks
 from compute.views.shared.stems import stem
 
 _WORD = re.compile(r"(\w+)")
-# The 33 of Lucene's English analyser first, then the function words that claims and questions
-# are full of, English and Polish: marking them would hide the words that matter.
-STOP_WORDS = frozenset(
-    _WORD.findall(
-        """
-        a an and are as at be but by for if in into is it no not of on or such that the their then
-        there these they this to was will with
-        about after all also am any because been before being between both can could did do does
-        doing during each from had has have having he her here his how i its just may me might more
-        most must my of our out over she should so some than them those through too under until up
-        us very we were what when where which while who whom why would you your
-        ale albo bo by być co czy dla do gdzie i ich ile jak jaka jakie jaki jako jest jej jego już
-        kiedy kto która które który lub ma mi mnie może na nad nie o od oraz po pod przez przy są
-        się ta tak także te tej ten to tu tym w we więc z za ze że
-        """
-    )
-)
 
 _MARK = (
     '<mark style="color:inherit;background:color-mix(in srgb, #f5c400 38%, transparent);'

@@ -1,0 +1,67 @@
+"""A system's card: paper, weights, settings, training and hardware, from its row and its method."""
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from compute.base.errors import BeirscopeError
+from compute.store.provenance import portable
+from compute.systems import System, system
+from compute.systems.checkpoints import LATEST
+from compute.views.about.tables import facts_table
+from compute.views.page import Note, Static, Step, Window
+
+KEY = "about"
+"""Key of the address that names a system to tell about, on every page."""
+IMPORTED = "imported: its files say how it was made, not Beirscope"
+_MOVES = f"revision {LATEST}: the newest when it is fetched, whose commit the run records."
+
+
+def facts(name: str) -> dict[str, Any]:
+    """Everything known of a system by heading; empty values are left out."""
+    try:
+        row = system(name)
+    except BeirscopeError:
+        return {"name": portable(name), "family": IMPORTED}
+    known = {
+        "name": f"{row.title} ({portable(row.name)})",
+        "family": row.family,
+        "printed in": row.published_in,
+        "checkpoint": row.checkpoint,
+        "how it works": row.settings,
+        "reranks or fuses": ", ".join(row.inputs),
+        "trained on": row.training_data,
+        "training": row.training,
+        "hardware and hours": row.hardware,
+        "fine-tuned in the study": row.fine_tuned,
+        "marked in-domain on": ", ".join(row.trained_on),
+        "runs here with": _method(row),
+        "verified": row.verified,
+        "tried": row.tried,
+        "why it does not run": row.status,
+    }
+    return {head: value for head, value in known.items() if value}
+
+
+def _method(row: System) -> dict[str, Any]:
+    """What changes the result here: weights, revision, pooling, similarity, lengths, depth."""
+    method, found = row.search or row.recipe, {}
+    with contextlib.suppress(BeirscopeError):
+        found = portable(method.identity()) if method else {}
+    if found.get("max_length") == 0:
+        found["max_length"] = "the model's own, at most 512 word pieces"
+    if "depth" in found:
+        found["reranking depth"] = found.pop("depth")
+    return found | {key: own for key in ("similarity",) if (own := getattr(method, key, ""))}
+
+
+def window(name: str) -> Window:
+    """The card of a system, over the page."""
+    return Window("What a system is", partial(_steps, name), closes=KEY)
+
+
+def _steps(name: str) -> Iterator[Step]:
+    found = facts(name)
+    yield Static(facts_table(found, "What"), is_foreign=True)
+    yield Note([_MOVES * (LATEST in str(found.get("runs here with", "")))])

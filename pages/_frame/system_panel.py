@@ -1,0 +1,44 @@
+"""What a system is: a picker under every page, and the card that `about` in the address opens."""
+
+import streamlit as st
+
+from compute.systems import SYSTEMS
+from compute.views.about import system_card
+from pages._shared import address, pickers, reading, renderer, system_pickers
+
+WITHOUT = ("Judge",)
+"""Annotators must not see what systems there are."""
+
+
+def footer(title: str) -> None:
+    """The picker under the page of this title, its own systems first; and the card, if asked."""
+    if title in WITHOUT:
+        return
+    here = sorted({system for _, system in reading.rests_on().runs})
+    stored = {part.system for part in reading.parts() if part.kind == "hits"}
+    names = list(dict.fromkeys([*here, *SYSTEMS, *sorted(stored)]))
+    titles = system_pickers.titles()
+    with st.container(key="_about_row"):
+        st.selectbox(
+            "What a system is",
+            names,
+            index=None,
+            placeholder="Paper, weights, settings and training of a system",
+            format_func=lambda name: titles.get(name, name),
+            key="_about",
+            on_change=_choose,
+            label_visibility="collapsed",
+            width=430,
+        )
+    named = st.query_params.get(system_card.KEY, "")
+    if named in names:
+        renderer.section([system_card.window(named)])
+    elif named:
+        address.say_missing(address.missing([named], names, "system"))
+
+
+def _choose() -> None:
+    name = st.session_state["_about"]
+    st.session_state["_about"] = None
+    if name:
+        pickers.put(**{system_card.KEY: name})

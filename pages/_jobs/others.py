@@ -1,0 +1,37 @@
+"""Work on datasets besides running systems: scores, lengths, word counts, clusters of queries."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from compute import jobs
+from compute.base.errors import BeirscopeError
+from compute.store.store import Store
+from pages._shared import dataset_facts, escaping, sign_in
+
+KINDS = ("score", "lengths", "overlap", "clusters")
+
+
+def start(store: Store, datasets: Sequence[str]) -> None:
+    """A line that starts one of KINDS on some of the stored datasets."""
+    if not sign_in.may(sign_in.OPERATOR) or not datasets:
+        return
+    with st.expander("Score, count or cluster what is stored", icon=":material/calculate:"):
+        kind = st.selectbox("Work", KINDS, format_func=_said, key="_other_kind", width=520)
+        titles = dataset_facts.titles()
+        look = {"format_func": lambda name: titles.get(name, name), "key": "_other_datasets"}
+        names = st.multiselect("Datasets", datasets, width=520, **look)
+        if st.button("Start it", icon=":material/play_arrow:", disabled=not names):
+            sign_in.require(sign_in.OPERATOR)
+            try:
+                started = jobs.start(store, kind, [], names, person=sign_in.name())
+            except BeirscopeError as error:
+                st.error(escaping.text(str(error)))
+                return
+            st.session_state["_other"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
+        if said := st.session_state.get("_other"):
+            st.markdown(escaping.text(said))
+
+
+def _said(kind: str) -> str:
+    return f"{kind}: {jobs.KINDS[kind].text}"

@@ -312,9 +312,10 @@ def _beir_pl(english: Mapping[str, Dataset], forums: list[str]) -> Iterator[Data
 
 
 def _others() -> Iterator[Dataset]:
+    asked = {row["dataset"]: _whole(row["test_queries"]) for row in _rows("query_counts.csv")}
     for row in _rows("datasets_other.csv"):
         flags = {name: row.pop(name) == "yes" for name in ("zero_shot", "has_split")}
-        about: dict[str, Any] = {**row, **flags}
+        about: dict[str, Any] = {**row, **flags, "n_queries": asked.get(row["dataset"])}
         yield Dataset(about.pop("dataset"), **about)
 
 
@@ -353,6 +354,11 @@ DATASETS: Mapping[str, Dataset] = catalogue(_everything())
 
 
 _IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
+
+
+def is_polish(dataset: str) -> bool:
+    """Whether its name is that of the Polish one of two counterparts."""
+    return dataset.partition("/")[0].endswith("-pl")
 
 
 def counterpart(dataset: str) -> str:

@@ -169,10 +169,18 @@ def lengths(folder: Path = FOLDER) -> DataFrame:
 def efficiency(folder: Path = FOLDER) -> DataFrame:
     """Latency and index size as printed: `system`, `source`, and numbers (absent if no figure).
 
-    `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents.
+    `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents; `dimensions` of
+    a vector, `rank` by the zero-shot performance.
     """
     table = _table("efficiency", folder)
-    numbers = ["dimensions", "gpu_ms_per_query", "cpu_ms_per_query", "index_gb", "documents"]
+    numbers = [
+        "rank",
+        "dimensions",
+        "gpu_ms_per_query",
+        "cpu_ms_per_query",
+        "index_gb",
+        "documents",
+    ]
     own = [
         _BM25_OF[source[:7]] if system == "BM25" else names(folder).get(system, system)
         for system, source in zip(map(str, table["system"]), table["source"], strict=True)
@@ -193,3 +201,28 @@ def reasons(folder: Path = FOLDER) -> DataFrame:
     """Known reasons for differences from print: source (beginning of its name), dataset and system
     (`*`: any), reason; the first match holds."""
     return _table("reasons", folder)
+
+
+SAID = ("built", "task", "bias", "query", "document", "corpus")
+"""What `descriptions` has of a dataset."""
+
+
+@cache
+def descriptions(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
+    """How datasets were built, their task, annotation bias, and the papers' example of a query and
+    the title of a relevant document where the licence lets it be quoted; by dataset, or group."""
+    rows = _table("descriptions", folder).to_dict("records")
+    return {row["dataset"]: {name: row[name] for name in SAID} for row in rows}
+
+
+def query_counts(folder: Path = FOLDER) -> DataFrame:
+    """Table 4 of BM25 Query Augmentation: dataset, train_queries, dev_queries, test_queries."""
+    table = _table("query_counts", folder).set_index("dataset")
+    return table.apply(pd.to_numeric).reset_index()
+
+
+def averages(folder: Path = FOLDER) -> DataFrame:
+    """The rows AVERAGE of printed tables: source, system, printed, measure, value."""
+    table = _table("averages", folder)
+    ours = table["system"].replace(names(folder))
+    return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

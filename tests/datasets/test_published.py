@@ -45,7 +45,8 @@ def test_sbert_of_v1_is_its_cosine_variant_where_table_10_is_sound(figures: Data
 
 def test_suspect_and_in_domain_values_are_marked(figures: DataFrame) -> None:
     assert figures["suspect"].sum() == 15
-    assert figures["in_domain"].sum() == 32
+    # 32 marks of BEIR; 12 of systems that BEIR-PL trained on MS MARCO, which marks only ✓ and ×.
+    assert figures["in_domain"].sum() == 44
     nq = figures[(figures["source"] == "BEIR v4, Table 2") & (figures["dataset"] == "nq")]
     assert nq.loc[nq["in_domain"], "system"].tolist() == ["dpr"]
 

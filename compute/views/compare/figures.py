@@ -259,14 +259,18 @@ def _interval_hover(row: Any) -> str:
     ends = f"{precise(row.low, with_sign=True)} to {precise(row.high, with_sign=True)}"
     interval = "" if np.isnan(row.low) else f"<br>95%: {ends}"
     gap = precise(row.difference, with_sign=True)
-    return f"{head}{counted(row.n, 'query')}: {gap}{interval}"
+    over = f"{counted(row.n, 'query')}: " if row.n else ""
+    return f"{head}{over}{gap}{interval}"
 
 
 @drawing
-def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+def forest(
+    rows: DataFrame, titles: Titles, measure: str, *, theme: str, names: Titles = ("A", "B")
+) -> go.Figure:
     """The difference on every dataset with its interval, a row each; counts at the right.
 
-    `rows` as `differences.across` gives them. A mark's customdata is its dataset.
+    `rows` as `differences.across` gives them; counts may be absent. A mark's customdata is its
+    dataset. `names` are those of both sides.
     """
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
@@ -278,21 +282,24 @@ def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.F
         hovermode="y",
         hoverdistance=-1,
         margin={"r": 150, "t": 26},
-        annotations=_counts(rows, theme),
-        xaxis=_ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
+        annotations=_counts(rows, theme, names),
+        xaxis=_ticks(reach)
+        | {"title": {"text": f"mean {escape(measure)} of {names[0]} minus {names[1]}"}},
         yaxis=shared_axes.names_down(rows["title"].tolist(), above=0.7, below=0.6),
     )
     return figure
 
 
-def _counts(rows: DataFrame, theme: str) -> list[dict[str, Any]]:
+def _counts(rows: DataFrame, theme: str, names: Titles) -> list[dict[str, Any]]:
     muted = looks.palette(theme).muted
     at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12}
     notes = [
         at
         | {"y": place}
-        | {"text": f"<b>{row.a_better:,}</b> : {row.b_better:,}  "}
-        | {"hovertext": f"equal on {row.equal:,}"}
+        | {"text": f"<b>{row.a_better:,.0f}</b> : {row.b_better:,.0f}  "}
+        | {"hovertext": f"equal on {row.equal:,.0f}"}
         for place, row in enumerate(rows.itertuples())
+        if rows["a_better"].notna().iloc[place]
     ]
-    return [*notes, at | {"y": -0.75, "text": "A : B better", "font": {"color": muted}}]
+    head = f"{names[0]} : {names[1]} better" * bool(notes)
+    return [*notes, at | {"y": -0.75, "text": head, "font": {"color": muted}}]

@@ -8,7 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.datasets import published
-from compute.datasets.catalogue import counterpart
+from compute.datasets.catalogue import counterpart, is_polish
 from compute.views.dataset import query_outcomes, select, select_systems
 from compute.views.dataset import systems as figures
 from compute.views.dataset.overview_page import statistics
@@ -25,7 +25,7 @@ def languages(view: View) -> Iterator[Step]:
         yield Message("Two languages are compared over all queries: choose All queries above.")
         return
     names = [view.dataset.name, counterpart(view.dataset.name)]
-    english, polish = sorted(names, key=_is_polish)
+    english, polish = sorted(names, key=is_polish)
     scores = partial(_systems, view, english, polish)
     yield Section(scores, ("languages",), "Systems in both languages")
     lengths = partial(_lengths, view, english, polish)
@@ -36,10 +36,6 @@ def languages(view: View) -> Iterator[Step]:
             [Section(quality, ("translation",), "How good is the translation?")],
         ]
     )
-
-
-def _is_polish(name: str) -> bool:
-    return name.partition("/")[0].endswith("-pl")
 
 
 def _systems(view: View, english: str, polish: str) -> Iterator[Step]:

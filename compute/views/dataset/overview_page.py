@@ -6,9 +6,10 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.datasets import Dataset
+from compute.datasets import Dataset, published
 from compute.evaluate.measures import MEASURES, better
-from compute.views.dataset import select, systems_page, tables
+from compute.views.about import system_card
+from compute.views.dataset import all_datasets, select, systems_page, tables
 from compute.views.dataset.view import View
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells
@@ -20,6 +21,7 @@ from compute.views.page import (
     Box,
     Button,
     Column,
+    Expander,
     Figure,
     Heading,
     Link,
@@ -56,6 +58,12 @@ def overview(view: View) -> Iterator[Step]:
     if view.dataset.parts:
         yield Section(partial(_parts, view), ("parts",))
     yield Section(partial(_published, view), ("published",))
+    inside = partial(all_datasets.section, view.ask)
+    # A search by key finds the tables in it, which a folded part does not say.
+    yield Section(
+        [Expander("All datasets with the papers' statistics", inside, key="datasets")],
+        ("all-datasets", "query-counts"),
+    )
 
 
 def _without_runs(view: View) -> Iterator[Step]:
@@ -89,6 +97,7 @@ def _statistics(view: View) -> Iterator[Step]:
             offers.segmented(view.ask, *(dataset.parts or (dataset.collection,))),
         ]
     )
+    yield from all_datasets.words(dataset)
 
 
 def example(ask: Ask, dataset: Dataset) -> DataFrame:
@@ -99,10 +108,13 @@ def example(ask: Ask, dataset: Dataset) -> DataFrame:
 
 
 def _example(view: View) -> Iterator[Step]:
-    """A query with a relevant document, both as text that cannot act."""
+    """A query with a relevant document, both as text that cannot act; the papers' where no text
+    is stored."""
     for row in example(view.ask, view.dataset).to_dict("records"):
         yield Heading("One query and a document judged for it")
         yield Box(partial(_query_and_document, view.dataset, row), height=264)
+        return
+    yield from all_datasets.example(view.dataset)
 
 
 def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]:
@@ -112,6 +124,7 @@ def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]
         yield Passage(row["title"], words, query)
     else:
         yield Text(next_steps.without_texts(dataset))
+        yield from all_datasets.example(dataset)
     place = f"query {row['query_id']}, document {row['doc_id']}"
     yield Note([f"An example: {place}, {said(row['relevance'])}."])
 
@@ -209,4 +222,8 @@ def _published(view: View) -> Iterator[Step]:
     columns = [
         Column(str(head), format="" if head in tables.WORDS else looks.plain) for head in table
     ]
-    yield Table("published", title, table, columns, absent="–")
+    ours = published.names()
+    carried = [[ours.get(name, name)] for name in table["System"]]
+    opens = Link("", carried=(system_card.KEY,))
+    yield Table("published", title, table, columns, opens=opens, carried=carried, absent="–")
+    yield Note(["A click on a row tells what its system is."])

@@ -136,3 +136,16 @@ def published_figures(datasets: Sequence[str]) -> str:
         from published where list_contains($datasets, dataset)
         order by source, measure, value desc
     """
+
+
+@select(shows="tables in print")
+def printed_statistics() -> str:
+    """A row for each dataset that the papers print statistics of: dataset and the fields of
+    `Dataset`, and dev_queries; further splits are left out."""
+    return """
+        select one.name as dataset, one.* exclude name, dev.n_queries as dev_queries
+        from datasets as one left join datasets as dev on dev.name = one.name || '/dev'
+        where one.n_queries is not null and one."group" <> 'own'
+          and (one.name = one.collection or one."group" = 'BEIR-PL')
+        order by one.rowid
+    """

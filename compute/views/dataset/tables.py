@@ -167,7 +167,7 @@ def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
     for name, (label, digits) in STATISTICS.items():
         one, other = _one(printed[name]), _one(counted[name])
         gap = round(other, digits) - round(one, digits)
-        rows.append((label, _number(one, digits), _number(other, digits), _gap(gap, digits)))
+        rows.append((label, number(one, digits), number(other, digits), _gap(gap, digits)))
     table = DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
     unprinted = printed[list(STATISTICS)].isna().all(axis=None)
     return table[["Statistic", "Here"]] if unprinted else table
@@ -177,7 +177,8 @@ def _one(column: Series) -> float:
     return float(pd.to_numeric(column).astype("float64").iloc[0])
 
 
-def _number(value: float, digits: int) -> str:
+def number(value: float, digits: int = 0) -> str:
+    """A number with so many digits; – if absent."""
     return "–" if pd.isna(value) else f"{value:,.{digits}f}"
 
 
@@ -206,9 +207,8 @@ def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
     remarks = figures.groupby(keys, sort=False)["note"].agg(_joined)
     table = wide[shown].assign(Remark=remarks).reset_index()
     table.columns.name = None
-    return table.rename(
-        columns={"source": "Table", "printed": "System", "latency_s": "Latency (s)"}
-    )
+    names = {"latency_s": "Latency (s)", "augmentation_length": "Words added"}
+    return table.rename(columns={"source": "Table", "printed": "System"} | names)
 
 
 def _joined(notes: Series) -> str:

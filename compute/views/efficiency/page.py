@@ -10,18 +10,27 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.datasets import published
 from compute.evaluate.measures import better
-from compute.views.efficiency import augmented_table, panels, pareto, select, tables
+from compute.views.efficiency import (
+    augmented_table,
+    panels,
+    pareto,
+    printed_tradeoff,
+    select,
+    tables,
+)
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.page import (
     Ask,
     Beside,
     Download,
+    Expander,
     Figure,
     Heading,
     Legends,
     Message,
     Note,
     Row,
+    Section,
     Step,
     Steps,
     Switch,
@@ -214,7 +223,13 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
             "The papers searched 1 million documents of DBPedia on their own hardware; the"
             " collections here are far smaller and the machine is another, so times and sizes"
             " cannot be compared directly: compare the order of the systems.",
-            "Ours: of the datasets above.",
+            "Rank: by zero-shot performance. Dim.: of a vector. Ours: of the datasets above.",
+            "BEIR v4's Table 3 is from one secondary source; another prints other latencies for"
+            " some systems.",
             "–: not printed, or not measured here.",
         ]
     )
+    drawn = partial(printed_tradeoff.section, ask)
+    label = "Quality against latency and index size, as printed"
+    keys = [f"printed-{cost}" for cost in printed_tradeoff.COSTS]
+    yield Section([Expander(label, drawn, key="printed-tradeoff")], keys, asks=("paper",))

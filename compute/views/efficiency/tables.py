@@ -5,7 +5,7 @@ from pandas import DataFrame
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import order
 from compute.recompute.efficiency import MEASURED
-from compute.views.efficiency.panels import COSTS, milliseconds, size
+from compute.views.efficiency.panels import COSTS, milliseconds, number, size
 from compute.views.page import Column
 from compute.views.shared import theme as looks
 
@@ -55,6 +55,8 @@ def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> Data
 
 BESIDE_PRINT = (
     Column("System", "system"),
+    Column("Rank", "rank", number),
+    Column("Dim.", "dimensions", number),
     Column("Documents", "documents", "{:,.0f}".format),
     Column("CPU, a query", "cpu_ms_per_query", milliseconds, "ms"),
     Column("GPU, a query", "gpu_ms_per_query", milliseconds, "ms"),

@@ -4,7 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from compute.views.leaderboard import aggregates, beside_page, order_page, select_marks
+from compute.views.leaderboard import (
+    aggregates,
+    beside_page,
+    beside_papers,
+    order_page,
+    select_marks,
+)
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.cells import DIFFERENCE, PUBLISHED
 from compute.views.leaderboard.controls import OF, TABLE, View, controls, has_own, in_common
@@ -43,6 +49,8 @@ def page(ask: Ask) -> Steps:
         yield Section(partial(_wins, view), holds=["wins"])
         yield from beside_page.section(view, ground)
     yield Section(partial(beside_page.against_print, view), holds=["ours-published"])
+    if not gaps:
+        yield from beside_papers.sections(view)
 
 
 def _heat(view: View) -> Steps:

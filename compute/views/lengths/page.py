@@ -111,7 +111,8 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, stored: DataFrame) -> Steps:
     names = list(stored["dataset"])
-    name = yield offers.dataset(ask, names, "dataset with lengths or runs", 240)
+    first = usual(ask(select.medians, k=int(TOPS[0])), names)
+    name = yield offers.dataset(ask, names, "dataset with lengths or runs", 240, default=first)
     k = yield Choice("k", "Top", TOPS, noun="number of documents", width=100)
     axis = yield Choice("axis", "Axis", (LINEAR, LOG), noun="axis", width=150)
     systems = yield from offers.systems(ask, _counted(ask), "system with counted lengths")
@@ -123,6 +124,15 @@ def _controls(ask: Ask, stored: DataFrame) -> Steps:
     found = datasets if record.parts else [record.collection]
     cut_at, words = MAX_WORDS if cut else None, offers.segmented(ask, *found)
     return View(ask, row, datasets, int(k), axis == LOG, cut_at, systems, words)
+
+
+def usual(rows: DataFrame, names: Sequence[str]) -> str:
+    """The dataset where the medians of systems differ most, as the ratio of the largest and the
+    smallest; `rows` are those of `select.medians`."""
+    tops = rows[(rows["of"] == "top") & rows["dataset"].isin(list(names)) & (rows["median"] > 0)]
+    middles = tops.groupby("dataset", sort=False)["median"]
+    ratios = middles.max() / middles.min()
+    return names[0] if ratios.empty else str(ratios.idxmax())
 
 
 def _counted(ask: Ask) -> list[str]:

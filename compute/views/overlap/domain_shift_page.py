@@ -8,10 +8,10 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.evaluate.measures import better
-from compute.views.leaderboard import cells
+from compute.systems import SYSTEMS
+from compute.views.leaderboard import cells, domain_shift
+from compute.views.leaderboard import domain_shift_figure as figures
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.overlap import domain_shift
-from compute.views.overlap import domain_shift_figure as figures
 from compute.views.page import (
     Ask,
     Beside,
@@ -144,7 +144,9 @@ def _computed(
 def _computed_controls(
     ask: Ask, pairs: DataFrame, sources: Sequence[str], titles: Mapping[str, str]
 ) -> Steps:
-    usual = "msmarco" if "msmarco" in sources else sources[0]
+    run = dict.fromkeys(part.system for part in ask.parts() if part.system in SYSTEMS)
+    trained = ["msmarco", *(name for system in run for name in SYSTEMS[system].trained_on)]
+    usual = next((name for name in trained if name in sources), sources[0])
     look: dict[str, Any] = {"noun": "counted collection", "titles": titles, "width": 180}
     source = yield Choice("source", "Similarity to", sources, usual, **look)
     chosen = yield from _scores(ask, sources)
@@ -193,12 +195,17 @@ def _systems(ask: Ask, scores: DataFrame, prefix: str, drawn: Collection[str] = 
     usual = cells.baseline(able)
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
     others = [name for name in names if name != baseline]
-    likely = [name for name in others if name in able]
+    # Learned systems first: variants of BM25 say nothing of a training set.
+    likely = sorted((name for name in others if name in able), key=_is_lexical)
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
     look |= {"empty": said, "known": names}
     chosen = yield Many(f"{prefix}systems", "Systems", others, first, width=330, **look)
     return chosen or first, baseline
+
+
+def _is_lexical(name: str) -> bool:
+    return name in SYSTEMS and SYSTEMS[name].family == "lexical"
 
 
 def _titles(ask: Ask, systems: Sequence[str]) -> dict[str, str]:

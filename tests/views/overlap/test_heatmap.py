@@ -11,10 +11,11 @@ from pandas import DataFrame
 
 from compute.corpora import similarity_matrix
 from compute.datasets import published
-from compute.views.overlap import domain_shift, line_values, words
-from compute.views.overlap import domain_shift_figure as shifts
+from compute.views.leaderboard import domain_shift
+from compute.views.leaderboard import domain_shift_figure as shifts
 from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as overlap
+from compute.views.overlap import line_values, words
 from compute.views.shared import labels
 from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import plain

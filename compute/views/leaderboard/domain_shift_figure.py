@@ -3,7 +3,7 @@
 A panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
-from compute.views.overlap.domain_shift import Correlation, correlation
+from compute.views.leaderboard.domain_shift import Correlation, correlation
 from compute.views.page import Column
 from compute.views.shared import axes as shared_axes
 from compute.views.shared import labels, traces
@@ -41,8 +41,9 @@ def panel(
     theme: str,
     sign: int = 1,
     narrow: bool = False,
+    kinds: Sequence[str] = looks.DOMAINS,
 ) -> go.Figure:
-    """One system's marks: dataset, title, domain, similarity, gain, left_out.
+    """One system's marks: dataset, title, domain (one of `kinds`), similarity, gain, left_out.
 
     Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
     their ends, shared by the panels of a group. Above 0 the system is better than the baseline,
@@ -52,7 +53,7 @@ def panel(
     wide = COLUMN if narrow else WIDTH
     look = looks.palette(theme)
     return go.Figure(
-        data=[_trace(marks, axes, theme)],
+        data=[_trace(marks, axes, theme, kinds)],
         layout={
             "annotations": [
                 _head(marks, title, narrow=narrow),
@@ -64,8 +65,10 @@ def panel(
     )
 
 
-def _trace(marks: DataFrame, axes: tuple[str, str], theme: str) -> dict[str, Any]:
-    looked = [looks.mark(domain, looks.DOMAINS, theme) for domain in marks["domain"]]
+def _trace(
+    marks: DataFrame, axes: tuple[str, str], theme: str, kinds: Sequence[str]
+) -> dict[str, Any]:
+    looked = [looks.mark(domain, kinds, theme) for domain in marks["domain"]]
     open_ = marks["left_out"].tolist()
     look = traces.marker(looked, open_, looks.palette(theme), SIZE, (0.5, 1.5))
     hover = [_hover(row, axes) for row in marks.to_dict("records")]
@@ -78,7 +81,8 @@ def _hover(row: Row, axes: tuple[str, str]) -> str:
     out = "<br>left out of the correlation" if row["left_out"] else ""
     return (
         f"<b>{looks.escape(row['title'])}</b><br>{looks.escape(row['domain'])}"
-        f"<br>similarity {looks.plain(row['similarity'], 4)}<br>{looks.escape(axes[1])} {gain}{out}"
+        f"<br>{looks.escape(axes[0])} {looks.plain(row['similarity'], 4)}"
+        f"<br>{looks.escape(axes[1])} {gain}{out}"
     )
 
 
@@ -155,11 +159,13 @@ COLUMNS = (
 )
 
 
-def legend(domains: Iterable[str], theme: str) -> list[looks.Entry]:
-    """The marks of these domains."""
+def legend(
+    domains: Iterable[str], theme: str, kinds: Sequence[str] = looks.DOMAINS
+) -> list[looks.Entry]:
+    """The marks of these domains, or of other `kinds`."""
     found = set(domains)
-    names = [name for name in looks.DOMAINS if name in found] + sorted(found - set(looks.DOMAINS))
-    return [looks.legend_entry(name, looks.DOMAINS, theme) for name in names]
+    names = [name for name in kinds if name in found] + sorted(found - set(kinds))
+    return [looks.legend_entry(name, kinds, theme) for name in names]
 
 
 def _names(

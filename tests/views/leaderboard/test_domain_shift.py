@@ -7,7 +7,7 @@ import pytest
 from pandas import DataFrame
 
 from compute.datasets import published
-from compute.views.overlap import domain_shift
+from compute.views.leaderboard import domain_shift
 
 
 def marks(similarity: list[float], gain: list[float]) -> DataFrame:

@@ -1,0 +1,100 @@
+"""Every dataset with what the papers print and say of it: a table, and the words on one."""
+
+from collections.abc import Iterator, Mapping
+
+from compute.datasets import Dataset, published
+from compute.datasets.catalogue import DATASETS, counterpart
+from compute.views.dataset import select
+from compute.views.dataset.tables import number
+from compute.views.page import Ask, Column, Link, Note, Passage, Step, Table, Text
+
+POINTER = "An example of a query and a relevant document: BEIR v4, appendix, Table 8."
+_MADE, _TASK, _BIAS = "How it was built", "Task", "Annotation bias"
+
+
+COLUMNS = (
+    Column("Dataset", "title", pinned=True),
+    Column("Of", "group"),
+    Column(_TASK, "task"),
+    Column("Domain", "domain"),
+    Column("Titles", "titles"),
+    Column("Relevance", "relevance"),
+    Column("Training pairs", "train_pairs", number),
+    Column("Dev queries", "dev_queries", number),
+    Column("Test queries", "n_queries", number),
+    Column("Documents", "n_documents", number),
+    Column("Relevant per query", "relevant_per_query"),
+    Column("Words per query", "query_words"),
+    Column("Words per document", "document_words"),
+    Column("Licence", "licence"),
+    Column(_MADE, "built", width=400),
+    Column(_BIAS, "bias", width=400),
+)
+
+
+def said(dataset: Dataset) -> dict[str, str]:
+    """built, task, bias, query, document of a dataset, in the papers' sense; empty where unsaid.
+
+    A Polish dataset has the task and the bias of the English one besides its own.
+    """
+    told = published.descriptions()
+    english = DATASETS.get(counterpart(dataset.name) if dataset.language == "pl" else "")
+    names = [dataset.name, dataset.name.partition("/")[0], dataset.group]
+    own = next((told[name] for name in names if name in told), dict.fromkeys(published.SAID, ""))
+    if english is None:
+        return dict(own)
+    behind = said(english)
+    bias = " ".join(filter(None, [own["bias"], behind["bias"]]))
+    without = dict.fromkeys(("query", "document", "corpus"), "")
+    return behind | without | {"built": own["built"], "bias": bias}
+
+
+def words(dataset: Dataset) -> Iterator[Step]:
+    """How a dataset was built, its task and its bias, in sentences."""
+    found = said(dataset)
+    heads = {"built": _MADE, "task": _TASK, "bias": _BIAS, "corpus": "Corpus"}
+    for name, head in heads.items():
+        if found[name]:
+            yield Text(f"{head}: {found[name]}")
+
+
+def example(dataset: Dataset) -> Iterator[Step]:
+    """The papers' example, where the licence lets it be quoted; else where it stands."""
+    found: Mapping[str, str] = said(dataset)
+    if dataset.group != "BEIR":
+        return
+    if not found["query"]:
+        yield Note([POINTER])
+        return
+    yield Passage(found["query"], f"Relevant: {found['document']}")
+    yield Note([f"The papers' example (BEIR v4, appendix, Table 8); licence: {dataset.licence}."])
+
+
+def section(ask: Ask) -> Iterator[Step]:
+    """The table of all of them, and the queries of the augmentation paper's datasets."""
+    rows = ask(select.printed_statistics)
+    told = [said(DATASETS[name]) for name in rows["dataset"]]
+    rows = rows.assign(**{name: [one[name] for one in told] for name in ("built", "bias")})
+    rows["titles"] = rows["has_title"].map({True: "yes", False: "no"}).fillna("–")
+    carried = [[name] for name in rows["dataset"]]
+    look = {"opens": Link("dataset", {"show": "Overview"}, ("dataset",)), "carried": carried}
+    title = "Datasets with the papers' statistics"
+    yield Table("all-datasets", title, rows, COLUMNS, absent="–", **look)
+    yield Note(
+        [
+            "As printed: BEIR v1, Table 1 (Robust04: v4); BEIR-PL, Table 1.",
+            "A click on a head sorts, a click on a row opens the dataset.",
+            "BEIR-PL prints rounded sizes, and 547K documents for CQADupStack-PL, where BEIR has"
+            " 457,199.",
+            "Bias: what the papers say, else what is known of how judgements were made.",
+            "–: not printed.",
+        ]
+    )
+    counts = published.query_counts().assign(
+        title=lambda table: [DATASETS[name].title for name in table["dataset"]]
+    )
+    heads = {"train_queries": "Train", "dev_queries": "Dev", "test_queries": "Test"}
+    columns = [Column("Dataset", "title"), *(Column(h, n, number) for n, h in heads.items())]
+    title = "Queries of datasets (BM25 Query Augmentation, Table 4)"
+    yield Table("query-counts", title, counts, columns, width=520, absent="–")
+    yield Note([f"{title}: its MS MARCO is scored on dev."])

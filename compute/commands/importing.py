@@ -42,6 +42,7 @@ def import_dataset(
     language: str = "en",
     drop_self: bool = False,
     level: Annotated[int, Parameter(metavar="N")] = 1,
+    replace: options.Replace = False,
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
@@ -71,10 +72,12 @@ def import_dataset(
         language=language,
         drop_self=drop_self,
         level=level,
+        replace=replace,
         how=how,
     )
     _tell_dataset(bench, name, loaded)
-    refused = _import_runs(bench, loaded.dataset, files, {"any_tag": True, "how": how})
+    about = {"any_tag": True, "how": how, "replace": replace}
+    refused = _import_runs(bench, loaded.dataset, files, about)
     done(bench)
     return 2 if refused else 0
 
@@ -148,7 +151,7 @@ def _import_runs(
     bench: Bench, row: Row, files: Sequence[Path], how: Mapping[str, Any], system: str = ""
 ) -> int:
     """Import runs, and report each outcome; the number refused."""
-    refused, taken, several = 0, set[str](), len(files) > 1
+    refused, there, taken, several = 0, 0, set[str](), len(files) > 1
     for file, name in zip(files, _names(files, system), strict=True):
         try:
             outcome = imports.import_run(bench, file, row, system=name, spared=taken, **how)
@@ -159,10 +162,12 @@ def _import_runs(
             printable.warn(error)
             continue
         taken.add(outcome.hits.system)
+        there += not outcome.new
         tell(bench, row, outcome.hits.system, outcome)
         tell_version(bench, outcome, how.get("version"))
     if several:
-        printable.say(f"{len(files) - refused} imported, {refused} refused")
+        new, same = len(files) - refused - there, f", {there} there already" if there else ""
+        printable.say(f"{new} imported{same}, {refused} refused")
     return refused
 
 

@@ -59,6 +59,7 @@ def import_dataset(
     level: int = 1,
     called: str = "",
     new: bool = False,
+    replace: bool = False,
     how: shapes.How | None = None,
 ) -> Loaded:
     """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
@@ -70,8 +71,8 @@ def import_dataset(
     on the disk. Nothing needs a judgement; those of a dataset that is stored without any are added
     to it. Raises WrongInput if nothing or two collections are given, where `split` is not the
     one that `name` names or no judgement reaches the level; Conflict for a name of the catalogue,
-    or a stored one where it is to be `new`, Unavailable where there is no room for what it unpacks
-    to.
+    or a stored one where it is to be `new` or something of another content would go that this may
+    not `replace`, Unavailable where there is no room for what it unpacks to.
     """
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
@@ -93,22 +94,13 @@ def import_dataset(
     later = isinstance(origin, QrelsOnly) and not (queries or new)
     if isinstance(origin, QrelsOnly) and later and before and not before.judgements.rows:
         return _judge(bench, before, origin)
-    if before and isinstance(origin, unjudged.OfRuns) and not (origin.judged or new):
-        raise _taken(name)
     if called:
         names = ", ".join(called.split(", ")[: len(origin.read_from())])
         row = dataclasses.replace(row, note=f"{origins.UPLOADED}{names}.")
-    loaded = load(bench, _with_grades(row, origin.judgements()), origin, new=new)
+    row = _with_grades(row, origin.judgements())
+    loaded = load(bench, row, origin, new=new, replace=replace)
     lengths.count(bench, loaded)
     return loaded
-
-
-def _taken(name: str) -> Conflict:
-    """Refusal of runs for a dataset name that is stored: its queries and texts would be lost."""
-    return Conflict(
-        f"{name} is stored here already: import-run FILES --dataset {name} adds runs to it; or"
-        f" choose another name, or first remove {name}"
-    )
 
 
 def _of_files(
@@ -136,8 +128,9 @@ def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
     same = content.fingerprints["queries"] == before.queries.fingerprint
     was = before.queries.provenance.get(freshness.TEXTS_ADDED_TO)
     was = was if same else before.queries.fingerprint
-    ids: dict[str, Any] = {freshness.TEXTS_ADDED_TO: was} if was else {}
-    loaded = publish(bench, row, origin, content, **ids)
+    about: dict[str, Any] = {freshness.TEXTS_ADDED_TO: was} if was else {}
+    about["after"] = before.queries.provenance["command"]
+    loaded = publish(bench, row, origin, content, **about)
     lengths.count(bench, loaded)
     for hits in bench.store.parts("hits", row.name):
         recompute.score(bench, loaded, hits)
@@ -146,13 +139,7 @@ def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
 
 def replaced(store: Store, loaded: Loaded) -> str:
     """Sentence about the dataset that an import replaced; empty if there was none."""
-    name, now = loaded.dataset.name, (loaded.documents, loaded.queries, loaded.judgements)
-    same = {part.fingerprint for part in now if part}
-    gone = [
-        f"{old.rows:,} {old.kind}"
-        for old in loaded.before
-        if old.rows and old.fingerprint not in same
-    ]
+    name, gone = loaded.dataset.name, [f"{old.rows:,} {old.kind}" for old in loaded.before]
     if not gone:
         return ""
     n_runs = len(store.parts("hits", name))
@@ -166,6 +153,7 @@ def remarks(loaded: Loaded) -> list[str]:
     """Remarks on ignored fields of the queries, on converted grades, and from `alike`."""
     about = loaded.queries.provenance
     told = [left_out(about.get("left_out", {})), about.get("grades", ""), alike(loaded)]
+    told += about.get("remarks", [])
     name = loaded.dataset.name
     told += [f"no judgements yet: {how_to_judge(name)}"] * (not loaded.judgements.rows)
     return list(filter(None, told))

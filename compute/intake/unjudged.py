@@ -38,7 +38,7 @@ class OfRuns(Source):
 
     def has_texts(self) -> bool:
         """Whether the runs have texts of queries or documents."""
-        return any(self._found[1:])
+        return any(self._found[1:3])
 
     def documents(self) -> Iterator[Document]:
         """Documents whose texts are beside their ids."""
@@ -86,8 +86,9 @@ class OfRuns(Source):
         return dict(self._read[1]) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence about converted grades."""
-        return self.judged.told() if self.judged else super().told()
+        """Ignored fields, a sentence about converted grades, and remarks on the runs."""
+        about = self.judged.told() if self.judged else super().told()
+        return about | {"remarks": self._found[3]}
 
     def read_from(self) -> list[Path]:
         """The judgements or the texts of queries, and the runs."""
@@ -110,11 +111,12 @@ class OfRuns(Source):
         return texts_of(self._queries)
 
     @cached_property
-    def _found(self) -> tuple[dict[str, None], dict[str, str], dict[str, str]]:
-        """The queries, their texts, and the texts of documents, by id."""
+    def _found(self) -> tuple[dict[str, None], dict[str, str], dict[str, str], list[str]]:
+        """The queries, their texts, and the texts of documents, by id; and remarks on them."""
         queries: dict[str, None] = {}
         texts: dict[str, str] = {}
         documents: dict[str, str] = {}
+        told: list[str] = []
         for file, how in self._given:
             held = shapes.held(file, how)
             if held is None and self.judged:
@@ -124,8 +126,12 @@ class OfRuns(Source):
             queries |= dict.fromkeys(asked)
             if held:
                 texts |= ({one: one for one in asked} if held.by_text else {}) | {**held.texts}
-                documents |= held.documents
-        return queries, texts, documents
+                own = held.documents
+                other = [one for one in own if documents.get(one, own[one]) != own[one]]
+                beside = f"{counted(len(other), 'text')} of documents unlike those of files before"
+                told += [*held.remarks, *[f"{beside}: {shown(other[0])}" for _ in other[:1]]]
+                documents |= own
+        return queries, texts, documents, told
 
 
 class Judged(QrelsOnly):

@@ -1,9 +1,10 @@
 """Loading: a dataset becomes parts of the store, read from its source only when that changed."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -60,19 +61,26 @@ class Loaded:
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
-    """The dataset of the same name that this one replaced."""
+    """Parts of the same name with other content that this dataset replaced."""
 
 
 def load(
-    bench: Bench, dataset: Dataset, origin: Source | None = None, *, new: bool = False
+    bench: Bench,
+    dataset: Dataset,
+    origin: Source | None = None,
+    *,
+    new: bool = False,
+    replace: bool = True,
 ) -> Loaded:
     """The dataset as parts; read from its source only if that changed since.
 
     An imported dataset stays usable when its source is gone. Raises Missing if it cannot
     be found at all, WrongInput with file and line where it is broken; Conflict where it is to be
-    `new` and its name is taken, by the moment that it is published.
+    `new` and its name is taken, or may not `replace` what the name has, by the moment that it is
+    published.
     """
-    _before(bench.store, dataset, new=new)
+    if new and bench.store.part("queries", dataset.name):
+        raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
     # A dataset from before words of every script were counted is read again when it is given.
     whole = (
@@ -88,19 +96,35 @@ def load(
         raise
     if loaded is not None and whole and _is_unchanged(loaded, origin):
         return loaded
-    return publish(bench, dataset, origin, look(bench, origin), new=new)
+    return publish(bench, dataset, origin, look(bench, origin), new=new, replace=replace)
 
 
-def _before(store: Store, dataset: Dataset, *, new: bool) -> list[Part]:
-    """Parts stored under the name of a dataset."""
+def _put_away(
+    store: Store, dataset: Dataset, content: "Content", *, new: bool, replace: bool
+) -> list[Part]:
+    """Parts stored under the name of a dataset that it loses with this content.
+
+    Raises Conflict if it may lose none, or the name is to be new.
+    """
     kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
-    found = [store.part(kind, name) for kind, name in kinds.items()]
-    if new and found[1]:
-        raise Conflict(
-            f"{dataset.name} is stored here already: choose another name, or replace it on the"
-            " server with python -m compute import-dataset"
-        )
-    return [part for part in found if part]
+    if not content.count.n_documents and _others(store, dataset):
+        del kinds["documents"]
+    found = filter(None, (store.part(kind, name) for kind, name in kinds.items()))
+    same = {*content.fingerprints.values()}
+    going = [part for part in found if part.rows and part.fingerprint not in same]
+    if (going and not replace) or (new and store.part("queries", dataset.name)):
+        raise _taken(dataset.name, going)
+    return going
+
+
+def _taken(name: str, goes: Sequence[Part] = ()) -> Conflict:
+    """Refusal of a dataset under a name that has other content."""
+    other = ", ".join(f"{part.rows:,} {part.kind}" for part in goes)
+    return Conflict(
+        f"{name} is stored here already{f' ({other} would go)' if other else ''}:"
+        f" import-run FILES --dataset {name} adds runs to it; choose another name, or put this in"
+        " its place on the server with python -m compute import-dataset --replace"
+    )
 
 
 def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
@@ -147,7 +171,7 @@ class Content:
 
     def of(self, queries: DataFrame) -> "Content":
         """The same with these queries."""
-        return replace(self, queries=queries)
+        return dataclasses.replace(self, queries=queries)
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
@@ -175,12 +199,13 @@ def publish(
     command: list[str] | None = None,
     *,
     new: bool = False,
+    replace: bool = True,
     **about: Any,
 ) -> Loaded:
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
 
     `command` makes it again where that is another than the dataset's own.
-    Raises Conflict if the source changed meanwhile.
+    Raises Conflict where the source changed meanwhile, or its name is taken (see `load`).
     """
     count = content.count
     about = provenance.record(
@@ -207,11 +232,11 @@ def publish(
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
         # From here on until it is visible nobody else takes the name.
         last.enter_context(bench.store.alone("dataset"))
-        before = _before(bench.store, dataset, new=new)
+        before = _put_away(bench.store, dataset, content, new=new, replace=replace)
     loaded = stored(bench.store, dataset)
     if loaded is None:
         raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
-    return replace(loaded, before=before)
+    return dataclasses.replace(loaded, before=before)
 
 
 def _words(count: CorpusCount) -> dict[str, Any]:

@@ -53,10 +53,15 @@ _PATH = re.compile(
 )
 
 
-def record(command: Sequence[str], seconds: float, **facts: Any) -> dict[str, Any]:
-    """Provenance of a part: command to make it again, seconds, versions, hardware, UTC date."""
+def record(
+    command: Sequence[str], seconds: float, *, after: Any = "", **facts: Any
+) -> dict[str, Any]:
+    """Provenance of a part: command to make it again, seconds, versions, hardware, UTC date.
+
+    `after` is the command to run before it, if there is one.
+    """
     return {
-        "command": f"python -m compute {shlex.join(command)}",
+        "command": f"{f'{after} && ' if after else ''}python -m compute {shlex.join(command)}",
         "seconds": round(seconds, 3),
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": dict(versions()),

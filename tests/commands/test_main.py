@@ -174,6 +174,16 @@ def test_of_several_files_a_refused_one_stops_no_other(
     assert said.out.endswith("\n2 imported, 1 refused\n")
 
 
+def test_a_file_given_twice_is_counted_once_and_a_list_in_pieces_is_told(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file,) = _runs(tmp_path, a="q1 Q0 d1 1 3 a\nq2 Q0 d2 1 1 a\nq1 Q0 d3 1 2 a\n")
+    assert main(["import-run", file, file, "--dataset", "tiny"]) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("\n1 imported, 1 there already, 0 refused\n")
+    assert "list in pieces: query 'q1' again, after other queries, at hit 3 → brought" in said
+
+
 def test_no_file_takes_the_name_that_another_has_by_right(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

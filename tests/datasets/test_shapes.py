@@ -380,7 +380,7 @@ def test_odd_but_right_files_are_read(tmp_path: Path) -> None:
         tmp_path, '[{"qid": 1, "run": ["7", 8]}, {"qid": "1a", "run": "d"}, {"qid": 2, "run": []}]'
     )
     assert hits(mixed) == {"1": {"7": -1, "8": -2}, "1a": {"d": -1}}
-    assert (found := held(mixed)) and found.remarks == ["1 lists without a document left out"]
+    assert (found := held(mixed)) and found.remarks == ["1 list without a document left out"]
     assert hits(written(tmp_path, '{"q1": {"d1": 0.5}, "q2": {}}')) == {"q1": {"d1": 0.5}}
     spaced = written(tmp_path, 'qid,docid,score\n"a b","d, 1",2\n')
     assert hits(spaced) == {"a b": {"d, 1": 2}}

@@ -56,16 +56,20 @@ def qrels(folder: Path, name: str, *grades: int) -> str:
     return str(file)
 
 
-def test_of_two_datasets_of_one_name_the_later_says_what_it_replaced(
-    bench: Bench, tmp_path: Path
+@pytest.mark.parametrize("how", [[], ["--replace"]])
+def test_of_two_datasets_of_one_name_the_later_is_refused_or_says_what_it_replaced(
+    bench: Bench, tmp_path: Path, how: list[str]
 ) -> None:
     files = [qrels(tmp_path, "one", 1, 0), qrels(tmp_path, "two", 1, 1, 1)]
-    commands = [["import-dataset", "--qrels", file, "--name", "d2"] for file in files]
+    commands = [["import-dataset", "--qrels", file, "--name", "d2", *how] for file in files]
     told = at_once(bench.store, "dataset", commands)
     (part,) = bench.store.parts("judgements", "d2")
-    later, rows = (0, 3) if part.rows == 2 else (1, 2)
-    assert f"replaced what had this name: {rows} queries, {rows} judgements" in told[later]
-    assert "replaced" not in told[1 - later] and "2 judgements\n" in told[0]
+    came = 0 if part.rows == 2 else 1
+    later, rows = (came, 5 - part.rows) if how else (1 - came, part.rows)
+    said = "replaced what had this name: {0} queries, {0} judgements"
+    said = said if how else "d2 is stored here already ({0} queries, {0} judgements would go): "
+    assert said.format(rows) in told[later]
+    assert "replaced" not in told[1 - later] and "judgements\n" in told[1 - later]
 
 
 def test_a_name_that_was_taken_while_a_file_was_read_is_refused_where_it_must_be_new(

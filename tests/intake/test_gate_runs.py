@@ -167,7 +167,7 @@ def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_pa
     imports.import_run(stored, tmp_path / "mine.run", small)
     assert compared(stored, small, two, NDCG, alone=True)[0]["baseline"].tolist() == [1]
     qrels.write_text("q1 0 d1 0\n", "utf-8")
-    imports.import_dataset(stored, "small", qrels=qrels)
+    imports.import_dataset(stored, "small", qrels=qrels, replace=True)
     files = [given(stored.store, "mine.run")] * 2
     with pytest.raises(WrongInput, match="no judgement of small is above 0"):
         compared(stored, small, files, NDCG, alone=True)

@@ -1,6 +1,7 @@
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -239,7 +240,10 @@ def test_judgements_alone_may_have_the_texts_of_their_queries(bench: Bench, tmp_
     qrels, topics = _file(tmp_path, "q1 0 d1 1\n"), tmp_path / "topics.tsv"
     topics.write_text("q1\twhat it asks\n", "utf-8")
     assert run.read(imports.import_dataset(bench, "mine", qrels=qrels).queries)["text"].isna().all()
-    loaded = imports.import_dataset(bench, "mine", qrels=qrels, queries=topics)
+    texts = partial(imports.import_dataset, bench, "mine", qrels=qrels, queries=topics)
+    with pytest.raises(Conflict, match="mine is stored here already \\(1 queries would go\\)"):
+        texts()
+    loaded = texts(replace=True)
     assert run.read(loaded.queries)["text"].to_list() == ["what it asks"]
     with pytest.raises(WrongInput, match="give either"):
         imports.import_dataset(bench, "x", path=tmp_path, queries=topics)

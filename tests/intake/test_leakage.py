@@ -122,7 +122,7 @@ def test_replaced_judgements_leave_out_what_was_found_and_no_other_labels(
     (tmp_path / "tiny" / "qrels" / "test.tsv").write_text(
         "query-id\tcorpus-id\tscore\nq1\td1\t1\nq3\td2\t1\n"
     )
-    imports.import_dataset(bench, "tiny", path=tmp_path / "tiny")
+    imports.import_dataset(bench, "tiny", path=tmp_path / "tiny", replace=True)
     cursor = database.open_version(bench.store).cursor()
     assert {*query_slices.labels(cursor, ["tiny"])["key"]} == {"topic"}
 

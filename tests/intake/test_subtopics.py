@@ -63,7 +63,7 @@ def test_other_subtopics_make_scores_old_and_none_take_the_measures_away(
     assert hits
     for content, value in ((QRELS.replace(" 3 c", " 1 c"), 1.0), ("q1 0 a 1\nq1 0 b 1\n", None)):
         (tmp_path / "qrels").write_text(content)
-        loaded = imports.import_dataset(bench, "diverse", qrels=tmp_path / "qrels")
+        loaded = imports.import_dataset(bench, "diverse", qrels=tmp_path / "qrels", replace=True)
         assert recompute.score(bench, loaded, hits).new
         assert scored(bench, "diverse").get(("q1", "StRecall@10")) == value
     assert bench.store.parts("subtopics") == []

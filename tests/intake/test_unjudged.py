@@ -68,6 +68,9 @@ def test_judgements_that_come_later_score_the_runs(bench: Bench, tmp_path: Path)
     assert judged.queries.fingerprint == loaded.queries.fingerprint
     assert judged.documents == loaded.documents
     assert (judged.judgements.rows, judged.dataset.relevance) == (3, "Binary")
+    made = loaded.queries.provenance["command"]
+    again = f"{made} && python -m compute import-dataset --qrels qrels --name bare"
+    assert judged.queries.provenance["command"] == again
     assert imports.replaced(bench.store, judged) == ""
     assert scores(bench, judged) == {"q1": 1.0, "q2": 0.0}, "q3 is not judged"
     with pytest.raises(WrongInput, match="none of its queries is a query of other"):
@@ -161,3 +164,26 @@ def test_commands_say_what_is_lacking(
     capsys.readouterr()
     assert main(["scores", "--dataset", "bare", "--measure", "RR@10", "--json"]) == 0
     assert {row["value"] for row in json.loads(capsys.readouterr().out)} == {1.0}
+
+
+def test_what_stands_twice_in_runs_is_counted_and_named(bench: Bench, tmp_path: Path) -> None:
+    rows = [
+        {
+            "query_id": q,
+            "query": q,
+            "retrieved_ids": ["d1", "d2"],
+            "retrieved_contexts": [text, "b"],
+        }
+        for q, text in (("q1", "one"), ("q2", "another"), ("q1", "one"))
+    ]
+    files = [written(tmp_path / "a.json", rows), written(tmp_path / "b.json", rows[1:2])]
+    loaded = imports.import_dataset(bench, "twice", files=[(file, How()) for file in files])
+    told = [
+        "1 query in several rows brought together: 'q1'",
+        "1 document with several texts, of which one is kept: 'd1'",
+    ]
+    other = "1 text of documents unlike those of files before: 'd1'"
+    assert [*told, other] == imports.remarks(loaded)[-3:]
+    found = doctor.check(files[0], home=bench.settings.home)
+    assert told == [one.example for one in found.findings if one.what == "not all as it stands"][:2]
+    assert doctor.check(files[1], home=bench.settings.home).findings == ()

@@ -68,7 +68,7 @@ def test_new_judgements_score_again_without_searching_again(
     folder = write_tiny(tmp_path / "tiny")
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("q1\td4\t1\n")
-    imports.import_dataset(searched, "tiny", path=folder)
+    imports.import_dataset(searched, "tiny", path=folder, replace=True)
     second = run.run(searched, system("bm25"), row)
     assert (first.new, second.new) == (False, True)
     assert second.hits.id == first.hits.id
@@ -80,7 +80,7 @@ def test_a_changed_corpus_is_searched_again(searched: Bench, row: Dataset, tmp_p
     folder = write_tiny(tmp_path / "tiny")
     with (folder / "corpus.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"_id": "d7", "title": "", "text": "ships ships ships"}\n')
-    imports.import_dataset(searched, "tiny", path=folder)
+    imports.import_dataset(searched, "tiny", path=folder, replace=True)
     second = run.run(searched, system("bm25"), row)
     assert second.hits.fingerprint != first.hits.fingerprint
     assert "d7" in set(run.read(second.hits)["doc_id"])

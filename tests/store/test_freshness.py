@@ -71,7 +71,7 @@ def test_scores_on_other_judgements_are_left_out_until_scored_again(
 ) -> None:
     before = _shown(bench)
     _change(folder / "qrels" / "test.tsv", "q1\td1\t2", "q1\td4\t2")
-    loaded = imports.import_dataset(bench, "tiny", path=folder)
+    loaded = imports.import_dataset(bench, "tiny", path=folder, replace=True)
     assert _shown(bench) == {}
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None
@@ -83,7 +83,7 @@ def test_scores_on_other_judgements_are_left_out_until_scored_again(
 
 def test_runs_for_other_queries_are_left_out(bench: Bench, folder: Path) -> None:
     _change(folder / "queries.jsonl", "ships in the harbour", "cooking rice")
-    imports.import_dataset(bench, "tiny", path=folder)
+    imports.import_dataset(bench, "tiny", path=folder, replace=True)
     assert _shown(bench) == {}
     parts = bench.store.parts()
     assert freshness.outdated(parts, ["tiny"]) == ["bm25", "mine"]
@@ -96,7 +96,7 @@ def test_an_imported_run_outlives_another_corpus_and_a_computed_one_does_not(
     bench: Bench, folder: Path
 ) -> None:
     _change(folder / "corpus.jsonl", "Ships leave", "Boats leave")
-    imports.import_dataset(bench, "tiny", path=folder)
+    imports.import_dataset(bench, "tiny", path=folder, replace=True)
     assert set(_shown(bench)) == {"mine"}
 
 
@@ -115,7 +115,7 @@ def test_the_slower_of_two_scorers_cannot_bring_old_judgements_back(
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None
     _change(folder / "qrels" / "test.tsv", "q1\td1\t2", "q1\td4\t2")
-    new = imports.import_dataset(bench, "tiny", path=folder)
+    new = imports.import_dataset(bench, "tiny", path=folder, replace=True)
     right = run.score(bench, new, hits)
     run.score(bench, old, hits, again=True)
     assert _shown(bench) == {}
@@ -152,6 +152,6 @@ def test_a_lost_file_comes_back_by_running_again(bench: Bench, folder: Path, kin
     part.path.unlink()
     row = own_datasets(bench.store)["tiny"]
     if kind in ("lengths", "documents"):
-        imports.import_dataset(bench, "tiny", path=folder)
+        imports.import_dataset(bench, "tiny", path=folder, replace=True)
     run.run(bench, system("bm25"), row)
     assert set(_shown(bench)) == {"bm25", "mine"}

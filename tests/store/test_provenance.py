@@ -118,7 +118,7 @@ def test_a_run_on_a_replaced_collection_is_old_and_says_what_changed(
     other = write_tiny(tmp_path / "other")
     qrels = other / "qrels" / "test.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n", encoding="utf-8")
-    imports.import_dataset(bench, "tiny", path=other)
+    imports.import_dataset(bench, "tiny", path=other, replace=True)
     (run,) = provenance.of_runs(bench.store, [("tiny", "mine")])
     assert not run["is_current"]
     assert figures.remark(run) == figures.OLD

@@ -164,6 +164,6 @@ def test_a_version_of_other_queries_is_named_with_what_takes_it_away(
     folder = write_tiny(tmp_path / "fewer")
     qrels = folder / "qrels" / "test.tsv"
     qrels.write_text(qrels.read_text("utf-8").replace("q3\td6\t1\n", ""), "utf-8")
-    imports.import_dataset(two, "tiny", path=folder)
+    imports.import_dataset(two, "tiny", path=folder, replace=True)
     tell_stale(two, "tiny", ["mine@1"])
     assert "compute remove tiny --system mine@1 removes it" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import ast
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
-from compute.base.words import shown
+from compute.base.words import counted, shown
 from compute.datasets import compressed, names
 from compute.datasets.names import JUDGED, LISTS, ROLES, RUN, plain
 from compute.datasets.shapes.held import Held, How, Rows
@@ -45,6 +46,10 @@ class _Found:
     passages: dict[str, str] = field(default_factory=dict)
     empty: int = 0
     """Lists without a document."""
+    asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """How often a list of a query came, by role, part and query."""
+    differ: dict[str, None] = field(default_factory=dict)
+    """Documents with several texts."""
 
     def refuse(self, line: int, fault: str) -> WrongInput:
         """The error of a row."""
@@ -59,6 +64,25 @@ class _Found:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
         raise self.refuse(line, f"{what} is {shown(repr(value))}, write ids as strings")
+
+    def read(self, doc: str, text: str) -> None:
+        """Take the text of a document; the first stays."""
+        if self.passages.setdefault(doc, text) != text:
+            self.differ[doc] = None
+
+    def told(self) -> list[str]:
+        """What is not taken as it stands, a sentence each."""
+        again = [query for (*_, query), n in self.asked.items() if n > 1]
+        kinds = (
+            ("list", "without a document left out", [""] * self.empty),
+            ("query", "in several rows brought together", again),
+            ("document", "with several texts, of which one is kept", [*self.differ]),
+        )
+        return [
+            f"{counted(len(ids), noun)} {how}{f': {shown(ids[0])}' * bool(ids[0])}"
+            for noun, how, ids in kinds
+            if ids
+        ]
 
     def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
         """Look for rows in the value of a key; whether there are any."""
@@ -156,7 +180,8 @@ class _Found:
             elif len(beside) == 1 and isinstance(beside[0], list) and not _has(beside[0], dict):
                 ids = [self.ident(one, line, "a document") for one in beside[0]]
                 if len(ids) == len(given):
-                    self.passages |= dict(zip(ids, given, strict=True))
+                    for doc, text in zip(ids, given, strict=True):
+                        self.read(doc, text)
         return value
 
     def _query(self, value: Mapping[str, Any], found: Mapping[str, str], line: int) -> str:
@@ -183,6 +208,7 @@ class _Found:
         role, part, line = place
         rows = [*self._documents(documents, place, query)]
         self.empty += not rows
+        self.asked[role, part, query] += 1
         beside_it = [v for k, v in beside.items() if plain(k) in names.NUMBERS.get(role, ())]
         scored = [one for _, one in rows if one is not None]
         if (
@@ -219,7 +245,7 @@ class _Found:
                 doc = f"t{sha256(text.encode()).hexdigest()[:12]}" if doc is None else doc
             doc = self.ident(doc, line, f"a document of query {shown(query)}")
             if isinstance(text, str):
-                self.passages.setdefault(doc, text)
+                self.read(doc, text)
             rating = next((one[name] for name in one if plain(name) == "rating"), None)
             if role == RUN and rating is not None:
                 self.lists[JUDGED].append((part, query, doc, rating, line))
@@ -305,9 +331,8 @@ def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
     lists = {role: _of(found, role, how) for role in _ALL if found.lists[role]}
     if RUN in lists or JUDGED in lists:
         run, judged = lists.get(RUN), lists.get(JUDGED)
-        told = [f"{found.empty:,} lists without a document left out"] if found.empty else []
         more: dict[str, Any] = {"texts": found.texts, "passages": found.passages}
-        return Held(found.file, "JSON", run, judged, remarks=told, **more)
+        return Held(found.file, "JSON", run, judged, remarks=found.told(), **more)
     if found.flat:
         return Held.of(_flat(found), how)
     if lists:

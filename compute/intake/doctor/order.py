@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from compute.intake.doctor.report import Tally, Where
 
-TIED, CONTRADICTED, LOWER = (
+PIECES, TIED, CONTRADICTED, LOWER = (
+    "list in pieces",
     "tied with another hit",
     "rank contradicts score",
     "lower scores look better",
@@ -133,8 +134,9 @@ def _sorting(found: _Lines, tell: _Tell) -> None:
     if pieces := _n_pieces(found):
         _, first = np.unique(found.query[found.starts], return_index=True)
         at = int(np.delete(found.starts, first)[0])
-        example = f"query {found.name(at)!r} again, after other queries"
-        tell("list in pieces", pieces, at, example, "brought together")
+        example = f"query {found.name(at)!r} again, after other queries, at hit {at + 1:,}"
+        example += f" (in all {pieces:,} such)" * (pieces > 1)
+        tell(PIECES, pieces, at, example, "brought together")
 
 
 def _ranks(found: _Lines, tell: _Tell) -> None:

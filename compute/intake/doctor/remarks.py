@@ -9,7 +9,7 @@ from compute.base.scratch_database import scratch
 from compute.intake.doctor.dataset_ids import UNKNOWN, remark_documents
 from compute.intake.doctor.ids import WRITTEN_OTHERWISE, Ids
 from compute.intake.doctor.judged_hits import UNJUDGED, remark_judged
-from compute.intake.doctor.order import CONTRADICTED, LOWER, TIED, remark_order
+from compute.intake.doctor.order import CONTRADICTED, LOWER, PIECES, TIED, remark_order
 from compute.intake.doctor.report import Tally, Where
 
 # By hashes: of millions of hits mostly none is left whose id has to be compared.
@@ -18,7 +18,7 @@ create table ids as select id::varchar as id, min(line) as line, count(*) as n f
 where hash(id::varchar) not in (select hash(id) from known) group by id
 """
 _OTHERWISE = tuple(map(WRITTEN_OTHERWISE.format, ("query", "document")))
-_TOLD = (UNJUDGED, *_OTHERWISE, UNKNOWN, LOWER, CONTRADICTED, TIED)
+_TOLD = (UNJUDGED, *_OTHERWISE, UNKNOWN, LOWER, CONTRADICTED, PIECES, TIED)
 
 
 def ordered(hits: pa.Table, file: str) -> Tally:

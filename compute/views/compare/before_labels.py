@@ -5,9 +5,11 @@ from functools import partial
 from typing import NamedTuple
 
 import pandas as pd
+import pyarrow as pa
 from pandas import DataFrame, Series
 
 from compute.base.words import counted
+from compute.intake.doctor.ids import nearest
 from compute.reading.top_ranks import DEPTH
 from compute.views.compare import figures, select
 from compute.views.page import (
@@ -46,6 +48,8 @@ class Two(NamedTuple):
     dataset: str
     systems: tuple[str, str]
     titles: tuple[str, str]
+    measure: str = ""
+    """Of the control; ranked lists need none."""
 
     def lists(self) -> DataFrame:
         """`select.tops` of both."""
@@ -77,6 +81,19 @@ def section(two: Two) -> Steps:
     yield Section([Beside([by_depth, partial(likeness, lambda: rows)])], ("depths", "likeness"))
     yield Section(partial(_hubs, two, tops), ("hubs",))
     yield Section(partial(_changed, two, rows, tops), ("changed",), "Queries that changed most")
+
+
+def no_query(two: Two) -> str:
+    """Why two runs that answer no query in common cannot be compared; empty where they can."""
+    tops, (a, b) = two.lists(), two.titles
+    of_a, of_b = (tops.loc[tops[f"rank_{one}"].notna(), "query_id"].unique() for one in "ab")
+    if not len(of_a) or not len(of_b) or {*of_a} & {*of_b}:
+        return ""
+    near = nearest("query", pa.array(of_a), pa.array(of_b), b)
+    return (
+        f"{a} and {b} share no query: {a} answers {len(of_a):,}, {b} {len(of_b):,} others. So"
+        f" nothing of them can be compared; of {a} {near}."
+    )
 
 
 def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:

@@ -94,10 +94,15 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
     yield Heading(said(found, decision, task, names))
     looked = ", ".join(f"{n:,}" for n in deciding.LOOKS)
     yield Note(
+        [
+            f"By {task.measure}, for which the task draws documents; {two.measure}, chosen above,"
+            " is shown once there are official judgements."
+        ]
+        * (task.measure != two.measure),
         how=f"{task.measure}, of these queries, from {found.n_judged:,} judgements that chance"
         " drew of the documents that the two place differently. The 95% interval is meant for one"
         f" look. It is decided only at {looked} judgements, each at a level of"
-        f" {deciding.SPENT:.2%}: so you may look after every judgement."
+        f" {deciding.SPENT:.2%}: so you may look after every judgement.",
     )
     if found.n_waiting:
         yield Button("Go on judging", Link("annotate", {"task": task.id}), icon="arrow_forward")

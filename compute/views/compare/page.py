@@ -98,12 +98,19 @@ class View(NamedTuple):
 def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
     runs = ask(select.runs)
-    if runs.empty:
+    several = runs["dataset"].duplicated(keep=False)
+    # A dataset with one run is offered to who asks for it, and speaks for itself.
+    asked = yield Asked("dataset")
+    if not (several | runs["dataset"].eq(asked)).any():
         yield Message(
             "No dataset has two systems to compare yet: python -m compute admin demo computes some."
         )
         return
+    runs = runs[several | runs["dataset"].eq(asked)]
     view: View = yield Row(partial(_controls, ask, runs))
+    if not view.b:
+        yield from _alone(view)
+        return
     if view.a == view.b:
         yield Message("A and B are the same system: choose another for one of them.")
         return
@@ -113,8 +120,13 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, runs: DataFrame) -> Steps:
     names, titles = [*dict.fromkeys(runs["dataset"])], offers.dataset_titles(ask)
-    how: dict[str, Any] = {"titles": titles, "recalls": names}
+    two = runs.loc[runs["dataset"].duplicated(), "dataset"].unique().tolist()
+    how: dict[str, Any] = {"titles": titles, "recalls": two, "default": [*two, ALL][0]}
     dataset = yield offers.dataset(ask, [*names, ALL], "dataset with two systems", 230, **how)
+    if dataset in {*names} - {*two}:
+        one = runs.loc[runs["dataset"] == dataset, "system"].iloc[0]
+        told = titles.get(dataset, dataset), offers.system_titles(ask).get(one, one)
+        return View(ask, dataset, one, "", told, "", [])
     a, b, measure = yield from _systems(ask, runs, dataset)
     parts = _members(ask, dataset)
     if dataset == ALL:
@@ -124,6 +136,18 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     yield Button("Swap A and B", Link(names={"a": b, "b": a}), icon="swap_horiz")
     titles = offers.system_titles(ask)
     return View(ask, dataset, a, b, (titles.get(a, a), titles.get(b, b)), measure, parts)
+
+
+def _alone(view: View) -> Iterator[Step]:
+    """Why the one run of a dataset is compared with none, and ways to a second."""
+    dataset, run = view.titles
+    yield Message(f"{dataset} has one run, of {run}: to compare it takes a second one.")
+    yield Row(
+        [
+            Button("Import a run", Link("data", {"show": "Import", "to": view.dataset})),
+            Button("Run a system", Link("jobs", {"datasets": [view.dataset]})),
+        ]
+    )
 
 
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
@@ -151,13 +175,15 @@ def _members(ask: Ask, dataset: str) -> list[str]:
 
 def _one_dataset(view: View) -> Steps:
     """Two systems on the queries of one dataset; without official judgements by what is known."""
-    two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles)
+    two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles, view.measure)
     bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
     lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
     task = judging.task_of(two) if view.dataset in bare else None
     if lacking and not task:
         yield from offers.unjudged(view.dataset, compare=False)
-    if lacking or task:
+    if (lacking or task) and (why := before_labels.no_query(two)):
+        yield Message(why)
+    elif lacking or task:
         yield from judging.section(two)
         yield from before_labels.section(two)
     else:

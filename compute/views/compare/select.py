@@ -25,7 +25,7 @@ Cursor = DuckDBPyConnection
 
 @select()
 def runs() -> str:
-    """dataset, title, system: what is scored or has lists, of datasets with two systems or more.
+    """dataset, title, system: what is scored or has lists.
 
     The datasets with the most systems come first, then in the catalogue's order.
     """
@@ -37,7 +37,6 @@ def runs() -> str:
         )
         select dataset, title, system
         from runs join datasets on dataset = name
-        qualify count(*) over (partition by dataset) > 1
         order by count(*) over (partition by dataset) desc, datasets.rowid, system
     """
 

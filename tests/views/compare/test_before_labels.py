@@ -1,17 +1,20 @@
 """Compare on a dataset without judgements: what the ranked lists alone say."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
 from compute.base.settings import Settings
+from compute.datasets import shapes
+from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.compare import before_labels, select
 from compute.views.compare.page import page
-from compute.views.page import Figure, Heading, Part, Table, Text, parts
+from compute.views.page import Figure, Heading, Message, Part, Table, Text, parts
 from compute.views.page.store_ask import StoreAsk, opened
 from tests.support.unjudged import TEXTS, unjudged
 
@@ -78,3 +81,21 @@ def test_equal_lists_are_said_to_be_equal() -> None:
     words = before_labels.said(rows, tops, ("A", "B"))
     assert words == "A and B have the same top 10 on all 1 query."
     assert before_labels.most_changed(rows, tops).empty
+
+
+def test_runs_that_share_no_query_are_not_called_different(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
+    lists = {"a": "01 Q0 d1 1 2 a\n02 Q0 d1 1 2 a\n", "b": "1 Q0 d1 1 2 b\n2 Q0 d2 1 2 b\n"}
+    for name, lines in lists.items():
+        (tmp_path / name).write_text(lines, "utf-8")
+    files = [(tmp_path / name, shapes.How()) for name in lists]
+    made = imports.import_dataset(bench, "bare", files=files)
+    for file, _ in files:
+        imports.import_run(bench, file, made.dataset)
+    with opened(bench.store) as ask:
+        shown = parts(page, ask, **TWO)
+        said = [one.text for one in shown if isinstance(one, Message)][-1]
+        assert said.startswith("a and b share no query: a answers 2, b 2 others. So nothing of")
+        assert "its query '01' is '1' in b, but for zeros before it; in all 2 of 2" in said
+        assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]

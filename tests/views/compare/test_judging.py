@@ -18,7 +18,7 @@ from compute.store.store import Store
 from compute.views.annotate.select import StoredTops, judged
 from compute.views.compare import judging
 from compute.views.compare.page import page
-from compute.views.page import Button, Heading, Widget, parts
+from compute.views.page import Button, Heading, Note, Widget, parts
 from compute.views.page.store_ask import opened
 from tests.support.annotating import ADA, answer
 
@@ -83,6 +83,8 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
         return next(one.text for one in found if isinstance(one, Heading))
 
     assert said().startswith("After 0 judgements: too little evidence.")
+    notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
+    assert notes[0].startswith("By P@10, for which the task draws documents; nDCG@10, chosen above")
     judge(store, task, 79)
     assert said().startswith("After 79 judgements: ")
     assert "Decided" not in said()

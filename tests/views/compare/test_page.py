@@ -12,7 +12,18 @@ from compute.base.settings import Settings
 from compute.intake import query_labels
 from compute.store.store import Store
 from compute.views.compare.page import ALL, page
-from compute.views.page import Button, Figure, Note, Part, Table, Widget, find, parts
+from compute.views.page import (
+    Button,
+    Figure,
+    Heading,
+    Message,
+    Note,
+    Part,
+    Table,
+    Widget,
+    find,
+    parts,
+)
 from compute.views.page.store_ask import StoreAsk, opened
 from tests.support import filled
 from tests.support.holes import EVIL, RUNS
@@ -151,3 +162,15 @@ def test_kinds_of_queries_by_labels_of_ones_own(ask: StoreAsk) -> None:
 def test_nothing_to_compare(tmp_path: Path) -> None:
     with opened(Store(Settings(home=tmp_path), shipped=tmp_path / "nothing")) as nothing:
         assert "No dataset has two systems to compare yet" in words(parts(page, nothing))
+
+
+def test_a_dataset_with_one_run_is_told_of_itself_and_of_no_other(tmp_path: Path) -> None:
+    bench = filled.bench(tmp_path)
+    filled.take(bench, {"only": next(iter(RUNS.values()))}, "lone")
+    filled.take(bench, RUNS, "tiny")
+    with opened(bench.store) as asked:
+        shown = parts(page, asked, dataset="lone")
+        (message,) = [one.text for one in shown if isinstance(one, Message)]
+        assert message == "lone has one run, of only: to compare it takes a second one."
+        assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]
+        assert find(page, asked, "differences").values["dataset"] == "tiny"

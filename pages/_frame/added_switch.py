@@ -11,6 +11,8 @@ from compute.exports.file_names import slug
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared import catalogue
 from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
 BOTH = ("Holes",)
@@ -55,7 +57,7 @@ def begin(title: str) -> None:
             run = page_run.current()
             run.choice = chosen if shown == ADDED else None
             run.added = chosen
-            run.told = st.empty(), _said(chosen)
+            run.told = st.empty(), _said(chosen) + _alone(asked) * (shown == ADDED)
             _tell()
 
 
@@ -152,6 +154,22 @@ def _said(choice: Choice) -> str:
     many = total.n_judgements > total.n_pairs
     return (
         f"{told}; of several for a pair counts {RULES[choice.rule].text}." if many else f"{told}."
+    )
+
+
+def _alone(asked: str) -> str:
+    """Of datasets without official judgements, or the one that is asked for, how much of top lists
+    is unjudged, as a sentence; empty where there is none."""
+    bare = set(reading.read(catalogue.unjudged, added=False)["dataset"])
+    holes = reading.read(leaderboard_select.holes)
+    holes = holes[holes["dataset"].isin(bare & ({asked} if asked else bare))]
+    most = holes.groupby("dataset", sort=False)["hole"].max()
+    if most.empty or not most.max():
+        return ""
+    of = most.index[0] if len(most) == 1 else counted(len(most), "dataset")
+    return (
+        f" On {of} nothing else is judged: up to {most.max():.0%} of a system's top 10 is unjudged"
+        " (Hole@10) and counts as not relevant."
     )
 
 

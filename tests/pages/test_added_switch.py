@@ -17,6 +17,7 @@ from compute.views.leaderboard import select as leaderboard_select
 from tests.support import filled
 from tests.support.pages import PAGES, address_of, noted, opened
 from tests.support.tiny import HOSTILE
+from tests.support.unjudged import unjudged as unjudged_runs
 
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
 
@@ -184,3 +185,18 @@ def test_the_holes_page_offers_the_added_judgements_as_a_file(store):
     assert "Added judgements (CSV)" not in offered()
     judge(store, 1)
     assert {"Added judgements (CSV)", "Added judgements (TREC qrels)"} <= set(offered())
+
+
+@pytest.mark.parametrize("page", ["leaderboard", "compare", "efficiency"])
+def test_a_dataset_judged_here_only_says_how_much_of_its_top_lists_nobody_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    bench = filled.bench(tmp_path)
+    unjudged_runs(bench, tmp_path)
+    row = {"dataset": "bare", "query_id": "q1", "doc_id": "d1", "relevance": 1}
+    about = {"person": "ada", "source": PERSON, "task": "", "guideline_version": ""}
+    bench.store.add_judgements(pd.DataFrame([row | about]))
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+    said = "On bare nothing else is judged: up to 67% of a system's top 10 is unjudged (Hole@10)"
+    assert said in captions(opened(f"pages/{page}.py", judgements="added"))
+    assert "nothing else" not in captions(opened(f"pages/{page}.py", judgements="official"))

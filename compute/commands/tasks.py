@@ -9,10 +9,10 @@ from cyclopts import Parameter
 from pandas import DataFrame
 
 from compute.base import printable
-from compute.base.words import counted
+from compute.base.errors import Missing
+from compute.base.words import counted, near
 from compute.commands import options
 from compute.commands.opening import open_bench
-from compute.commands.show.stored import name_the_wrong
 from compute.datasets import compressed
 from compute.datasets import dataset as dataset_of
 from compute.judgements import orders, sampling
@@ -67,7 +67,7 @@ def new(
     order = orders.SAMPLED if goal else order or orders.DEFAULT
     sample = {"measure": measure or samples.MEASURES[0], "goal": goal or sampling.SCORES}
     sample |= {"baseline": baseline or systems[0]} if goal == sampling.DIFFERENCES else {}
-    with _lists(bench, row.name, systems) as (tops, judged, graded):
+    with _lists(bench, row.name, [*systems, *filter(None, [baseline])]) as (tops, judged, graded):
         plan = Plan(
             title=title or f"Holes of {row.title}",
             dataset=row.name,
@@ -139,7 +139,7 @@ def extend(
     bench = open_bench()
     before = tasks.task(bench.store, task)
     systems = (*before.systems, *add)
-    with _lists(bench, before.dataset, ()) as (tops, judged, _):
+    with _lists(bench, before.dataset, add) as (tops, judged, _):
         after = sampling_on.sample_on(bench.store, before, systems, pairs, tops, judged)
     batch = samples.stored(bench.store, task)[-1]
     told = f"{counted(after.n_pairs - batch.done, 'document')} drawn for {after.title}"
@@ -160,8 +160,12 @@ def _lists(
     """
     with database.open_version(bench.store).cursor() as cursor:
         runs = select.judgeable(cursor)
+        known = runs.loc[runs["dataset"] == dataset, "system"].tolist()
         for name in systems:
-            name_the_wrong(runs[runs["dataset"] == dataset], {"system": name})
+            if name not in known:
+                listed = ", ".join(known) or "none: import a run first"
+                hint = near(name, known)
+                raise Missing(f"unknown system {name!r}: {hint}on {dataset} are {listed}")
         judged = tasks.judged(bench.store, dataset, select.judged(cursor, dataset))
         levels = select.levels(cursor, dataset)["relevance"].tolist()
         yield select.StoredTops(cursor, dataset), judged, grades.of_levels(levels)

@@ -68,7 +68,7 @@ def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["new", "A", "X", "--dataset", "tiny"], "no scores of system 'X'"),
+        (["new", "A", "aa", "--dataset", "tiny"], "unknown system 'aa': did you mean A"),
         (["new", "A", "--dataset", "tiny", "--goal", "order"], "One system has no differences"),
         (["new", "A", "--dataset", "tiny", "--pairs", "0"], "it must be 1 or more"),
         (["new", "A", "--dataset", "tiny", "--goal", "rank"], 'Choose from: "scores", '),

@@ -100,8 +100,8 @@ def test_what_is_not_in_the_figure_is_said() -> None:
 
 def test_a_collection_without_documents_says_what_would_help() -> None:
     app = opened(dataset="bare")
-    assert "bare came without documents" in app.info[0].value
-    assert "import-dataset" in app.info[0].value.replace("\\", "")
+    assert "bare came without texts, so nobody knows how long" in app.info[0].value
+    assert "add-texts bare FOLDER" in app.info[0].value.replace("\\", "")
     # The other datasets stay in sight.
     assert len(figures(app)) == 1
 

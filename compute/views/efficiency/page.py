@@ -63,7 +63,7 @@ def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
     costs = ask(select.costs)
     if costs.empty:
-        yield Message(f"No run has been measured yet: {AGAIN} searches again and measures.")
+        yield Message(f"No run has been measured yet. {why_none()}")
         yield from _published(ask, DataFrame(), [])
         return
     dataset, measure, systems, slow = yield Row(partial(_controls, ask, costs))
@@ -80,13 +80,21 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, costs: DataFrame) -> Steps:
     options = [EVERY, *dict.fromkeys(costs["dataset"])]
-    how = {"default": usual(costs), "recalls": ()}
+    how: dict[str, Any] = {"default": usual(costs), "recalls": (), "advice": lambda _: why_none()}
     dataset = yield offers.dataset(ask, options, "dataset with measured runs", 240, **how)
     measure = yield offers.measure(ask)
     known = list(dict.fromkeys(costs["system"]))
     systems = yield from offers.systems(ask, known, "system with measured runs")
     slow = yield Switch("slow", "95th percentile of latency")
     return dataset, measure, systems, slow
+
+
+def why_none() -> str:
+    """Which runs have no costs, and what measures some."""
+    return (
+        "Costs are of searches here, which need the texts (python -m compute add-texts): imported"
+        f" runs have none. {AGAIN} searches and measures."
+    )
 
 
 def usual(costs: DataFrame) -> str:

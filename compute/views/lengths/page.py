@@ -149,8 +149,9 @@ def _uncounted(row: Series) -> str:
             f" python -m compute lengths compute {row['dataset']}."
         )
     return (
-        f"{row['title']} came without documents, so nobody knows how long they are:"
-        " python -m compute import-dataset FOLDER --name NAME takes in a collection with them."
+        f"{row['title']} came without texts, so nobody knows how long its documents are:"
+        f" python -m compute add-texts {row['dataset']} FOLDER adds them, of a collection with"
+        " these ids."
     )
 
 

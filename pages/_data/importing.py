@@ -236,7 +236,7 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     if not fit:
         st.info(
             "None of these files can be taken in as a run. If their dataset is not stored here yet,"
-            " choose “A new dataset” above."
+            f" choose “A new dataset” above.{escaping.text(figures.stopped(answers))}"
         )
         return
     st.header("Take in", anchor=False)
@@ -338,7 +338,7 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
         st.info(
             "A new dataset is made from one BEIR archive, or from one file of judgements (qrels),"
             " one of texts of the queries and runs, each of which may be missing; these are none,"
-            " or several."
+            f" or several.{escaping.text(figures.stopped(answers))}"
         )
         return
     st.header("The new dataset", anchor=False)

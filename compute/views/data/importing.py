@@ -160,6 +160,12 @@ def stopping(report: Record) -> str:
     return f"{found['what']}: {where}{found['example']}; {found['treatment']}"
 
 
+def stopped(answers: Iterable[Record]) -> str:
+    """Why files that were looked at are not taken in, a sentence each, behind a blank."""
+    reports = (answer["report"] for answer in answers if "report" in answer)
+    return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
+
+
 def results(answers: Iterable[Record]) -> DataFrame:
     """What became of each file; of a dataset no system is told."""
     rows = [

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, delete, select
+from sqlalchemy import Connection, Engine, delete, false, select
 
 from compute.base import disk_refusals, json_files, scratch
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
@@ -89,7 +89,7 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
             damage.verify(store)
         for _ in range(_ROUNDS):
             with snapshot(store.settings, store.engine, more) as (copy, file):
-                broken = integrity.of_judgements(copy)
+                broken = integrity.of_rows(copy)
                 if broken and (folder / "backup.json").exists():
                     raise Unavailable(f"the backup in {folder} stays as it is: {'; '.join(broken)}")
                 found = _keep_parts(store, copy, folder, progress)
@@ -191,7 +191,7 @@ def restore(
         # First of all: a later kill can be resumed, and meanwhile nobody makes a state.
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
-        wanted, broken = _listed(copy, folder), integrity.of_judgements(copy)
+        wanted, broken = _listed(copy, folder), integrity.of_rows(copy)
         copied, failed = _copy_all(wanted, home, progress)
         if failed and not leave_out:
             raise Unavailable(_told(folder, failed))
@@ -336,6 +336,7 @@ def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[P
     with state.writing(copy) as connection:
         for name in gone:
             connection.execute(delete(state.parts).where(state.parts.c.id == name))
+        state.sum_parts(connection, false())
     return [part for part in parts if part.id not in gone]
 
 

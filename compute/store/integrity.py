@@ -20,7 +20,7 @@ _AT_ONCE = {"yield_per": 1_000}
 def found(engine: Engine) -> list[str]:
     """Faults of a state, one sentence each, after reading the rows of all its tables."""
     try:
-        return [*of_tables(engine), *of_judgements(engine)]
+        return [*of_tables(engine), *of_rows(engine)]
     except (Unavailable, DBAPIError) as error:
         cause = str(getattr(error, "orig", error)).strip().splitlines()[0]
         return [f"the state {state.where(engine)} cannot be read to its end: {cause}"]
@@ -40,6 +40,24 @@ def of_tables(engine: Engine) -> Iterator[str]:
             keys = [tuple(row[key] for key in own) for row in rows]
             if len(set(keys)) < len(keys):
                 yield f"{state.where(engine)}: two rows of {name} have one key"
+
+
+def of_rows(engine: Engine) -> list[str]:
+    """The rows of judgements and of parts that are lost or not what was written."""
+    return [*of_judgements(engine), *of_parts(engine)]
+
+
+def of_parts(engine: Engine) -> list[str]:
+    """The rows of parts that are lost or not what was written, and what to do then."""
+    with state.reading(engine) as connection:
+        rows = {row["id"]: row for row in connection.execute(select(state.parts)).mappings()}
+        sums = {row.id: row.sha256 for row in connection.execute(select(state.part_sums))}
+    bad = [one for one, row in rows.items() if state.linked("", row) != sums.get(one)]
+    bad += [one for one in sums if one not in rows]
+    told = [f"{rows[one]['kind']} of {rows[one]['dataset']}" for one in bad if one in rows]
+    named = ", ".join([*told, *[f"{n} lost" for n in [len(bad) - len(told)] if n]][:_TOLD])
+    way = "restore a backup of before into a new home, or run and import these again"
+    return [f"rows of {len(bad):,} parts are not what was written ({named}); {way}"] * bool(bad)
 
 
 def of_judgements(engine: Engine) -> list[str]:

@@ -226,6 +226,10 @@ STEPS: Steps = (
         # Its rows are written in the same transaction, of the judgements as they are found.
         "create table judgement_chain (id bigint primary key, sha256 text not null)",
     ),
+    (
+        # The same of parts: a row for each of theirs, as it was written last.
+        "create table part_sums (id text primary key, sha256 text not null)",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 
@@ -235,3 +239,5 @@ The number of steps is the format version of a home folder and its state.
 """
 CHAINED = 10
 """The format from which on added judgements are chained."""
+SUMMED = 11
+"""That from which on the rows of parts have sums."""

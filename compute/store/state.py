@@ -19,6 +19,7 @@ from sqlalchemy import (
     URL,
     BigInteger,
     Column,
+    ColumnElement,
     Connection,
     Engine,
     ExceptionContext,
@@ -29,12 +30,14 @@ from sqlalchemy import (
     create_engine,
     delete,
     event,
+    false,
     func,
     insert,
     inspect,
     make_url,
     select,
     text,
+    true,
     update,
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
@@ -43,7 +46,7 @@ from compute.base import disk_refusals
 from compute.base.errors import Conflict, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.store import ownership
-from compute.store.migrations import CHAINED, STEPS, Steps
+from compute.store.migrations import CHAINED, STEPS, SUMMED, Steps
 from compute.store.ownership import Marks
 
 # Only for types: a command that lists stored parts needs no pandas.
@@ -95,6 +98,12 @@ judgement_chain = Table(
     "judgement_chain",
     metadata,
     Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("sha256", Text, nullable=False),
+)
+part_sums = Table(
+    "part_sums",
+    metadata,
+    Column("id", Text, primary_key=True),
     Column("sha256", Text, nullable=False),
 )
 counters = Table(
@@ -277,6 +286,7 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
             behind = (counters.c.name == "gone") & (counters.c.value < gone)
             connection.execute(update(counters).where(behind).values(value=gone))
             connection.execute(delete(parts).where(columns.retired_time < before))
+            sum_parts(connection, false())
     return [(row.kind, row.id) for row in rows]
 
 
@@ -286,6 +296,18 @@ def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
         for part, sha256 in found.items():
             unknown = (parts.c.id == part) & (parts.c.sha256 == "")
             connection.execute(update(parts).where(unknown).values(sha256=sha256))
+        sum_parts(connection, parts.c.id.in_(found))
+
+
+def sum_parts(connection: Connection, changed: ColumnElement[bool]) -> None:
+    """Keep the SHA-256 of rows of parts that were written in this transaction, and of no other."""
+    rows = connection.execute(select(parts).where(changed)).mappings().all()
+    gone = part_sums.c.id.not_in(select(parts.c.id))
+    again = part_sums.c.id.in_(select(parts.c.id).where(changed))
+    connection.execute(delete(part_sums).where(gone | again))
+    if rows:
+        sums = [{"id": row["id"], "sha256": linked("", row)} for row in rows]
+        connection.execute(insert(part_sums), sums)
 
 
 def listed(engine: Engine) -> set[str]:
@@ -484,6 +506,8 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
         if number == CHAINED:  # SQL knows no SHA-256
             rows = connection.execute(select(added_judgements).order_by(added_judgements.c.id))
             _link(connection, rows.mappings())
+        if number == SUMMED:
+            sum_parts(connection, true())
         connection.execute(insert(steps).values(format=number, time=now()))
 
 

@@ -435,6 +435,8 @@ class Store:
             rows = [_row(part, version) for part in publication.added.values()]
             if rows:
                 connection.execute(insert(table), rows)
+            changed = (table.c.published_version == version) | (table.c.retired_version == version)
+            state.sum_parts(connection, changed)
         self._remember(publication.added.values())
 
     def _remember(self, parts: Iterable[Part]) -> None:

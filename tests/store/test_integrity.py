@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -223,3 +224,29 @@ def test_a_counter_that_is_behind_the_judgements_is_damage(store: Store) -> None
     change(store, "update counters set value = 0 where name = 'judgements'")
     (told,) = integrity.found(store.engine)
     assert "its counter of judgements is 5 behind" in told
+
+
+@pytest.mark.parametrize(
+    "change_of",
+    [
+        "set dataset = 'x'",
+        "set fingerprint = 'x'",
+        "set published_version = published_version + 1",
+        "set retired_version = 2",
+        "set sha256 = 'x'",
+        "set provenance = '{}'",
+        "",
+    ],
+)
+def test_a_changed_row_of_a_part_is_named_and_no_other(store: Store, change_of: str) -> None:
+    publish_run(store, "d", "s", hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0))
+    publish_run(store, "d", "s", hits(("q1", "d2", 1)), scores("nDCG@10", q1=0.0), "again")
+    store.tidy(datetime.now(UTC) + timedelta(days=400))
+    assert bad(store) == "" and integrity.of_parts(store.engine) == []
+    where = "where kind = 'hits'"
+    change(
+        store, f"update parts {change_of} {where}" if change_of else f"delete from parts {where}"
+    )
+    (told,) = integrity.of_parts(store.engine)
+    assert told.startswith("rows of 1 parts are not what was written (")
+    assert ("1 lost" in told) == (not change_of) and "run and import these again" in told

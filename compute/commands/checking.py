@@ -13,6 +13,7 @@ from compute.commands.opening import open_bench
 from compute.datasets import dataset as named
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known
+from compute.jobs import tables
 from compute.recompute import score_check
 from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
@@ -68,6 +69,7 @@ def _check_store(json: bool) -> int:
     broken = integrity.found(bench.store.engine)
     if (bench.store.home / "jobs.sqlite").exists() and not bench.settings.state:
         broken += integrity.of_tables(state.engine_of(bench.settings, "jobs.sqlite"))
+    broken += filter(None, [tables.lost(bench.settings)])
     parts = damage.verify(bench.store, anew=True, progress=bench.progress)
     damaged = [part for part in parts if part.damage]
     found = sum(part.sha256_as == "found" for part in parts)

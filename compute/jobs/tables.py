@@ -3,6 +3,7 @@
 They lie in `jobs.sqlite` of the home folder, or in PostgreSQL where the setting `state` names it.
 """
 
+import logging
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,8 @@ from compute.base.files import make_folder
 from compute.base.locks import locked
 from compute.base.settings import Settings
 from compute.store import state
+
+log = logging.getLogger(__name__)
 
 _ours = MetaData()
 workers = Table(
@@ -101,6 +104,7 @@ def address(settings: Settings) -> str:
 def engine(settings: Settings) -> Engine:
     """The connections to the jobs database, our tables made first. Raises Unavailable."""
     make_folder(settings.home)
+    gone = lost(settings)
     opened = state.engine_of(settings, "jobs.sqlite")
     if opened.dialect.name == "sqlite":
         # DBOS has its own schema only in PostgreSQL.
@@ -114,7 +118,20 @@ def engine(settings: Settings) -> Engine:
             # Another machine may have made them in the same moment.
             if not all(inspect(opened).has_table(table.name) for table in _ours.sorted_tables):
                 raise
+    if gone:
+        log.warning("%s", gone)
     return opened
+
+
+def lost(settings: Settings) -> str:
+    """Why jobs that were queued are gone: there are their logs, and no database; else empty."""
+    file = settings.home / "jobs.sqlite"
+    if settings.state or file.exists() or not any((settings.home / "logs/jobs").glob("*.log")):
+        return ""
+    return (
+        f"{file} is lost, and with it the jobs that were queued or at work, which logs/jobs names:"
+        " start them again; results stay"
+    )
 
 
 @contextmanager

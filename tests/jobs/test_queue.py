@@ -18,7 +18,7 @@ from compute import jobs
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
-from compute.jobs import records, tables
+from compute.jobs import logs, records, tables
 from compute.jobs.kinds import KINDS, kinds
 from compute.jobs.matrix import known_datasets
 from compute.recompute import pairs, run
@@ -52,6 +52,18 @@ def test_who_asks_for_what_is_queued_joins_it(store: Store) -> None:
     (other, first) = jobs.listed(store.settings)
     assert (first.id, first.state, first.summary) == (both.job, "queued", "0 of 2 done")
     assert (other.title, other.kind) == ("bm25 on tiny", "run")
+
+
+def test_a_lost_queue_is_told_once_where_jobs_had_been_asked_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(home=tmp_path / "home")
+    assert tables.lost(settings) == ""
+    logs.write(settings, f"run-{'a' * 12}", "queued: run bm25 on tiny")
+    assert "jobs.sqlite is lost, and with it the jobs that were queued" in tables.lost(settings)
+    tables.engine(settings)
+    assert "start them again" in caplog.text
+    assert tables.lost(settings) == ""
 
 
 def test_a_job_is_asked_for_while_a_worker_makes_the_tables(

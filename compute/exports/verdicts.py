@@ -12,6 +12,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.base.files import written_aside
 from compute.base.printable import unsigned
 from compute.base.words import counted
 from compute.evaluate.non_inferiority import NOT_COMPARABLE, NOT_WORSE, UNDECIDED, WORSE, overall
@@ -134,7 +135,11 @@ def junit(report: Report) -> bytes:
 def write(content: bytes, path: Path) -> None:
     """Write a file, replacing an existing one. Raises WrongInput if it cannot be written."""
     try:
-        path.write_bytes(content)
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)  # /dev/stdout
+            return
+        with written_aside(path.resolve()) as file:
+            file.write(content)
     except OSError as error:
         raise WrongInput(
             f"{path} cannot be written ({error.strerror}): name another file"

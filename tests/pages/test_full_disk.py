@@ -78,8 +78,17 @@ def _export_table(outside: Path, inside: Path) -> Words:
     return ["export", "table", "leaderboard", "--out", str(inside / "board.csv")]
 
 
+def _check_scores(outside: Path, inside: Path) -> Words:
+    return ["check", "--scores"]
+
+
+def _export_view(outside: Path, inside: Path) -> Words:
+    return ["export", "view", "dataset", "--dataset", "tiny", "--out", str(inside / "page.zip")]
+
+
 COMMANDS = [_import_dataset, _import_run, _run, _judgements, _snapshot, _export_run, _export_table]
-SHORT = (_import_run, _export_run)
+COMMANDS += [_check_scores, _export_view]
+SHORT = (_import_run, _export_run, _check_scores)
 OFTEN = [pytest.param(one, marks=[pytest.mark.long] * (one not in SHORT)) for one in COMMANDS]
 ROOMS = [
     pytest.param(

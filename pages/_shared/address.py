@@ -34,6 +34,27 @@ _IN_PLACE = components.component(
 )
 
 
+_CARRY = components.component(
+    "carried_by_links",
+    js="""
+    export default function ({ data }) {
+      const first = window.beirscopeCarried === undefined;
+      window.beirscopeCarried = data.carried;
+      if (!first) return;
+      // Streamlit answers a plain click; a link that is opened in a tab of its own goes by itself.
+      const MENU = "a[data-testid=stTopNavLink], a[data-testid=stPageLink-NavLink]";
+      const name = ({ target }) => {
+        const link = target.closest?.(MENU);
+        if (!link || (link.search && !link.dataset.carries)) return;
+        link.dataset.carries = "true";
+        link.search = window.beirscopeCarried;
+      };
+      for (const kind of ["pointerdown", "focusin"]) window.addEventListener(kind, name, true);
+    }
+    """,
+)
+
+
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Say so where the address names something that there is not; pickers then show a default.
 
@@ -87,10 +108,14 @@ def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) ->
 
 
 def complete() -> None:
-    """Have the address name all that the page shows, once it is drawn.
+    """Have the address name all that the page shows, once it is drawn, and links of the menu what
+    other pages take over from it.
 
     The browser writes it into the address in place: what the server writes is a step Back.
     """
+    last = st.session_state.get("_last_dataset") or ()
+    carried = {key: st.query_params.get_all(key) for key in navigation.COUNTED} | {"dataset": last}
+    _CARRY(data={"carried": urlencode(carried, doseq=True)}, key="_carried")
     if named := pickers.unnamed():
         st.session_state["_own"] |= named
         given = {key: st.query_params.get_all(key) for key in st.query_params}

@@ -41,7 +41,7 @@ FIRST = "leaderboard"
 DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
 """All that is known of a run: how it was made, and the run as a file."""
-_COUNTED = ("judgements", "rule", "sources")
+COUNTED = ("judgements", "rule", "sources")
 """What the switch above the pages keeps in the address."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
 """The kind of queries in the address, and the pages that can be of one alone."""
@@ -56,7 +56,7 @@ def restore() -> None:
 
 def to(page: str, **address: str | Sequence[str]) -> None:
     """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
-    keys = (*_COUNTED, *_OF_KIND * (page in _BY_KIND))
+    keys = (*COUNTED, *_OF_KIND * (page in _BY_KIND))
     kept = {key: st.query_params.get_all(key) for key in keys}
     named = {key: value for key, value in (kept | address).items() if value}
     path = "./" if page == FIRST else page

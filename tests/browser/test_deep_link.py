@@ -1,11 +1,12 @@
 """Links and clicks open their view and name it in the address."""
 
 import re
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.acting import FIGURE, click_at, go
+from tests.support.acting import FIGURE, click_at, go, settled
 
 BOX = """([figure, words]) => {
     const found = [...document.querySelectorAll(`${figure} text`)]
@@ -49,3 +50,19 @@ def test_the_contents_of_about_lead_to_its_headings(page: Page, dashboard: str) 
     places = [link.get_attribute("href") or "" for link in links.all()]
     assert len(places) >= 17
     assert [one for one in places if not page.locator(f"[id='{one[1:]}']").count()] == []
+
+
+@pytest.mark.parametrize("how", ["middle", "left"])
+def test_a_page_of_the_menu_opened_in_a_tab_of_its_own_has_the_dataset(
+    page: Page, dashboard: str, how: Any
+) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny")
+    settled(page)
+    keys: Any = [] if how == "middle" else ["Control"]
+    with page.context.expect_page() as opened:
+        page.get_by_test_id("stTopNavLink").filter(has_text="Compare").click(
+            button=how, modifiers=keys
+        )
+    expect(opened.value.get_by_role("heading", name="Compare", exact=True)).to_be_visible()
+    assert "/compare?" in opened.value.url and "dataset=tiny" in opened.value.url
+    assert "/dataset?" in page.url

@@ -42,7 +42,7 @@ _CARRY = components.component(
       window.beirscopeCarried = data.carried;
       if (!first) return;
       // Streamlit answers a plain click; a link that is opened in a tab of its own goes by itself.
-      const MENU = "a[data-testid=stTopNavLink], a[data-testid=stPageLink-NavLink]";
+      const MENU = "a[data-testid^=stTopNav], a[data-testid=stPageLink-NavLink]";
       const name = ({ target }) => {
         const link = target.closest?.(MENU);
         if (!link || (link.search && !link.dataset.carries)) return;
@@ -50,6 +50,11 @@ _CARRY = components.component(
         link.search = window.beirscopeCarried;
       };
       for (const kind of ["pointerdown", "focusin"]) window.addEventListener(kind, name, true);
+      const pass = (event) => {
+        const apart = event.ctrlKey || event.metaKey || event.shiftKey;
+        if (apart && event.target.closest?.(MENU)) event.stopPropagation();
+      };
+      window.addEventListener("click", pass, true);
     }
     """,
 )

@@ -234,7 +234,7 @@ def test_a_counter_that_is_behind_the_judgements_is_damage(store: Store) -> None
         "set published_version = published_version + 1",
         "set retired_version = 2",
         "set sha256 = 'x'",
-        "set provenance = '{}'",
+        "set provenance = 'x'",
         "",
     ],
 )

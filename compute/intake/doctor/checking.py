@@ -51,6 +51,8 @@ def _checked(
         if home:
             unpacked_size.require(path, home)
         kind, held = _kind(path, tally, how)
+        for told in held.remarks if held else ():
+            tally.remark(told, held.form, Where(str(path)), "read so")
         if kind in ("BEIR folder", "BEIR archive"):
             collections.examine(layout.files(path), counts, tally)
         if kind in ("run", _BOTH):
@@ -130,8 +132,6 @@ def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held 
         tally.refuse(what, fault, Where(str(path), line), "fix the line")
 
     if held := shapes.held(path, how, problem):
-        for told in held.remarks:
-            tally.remark("not all as it stands", told, Where(str(path)), "read so")
         if kind := next((one for one in _KINDS if one == held.kind), None):
             return kind, held
         tally.refuse(ASKED, held.question(), Where(str(path)), shapes.ASK)

@@ -71,7 +71,7 @@ class _Found:
             self.differ[doc] = None
 
     def told(self) -> list[str]:
-        """What is not taken as it stands, a sentence each."""
+        """Remarks on rows that are merged or left out, a sentence each."""
         again = [query for (*_, query), n in self.asked.items() if n > 1]
         kinds = (
             ("list", "without a document left out", [""] * self.empty),

@@ -17,9 +17,14 @@ from tests.support.processes.jobbing import environment
 
 KILLED = """
 import os, signal, sys
-os.fsync = lambda handle: os.kill(os.getpid(), signal.SIGKILL)
+from pathlib import Path
+def renamed(self, target):
+    if str(target) == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return os.replace(self, target)
+Path.replace = renamed
 from compute.__main__ import main
-sys.exit(main(sys.argv[1:]))
+sys.exit(main(sys.argv[2:]))
 """
 
 
@@ -43,7 +48,7 @@ def test_a_killed_writer_leaves_the_file_of_before(tmp_path: Path, command: str)
     }
     file.write_text("old", "utf-8")
     ended = prepared.run(
-        [sys.executable, "-c", KILLED, *words[command]],
+        [sys.executable, "-c", KILLED, str(file), *words[command]],
         cwd=PROJECT,
         env=environment(bench.settings) | {"BEIRSCOPE_SHIPPED_RESULTS": "false"},
         stdout=subprocess.PIPE,

@@ -52,7 +52,7 @@ def _checked(
             unpacked_size.require(path, home)
         kind, held = _kind(path, tally, how)
         for told in held.remarks if held else ():
-            tally.remark(told, held.form, Where(str(path)), "read so")
+            tally.remark(told, held.form if held else "", Where(str(path)), "read so")
         if kind in ("BEIR folder", "BEIR archive"):
             collections.examine(layout.files(path), counts, tally)
         if kind in ("run", _BOTH):

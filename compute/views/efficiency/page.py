@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pandas import DataFrame
 

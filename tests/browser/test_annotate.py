@@ -14,7 +14,6 @@ from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from compute.base.settings import Settings
 from compute.intake import imports
-from compute.jobs import removing
 from compute.judgements.orders import NAMES
 from compute.judgements.tasks import grades, queue, tasks
 from compute.judgements.tasks.queue import Annotator
@@ -499,32 +498,3 @@ def check_all_saved_once(judging: Judging, task: Task, kept: list[str]) -> None:
     for query_id, doc_id in {pair[1:] for pair in pairs}:
         people = [pair for pair in pairs if pair[1:] == (query_id, doc_id)]
         assert len(people) <= wanted[query_id, doc_id]
-
-
-@pytest.mark.long
-def test_keys_on_a_dataset_that_was_removed_are_kept_until_it_is_there_again(
-    page: Page, address: str, judging: Judging, tmp_path: Path
-) -> None:
-    bench = run.Bench(judging.store, judging.store.settings)
-    dataset = imports.import_dataset(bench, "gone", path=write_tiny(tmp_path / "gone")).dataset
-    lines = [
-        f"{query} Q0 d{d} 1 {9 - n} x\n" for query, all in TINY.items() for n, d in enumerate(all)
-    ]
-    (tmp_path / "lists.txt").write_text("".join(lines), encoding="utf-8")
-    imports.import_run(bench, tmp_path / "lists.txt", dataset, system=SENTINEL)
-    task = judging.task("gone")
-    sit_down(page, address, task, "ivy")
-    page.keyboard.press("1")
-    saved(page)
-    removing.remove(judging.store, "gone")
-    page.keyboard.press("0")
-    told = page.get_by_text(
-        "1 not yet saved: gone was removed: nothing is saved until it is imported"
-    )
-    expect(told).to_be_visible(timeout=WAIT)
-    expect(page.locator(DOCUMENT)).not_to_be_visible()
-    assert [row["relevance"] for row in rows(judging, task)] == [1]
-    imports.import_dataset(bench, "gone", path=tmp_path / "gone")
-    saved(page)
-    assert [row["relevance"] for row in rows(judging, task)] == [1, 0]
-    expect(page.locator(DOCUMENT)).to_be_visible(timeout=WAIT)

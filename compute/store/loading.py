@@ -205,7 +205,7 @@ def publish(
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
 
     `command` makes it again where that is another than the dataset's own.
-    Raises Conflict where the source changed meanwhile, or its name is taken (see `load`).
+    Raises Conflict if the source changed meanwhile, or its name is taken (see `load`).
     """
     count = content.count
     about = provenance.record(

@@ -26,8 +26,8 @@ with pickers.pickers():
         titles=system_pickers.titles(),
     )
     place_of_datasets = st.container(width=400)
-    everything = switch("Show what cannot run here", "all")
-    again = switch("Compute again what is up to date", "again")
+    everything = switch("Show unavailable systems and datasets", "all")
+    again = switch("Recompute up-to-date results", "again")
 sections.name_a_system()
 without = ""
 if not everything:

@@ -8,17 +8,22 @@ from compute.exports.page_archive import Shown
 from compute.views import page as records
 from compute.views.page import Found
 
+HERE = "computed with Beirscope"
+"""Source of what is of stored runs."""
+
 
 def exported(page: str, found: Found, theme: str = "light") -> Shown:
     """The part of a page; a figure is drawn in a theme."""
     part, name = found.part, file_names.name(words(page, found))
+    source = part.source or file_names.printed(found.values) or HERE
     if isinstance(part, records.Table):
-        return replace(part, name=name)
+        return replace(part, name=name, source=source)
     of, said = file_names.heading(part.of, found.values, found.titles), part.legend
     # A sentence about colours is a legend of one entry.
     legend = (lambda theme: [("", "", said)]) if isinstance(said, str) else said
     drawn = part.drawn(theme=theme)
-    return Figure(part.key, part.title, drawn, name, of, legend, narrow=part.narrow)
+    look = {"narrow": part.narrow, "finding": part.finding, "source": source}
+    return Figure(part.key, part.title, drawn, name, of, legend, **look)
 
 
 def words(page: str, found: Found) -> list[str]:

@@ -59,16 +59,26 @@ class Figure(NamedTuple):
     legend: Legend | None = None
     narrow: bool = False
     """It has room in one column of a paper."""
+    finding: str = ""
+    """What a reader sees in it."""
+    source: str = ""
+
+    @property
+    def more(self) -> str:
+        """What it is of as far as the title does not say so, and its source."""
+        words = dict.fromkeys(one for one in (*self.of, self.source) if one)
+        in_title = (re.search(rf"(?<!\w){re.escape(one)}(?!\w)", self.title) for one in words)
+        return " · ".join(word for word, there in zip(words, in_title, strict=True) if not there)
+
+    @property
+    def about(self) -> str:
+        """The title, and more."""
+        return " · ".join(one for one in (self.title, self.more) if one)
 
     @property
     def heading(self) -> str:
-        """The title, with dataset and measure if the title lacks them."""
-        more = [
-            word
-            for word in self.of
-            if not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.title)
-        ]
-        return " · ".join([self.title, *more])
+        """The finding, and what it is found in."""
+        return f"{self.finding} {self.about}".strip()
 
     def entries(self, theme: str) -> Sequence[Entry]:
         """Legend of its colours."""
@@ -173,7 +183,8 @@ def picture(one: Figure, paper: Paper) -> Picture:
     above it. Raises Unavailable without a Chromium."""
     drawn: Any = for_print(one.figure, paper)
     across, down = drawn.layout.width, drawn.layout.height
-    words = heading.lines(one.heading * paper.titled, one.entries("print"), across)
+    titles = [one.finding, one.about] if paper.titled else []
+    words = heading.lines(titles, one.entries("print"), across)
     above = heading.height(len(words))
     width = across / PER_MM if paper.width == AS_SHOWN else int(paper.width)
     height = (down + above) * width / across

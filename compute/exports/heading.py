@@ -41,12 +41,12 @@ def height(lines: int) -> int:
     return lines * LINE + EDGE if lines else 0
 
 
-def lines(title: str, entries: Sequence[Entry], width: float) -> list[str]:
+def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list[str]:
     """The heading as lines of SVG that are at most `width` pixels wide; a long word is cut.
 
-    Nothing in the title or in the words is markup.
+    Nothing in the titles or in the words is markup.
     """
-    words = [[_Word(word) for word in cut(title, MOST).split()]]
+    words = [[_Word(word) for word in cut(title, MOST).split()] for title in titles]
     told: list[_Word] = []
     for place, (colour, sign, said) in enumerate(entries):
         first, *rest = said.split() or [""]

@@ -77,7 +77,7 @@ class Asked:
         self.rests_on |= found
 
     def every(self) -> Iterator[Found]:
-        """Figures and tables of the page, but folded ones. Raises Missing, WrongInput."""
+        """Figures and tables of the page. Raises Missing, WrongInput."""
         for found in every(page_of(self.name), self.ask, **self.chosen):
             if isinstance(found.part, Figure) and found.part.sample:
                 self.rests_on |= of_sample(*found.part.sample)

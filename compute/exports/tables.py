@@ -71,7 +71,7 @@ def parquet(table: Table) -> bytes:
 def markdown(table: Table) -> bytes:
     """A table as GitHub reads it; best bold, second underlined (`<ins>`)."""
     heads, rows, right = shown(table)
-    styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}
+    styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>", APART: "*{}*"}
     marked, note = _marks(table)
     cells = _styled(table, rows, styles, _markdown_cell, marked, MARK)
     if _is_turned(table):
@@ -83,19 +83,21 @@ def markdown(table: Table) -> bytes:
     ]
     body = "".join(f"| {line} |\n" for line in lines)
     after = "".join(f"\n{escape_markdown(words)}\n" for words in _notes(table, note))
-    return f"{escape_markdown(table.title)}\n\n{body}{after}".encode()
+    return f"{escape_markdown(table.caption)}\n\n{body}{after}".encode()
 
 
 def tex(table: Table) -> bytes:
     """A LaTeX `table` with a caption and a label, for `\\input`."""
     heads, rows, right = shown(table)
-    styles = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
+    styles = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}", APART: r"\textit{{{}}}"}
     marked, note = _marks(table)
     cells = _styled(table, rows, styles, latex.escape, marked, r"$^{\dagger}$")
     notes = " ".join(_notes(table, note))
     if _is_turned(table):
         heads, cells, right = _turned(heads, rows, cells, latex.escape)
-    return latex.table(heads, cells, right, caption=table.title, key=table.key, note=notes).encode()
+    return latex.table(
+        heads, cells, right, caption=table.caption, key=table.key, note=notes
+    ).encode()
 
 
 WRITERS: Mapping[str, Callable[[Table], bytes]] = {
@@ -104,7 +106,8 @@ WRITERS: Mapping[str, Callable[[Table], bytes]] = {
     "tex": tex,
     "md": markdown,
 }
-BEST, SECOND = 1, 2
+BEST, SECOND, APART = 1, 2, -1
+"""Places of values; those apart take no part."""
 
 
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
@@ -210,8 +213,9 @@ def _styled(
         if table.scores.ranked is not None:
             values = values.where(table.scores.ranked[name])
         sign = -1 if name in table.scores.lower else table.scores.sign
+        apart = (values.isna() & frame[name].notna()).tolist()
         for row, place in enumerate(places(values.tolist(), sign)):
-            styled = styles.get(place, "{}").format(cells[row][at])
+            styled = styles.get(APART if apart[row] else place, "{}").format(cells[row][at])
             sure = marked is not None and bool(marked[name].iloc[row])
             cells[row][at] = styled + (mark if sure else "")
     return cells
@@ -249,7 +253,9 @@ def _notes(table: Table, note: str) -> list[str]:
         if table.scores.columns
         else ""
     )
-    return [words for words in (best, note) if words]
+    columns = (one for one in table.columns if one.told and not one.drawn)
+    told = (f"{one.head}: {one.told.rstrip('.')}." for one in columns)
+    return [words for words in (best, table.scores.apart, note, *told) if words]
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")

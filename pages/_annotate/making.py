@@ -3,6 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 from pandas import DataFrame
@@ -45,7 +46,7 @@ def making() -> None:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
     st.header("New task", anchor=False)
-    drawing.caption("Blind: annotators never see systems, ranks or scores.")
+    drawing.caption("Blind: assessors never see systems, ranks or scores.")
     person = annotators.annotator()
     if person is None:
         annotators.ask()
@@ -55,7 +56,7 @@ def making() -> None:
     shown = titles | {name: f"{titles[name]} (ids only)" for name in figures.without_texts(runs)}
     dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=shown)
     if shown[dataset] != titles[dataset]:
-        st.warning(escaping.text(f"{titles[dataset]} has no texts here: annotators would see ids."))
+        st.warning(escaping.text(f"{titles[dataset]} has no texts: assessors would see ids."))
         texts.bring(dataset_facts.record(dataset))
     _new_task(dataset, titles[dataset], runs[runs["dataset"] == dataset], person.name)
 
@@ -66,36 +67,36 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     with st.form(f"new_{dataset}", width=760):
         given: dict[str, Any] = {
-            "title": st.text_input("Name of the task", f"Holes of {title}", max_chars=120)
+            "title": st.text_input("Task name", f"Unjudged documents of {title}", max_chars=120)
         }
         given["systems"] = st.multiselect(
             "Systems", systems, default=systems, format_func=lambda name: titles.get(name) or name
         )
         given |= _numbers()
         names = [orders.DEFAULT, *(name for name in orders.NAMES if name != orders.DEFAULT)]
-        given["order"] = st.selectbox("Order", names, format_func=figures.order)
+        given["order"] = st.selectbox("Priority", names, format_func=figures.order)
         drawing.caption(
-            f"By chance: an interval needs {FEWEST} relevant and {FEWEST} not relevant documents;"
-            f" fewer than {2 * FEWEST} never give one, only an estimate with its standard error."
+            f"A random sample needs {FEWEST} relevant and {FEWEST} non-relevant documents for a"
+            f" confidence interval, so at least {2 * FEWEST}; with fewer it gives a standard error."
         )
         given |= _estimated(systems, titles)
         given |= _judges(grading.of_levels(levels))
         # Above the button: below it a small window would not show what is wrong.
         above = st.container()
         with st.container(horizontal=True):
-            made = st.form_submit_button("Make the task", type="primary")
-            asked = st.form_submit_button("What a sample is expected to give")
+            made = st.form_submit_button("Create task", type="primary")
+            asked = st.form_submit_button("Preview precision")
     if asked:
         with above:
             _expect(dataset, given)
     if made:
-        with above, st.spinner("Choosing what to judge"):
+        with above, st.spinner("Choosing documents"):
             _make(dataset, given, person)
 
 
 def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
     """What the order by chance is drawn for; other orders leave it out."""
-    with st.expander("For a sample by chance: what is to be estimated"):
+    with st.expander("Sampling: target of the estimate"):
         one, two, three = st.columns(3)
     return {
         "measure": one.selectbox("Measure", samples.MEASURES),
@@ -121,19 +122,19 @@ def _numbers() -> dict[str, Any]:
     with bounds keeps the button from doing anything, and says why out of sight."""
     one, two, three = st.columns(3)
     depth = one.number_input(
-        "From the top of each list",
+        "Pool depth (k)",
         value=10,
-        help="What a system ranks so high for a query, as far as nobody judged it yet",
+        help="Unjudged documents in the top k of a system",
     )
     n_pairs = two.number_input(
         "Documents to judge",
         value=60,
-        help="In all, over all queries; fewer if there are not so many",
+        help="In total, over all queries",
     )
     seed = three.number_input(
         "Seed",
         value=0,
-        help="The same number draws the same again: a random order, and what two people judge",
+        help="The same seed draws the same sample and order",
     )
     return {"depth": depth, "n_pairs": n_pairs, "seed": seed}
 
@@ -142,18 +143,18 @@ def _judges(grades: grading.Grades) -> dict[str, Any]:
     """The grades, who gives them, and by which guideline: none while it is as it stood there."""
     left, right = st.columns(2)
     lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
-    annotators = right.text_area("Annotators, one per line; none: anybody", height=122)
+    annotators = right.text_area("Assessors (one per line; empty = anyone)", height=122)
     double = st.slider(
-        "Judged by two people",
+        "Double-judged share",
         0,
         100,
         0,
         5,
         format="%d %%",
-        help="This share goes to two people each, which shows how far they agree",
+        help="This share is judged by two assessors, to measure agreement",
     )
     first = figures.guideline(grades)
-    told = "While you leave it as it is, it follows the grades above"
+    told = "Unless edited, it follows the grades above"
     text = st.text_area("Guideline (Markdown)", first, height=240, help=told)
     guideline = None if text.strip() == first.strip() else text
     return {"grades": lines, "annotators": annotators, "double": double, "guideline": guideline}
@@ -193,7 +194,7 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
         failures.show_error(error)
         return
     go(about=task.id)
-    made = f"Task made: {task.title}. Judge it, or give its address to those who do."
+    made = f"Task created: {task.title}. Judge it, or share its link."
     st.toast(escaping.text(made), icon=":material/check:")
     st.rerun()
 
@@ -220,11 +221,14 @@ def details(task: Task) -> None:
     counts = queue.overview(reading.store()).set_index("task").to_dict("index")[task.id]
     more: Any = {} if counts["given"] >= counts["wanted"] else {"type": "primary"}
     st.button("Judge", on_click=go, kwargs={"task": task.id}, **more)
-    st.caption("The address for annotators; nothing behind it names a system or an order:")
-    st.code(f"{st.context.url}?task={task.id}", language=None, wrap_lines=True)
+    st.caption("Link for assessors (blind: shows no systems or ranks):")
+    link = f"{st.context.url}?task={task.id}"
+    st.code(link, language=None, wrap_lines=True)
+    if urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
+        st.warning("Only this machine can open this link: see docs/deployment.md.")
     _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}
-    st.markdown("**What it is made of**")
+    st.markdown("**Task settings**")
     titles = system_pickers.titles() | dataset_facts.titles()
     st.dataframe(figures.facts(task, titles), hide_index=True, width=760, column_config=wide)
     if task.order == orders.SAMPLED:
@@ -234,21 +238,21 @@ def details(task: Task) -> None:
 
 def _more(task: Task) -> None:
     """The form that samples on."""
-    st.markdown("**Sample on**")
+    st.markdown("**Extend the sample**")
     operator = sign_in.may(sign_in.OPERATOR)
     runs, titles = read(annotate_select.judgeable), system_pickers.titles()
     here = runs.loc[runs["dataset"] == task.dataset, "system"].tolist()
     later = [name for name in here if name not in task.systems]
     with st.form("sample_on", width=760):
-        n_pairs = st.number_input("Documents to judge besides", value=60)
+        n_pairs = st.number_input("Additional documents", value=60)
         added = st.multiselect(
-            "Systems to count in from now on",
+            "Additional systems",
             later,
             format_func=lambda name: titles.get(name) or name,
             disabled=not later,
         )
         above = st.container()
-        drawn = st.form_submit_button("Draw more", disabled=not operator)
+        drawn = st.form_submit_button("Draw", disabled=not operator)
     drawing.caption(*figures.MORE, *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
     if drawn:
         with above:
@@ -273,19 +277,19 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:
-        st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
+        st.caption("No judgements yet.")
         return
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
     there = {"dataset": task.dataset, "judgements": "added"}
     st.button(
-        "What the judgements change, and where people disagree",
+        "Effect on scores, and disagreements",
         icon=":material/arrow_forward:",
-        help="The page Holes: before and after first, agreement and disagreements at its end",
+        help="Opens the page Holes",
         on_click=partial(navigation.to, "holes", **there),
     )
     added_switch.download(task.dataset)
-    drawing.caption(f"The files hold all added judgements of {task.dataset}.")
+    drawing.caption(f"Files with all added judgements of {task.dataset}:")
 
 
 def _guideline(task: Task) -> None:
@@ -294,7 +298,7 @@ def _guideline(task: Task) -> None:
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)
         changed = st.form_submit_button("Save as a new version", disabled=not operator)
-    st.caption("Judgements keep the version that they were made with.")
+    st.caption("Judgements keep the guideline version they were made with.")
     if not operator:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
     person = annotators.annotator()

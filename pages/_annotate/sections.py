@@ -66,14 +66,13 @@ def listed() -> None:
             "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
         )
     drawing.caption(
-        "A task is a list of holes to judge: documents that systems found for a query and nobody"
-        " judged yet.",
-        "Whoever judges them sees no system, no rank and nobody else's judgements.",
+        "A task is a set of unjudged query–document pairs; assessors see no systems, ranks or other"
+        " judgements."
     )
     if not found:
         st.info(
-            "No task yet. If you were asked to judge, ask for the address of the task"
-            + (", or make a new one." if operator else ".")
+            "No task yet. If you were asked to judge, ask for the link of the task"
+            + (", or create one." if operator else ".")
         )
         if operator:
             _texts_first()
@@ -88,7 +87,7 @@ def _texts_first() -> None:
     """Where no dataset with ranked lists has texts: that judging needs them, and what adds them."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
-        drawing.caption("Judging needs texts, and no dataset has them here.")
+        drawing.caption("Judging needs texts, and no stored dataset has them.")
         address.link("Add texts", "pages/data.py", show="Import", to=figures.without_texts(runs)[0])
 
 
@@ -100,7 +99,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
         words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
         key: dict[str, Any] = {"on_click": go, "width": "stretch"}
         judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
-        told = "Names systems and order: not for those who judge"
+        told = "Shows systems and order: not for assessors"
         named = {"about": task.id}
         about.button("Details", key=f"about_{task.id}", help=told, kwargs=named, **key)
 
@@ -155,10 +154,10 @@ def _form(task_id: str, person: Annotator) -> None:
 def _what_next(task: Task) -> None:
     """Ways for whom nothing is left to judge: what is behind them names systems."""
     with st.container(horizontal=True):
-        if st.button("What the judgements change", icon=":material/arrow_forward:"):
+        if st.button("Effect on scores", icon=":material/arrow_forward:"):
             navigation.to("holes", dataset=task.dataset, judgements="added")
             st.rerun()
-        if st.button("The task and its qrels", icon=":material/arrow_forward:"):
+        if st.button("Task and qrels", icon=":material/arrow_forward:"):
             go(about=task.id)
             st.rerun()
 

@@ -14,4 +14,4 @@ def store(fusion: str, dataset: str) -> None:
     elif st.button(escaping.text(f"Store {fusion}"), icon=":material/play_arrow:"):
         who.require(who.OPERATOR)
         started = jobs.start(reading.store(), "run", [fusion], [dataset], person=who.name())
-        st.markdown(escaping.text(f"{started.sentence}: the page Jobs shows how far it is."))
+        st.markdown(escaping.text(f"{started.sentence}: see Jobs for its progress."))

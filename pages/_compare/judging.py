@@ -26,7 +26,9 @@ def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
         with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, dataset)
             expected = tasks.expected(plan, tops, judged)
-            if st.button("Judge what tells them apart", type="primary", icon=":material/gavel:"):
+            if st.button(
+                "Judge the documents that decide it", type="primary", icon=":material/gavel:"
+            ):
                 who.require(who.OPERATOR)
                 task = tasks.make(store, plan, tops, judged, who.name())
                 navigation.to("annotate", task=task.id)

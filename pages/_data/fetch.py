@@ -25,23 +25,19 @@ def section() -> None:
     address.known("archives", names, "archive that can be fetched")
     _start(store, rows, names)
     _watch(store, before)
-    title, there = "Archives that can be fetched", figures.can_be_had(rows)
+    title, there = "Archives to download", figures.can_be_had(rows)
     renderer.section([Table("fetchable", title, there, figures.FETCHABLE, height="auto")])
     drawing.caption(
-        how="an archive brings every split of a dataset; one that is here is used"
-        " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
-        " for you to use under the licence named; its checksum is compared with the published one,"
-        " and an interrupted fetch goes on where it stopped. Of the hub's archives the size is told"
-        " when the fetch begins. Long to encode: more than a million documents, which take dense"
-        " systems most of a day or more without a GPU."
+        "Archives come from their authors or from BEIR, under the licence named; checksums are"
+        " verified, and interrupted downloads resume.",
+        "Slow to encode: over a million documents, which take dense systems a day without a GPU.",
     )
     st.header("Not offered for download", anchor=False)
-    title, lacking = "Archives that cannot be fetched", figures.cannot_be_had(rows)
+    title, lacking = "Archives that cannot be downloaded", figures.cannot_be_had(rows)
     renderer.section([Table("not_offered", title, lacking, figures.NOT_OFFERED, height="auto")])
     drawing.caption(
-        "What to do: get the documents where they are given out, bring them into the BEIR layout"
-        " (corpus.jsonl, queries.jsonl and qrels/test.tsv) and put them, as a folder or zip archive"
-        " of this name, into the folder datasets of the server's home folder."
+        "Obtain the documents from their distributor and put them, in BEIR's layout, as a folder"
+        " or zip of this name into the folder datasets of the server's home folder."
     )
 
 
@@ -90,7 +86,7 @@ def _progress(store: Store, before: Beat) -> None:
             running = [task for task in tasks if task.state == "running"]
             st.progress(job.share, text=escaping.text(figures.title(job, running)))
     if any(job.active for job in found) and not jobs.workers_alive(store.settings):
-        st.warning("No worker is running: fetches wait until one is started, as Jobs says how.")
+        st.warning("No worker is running: downloads wait until one is started (see Jobs).")
     if found and found[0].state == "failed":
         st.error(escaping.text(found[0].error))
         st.page_link("pages/jobs.py", label="Retry it on the page Jobs", icon=":material/replay:")

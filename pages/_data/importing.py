@@ -56,8 +56,7 @@ def section() -> None:
         _tell_results(to, files)
     if not files:
         drawing.caption(
-            "Nothing is taken in before you have seen what is in the files: each is read, and what"
-            " is wrong with it is listed with what an import does about it.",
+            "Files are checked first; nothing is imported until you confirm.",
             "" if to == NEW else "For a dataset that is not in the list choose “A new dataset”.",
         )
         return
@@ -88,7 +87,7 @@ def _dataset() -> str:
     address.known("to", names, "dataset that is stored")
     with pickers.pickers():
         titles = dataset_facts.titles()
-        return pick("Into the dataset", names, "to", width=320, titles=titles)
+        return pick("Import into", names, "to", width=320, titles=titles)
 
 
 def _lacks_texts(to: str) -> bool:
@@ -110,13 +109,11 @@ def _files(to: str) -> list[UploadedFile]:
 def _asked(to: str) -> str:
     if to == NEW:
         return (
-            "All files together, in any order: a BEIR archive (zip) or judgements, texts of the"
-            " queries, runs; TREC's, JSON, CSV, Parquet and others. Runs are enough"
+            "Drop everything here: BEIR zip, qrels, topics and run files (TREC, JSON, CSV, Parquet"
+            " and others). Runs are enough"
         )
-    texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
-    return (
-        f"Runs: TREC's files, JSON, CSV, Parquet and others, plain or packed; many at once{texts}"
-    )
+    texts = "; or the BEIR zip with the missing texts" if _lacks_texts(to) else ""
+    return f"Run files: TREC, JSON, CSV, Parquet and others, plain or packed{texts}"
 
 
 def _looked_at(to: str, files: Sequence[UploadedFile]) -> Answers:
@@ -207,17 +204,13 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
             drawing.caption(f"{answer['file']}: {answer['said']}.")
     troubles = figures.troubles(reports)
     if troubles.empty:
-        st.success("Nothing is wrong with them.", icon=":material/check:")
+        st.success("No issues found.", icon=":material/check:")
         return
     stopped = any(report["refused"] for report in reports)
     heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
     st.header(heading, anchor=False)
     _table(troubles)
-    drawing.caption(
-        how="one line for each kind of trouble in a file, with the first place where it occurs."
-        " A file with a blocking trouble is not imported; the others are, treated as"
-        " said."
-    )
+    drawing.caption("A file with a blocking issue is not imported.")
 
 
 def _table(rows: DataFrame) -> None:
@@ -225,7 +218,7 @@ def _table(rows: DataFrame) -> None:
     st.dataframe(rows, hide_index=True, column_config=NARROW, **drawing.height(len(rows)))
     if len(rows) > drawing.MOST_ROWS:
         drawing.caption(
-            f"{len(rows):,} rows, of which {drawing.MOST_ROWS} are in sight: the table scrolls."
+            f"{len(rows):,} rows; scroll for those after the first {drawing.MOST_ROWS}."
         )
 
 
@@ -235,14 +228,14 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     fit = [(answer, file) for answer, file in both if _is_fit(answer, "run")]
     if not fit:
         st.info(
-            "None of these files can be taken in as a run. If their dataset is not stored here yet,"
-            f" choose “A new dataset” above.{escaping.text(figures.stopped(answers))}"
+            "None of these files is a run. If their dataset is not stored yet, choose “A new"
+            f" dataset” above.{escaping.text(figures.stopped(answers))}"
         )
         return
-    st.header("Take in", anchor=False)
+    st.header("Import", anchor=False)
     chosen = _names([answer for answer, _ in fit])
     options = _options()
-    picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
+    picked = [place for place, wanted in enumerate(chosen["Import"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
     names = [chosen["System"].iloc[place] or "" for place in picked]
     blocked = _warn(to, names, options)
@@ -260,13 +253,12 @@ def _options() -> dict[str, Any]:
     version = None
     if replaces and st.toggle(
         "Keep the replaced runs as versions",
-        help="They count only where they are picked; Dataset shows them one after the other.",
+        help="They count only where picked; Dataset lists them.",
     ):
         version = "", st.text_input("What is new in these runs", max_chars=200)
     equal_ids = st.toggle(
-        "Leave out documents that have the id of the query",
-        help="BEIR's code does so on every dataset. Here it is done anyway where the queries of"
-        " a dataset are documents themselves.",
+        "Drop documents whose id equals the query's",
+        help="As BEIR's code does; always done where queries are corpus documents.",
     )
     return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
 
@@ -277,7 +269,7 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
     same = figures.repeated(names)
     if same:
         several = f"Several of them are called {', '.join(same)}"
-        st.warning(escaping.text(f"{several}: give each a name of its own, or leave some out."))
+        st.warning(escaping.text(f"{several}: give each its own name, or skip some."))
     how = {"replace": options["replace"], "as_version": options["version"] is not None}
     if words := figures.taken(names, stored, to, **how):
         st.warning(escaping.text(words))
@@ -292,7 +284,7 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[UploadedFile]) -> No
         return
     drawing.caption(
         f"The archive fits {to}.",
-        "Its texts go beside what is stored; no run is computed again, judgements and costs stay.",
+        "Only texts are added; runs, judgements and costs stay.",
     )
     if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])
@@ -302,18 +294,17 @@ def _names(answers: Answers) -> DataFrame:
     """Which runs are taken in, and what they are called, as the user settles it."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
-    rows = DataFrame({"Take in": True, "File": [run.file for run in runs], "System": called})
+    rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
     chosen = st.data_editor(
         rows,
         hide_index=True,
         disabled=["File"],
         **drawing.height(len(rows)),
-        column_config={"Take in": st.column_config.CheckboxColumn(width=90)},
+        column_config={"Import": st.column_config.CheckboxColumn(width=90)},
         key=f"_names_{hash(st.session_state['_looked_at'][0])}",
     )
     drawing.caption(
-        "System: what the run is called here, by default the tag in the file; a double click on a"
-        " name changes it.",
+        "System: the run's name, by default the tag in the file; double-click to change it.",
         *(f"{words}." for words in tags.renamed(runs, called)),
     )
     return chosen
@@ -322,7 +313,7 @@ def _names(answers: Answers) -> DataFrame:
 def _judgements(to: str, files: Sequence[UploadedFile]) -> None:
     """The button that gives a dataset its first judgements."""
     st.header("Add judgements", anchor=False)
-    drawing.caption(f"{to} has none yet. Its runs are scored by them.")
+    drawing.caption(f"{to} has none yet; its runs are then scored.")
     if st.button(escaping.text(f"Add the judgements of {to}"), type="primary"):
         about = {"name": to, "as": ["qrels"], "systems": [], "options": {}, "new": False}
         _done(to, _work("Taking in", files, "take dataset", **about, how=_hows(files)), [])
@@ -336,14 +327,13 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
     runs = [answer for answer, _ in fit if _is_fit(answer, "run")]
     if len(makers) > 1 or kinds.count("queries") > 1 or not (makers or runs):
         st.info(
-            "A new dataset is made from one BEIR archive, or from one file of judgements (qrels),"
-            " one of texts of the queries and runs, each of which may be missing; these are none,"
-            f" or several.{escaping.text(figures.stopped(answers))}"
+            "A new dataset takes one BEIR archive, or at most one qrels file and one topics file,"
+            f" with any number of runs.{escaping.text(figures.stopped(answers))}"
         )
         return
     st.header("The new dataset", anchor=False)
     if not makers:
-        drawing.caption("Without judgements the runs are compared; once there are some, scored.")
+        drawing.caption("Runs without judgements are compared; with judgements they are scored.")
     given, systems, left = _chosen(fit, runs)
     place = st.empty()
     with place.container():
@@ -363,9 +353,9 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], UploadedFile]], runs: Answers
 ) -> tuple[list[tuple[str, UploadedFile]], list[str], set[str]]:
-    """Draw the table of runs; (kind, file) of imported files, systems' names, runs left out."""
-    chosen = _names(runs) if runs else DataFrame({"Take in": [], "File": [], "System": []})
-    wanted = chosen["Take in"].astype(bool)
+    """Draw the table of runs; (kind, file) of what is taken in, systems' names, runs left out."""
+    chosen = _names(runs) if runs else DataFrame({"Import": [], "File": [], "System": []})
+    wanted = chosen["Import"].astype(bool)
     left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
     given = [
         ("qrels" if answer["file"] in left else _kind(answer), file)
@@ -390,9 +380,8 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             language = st.text_input("Language", value="en", width=110, max_chars=8)
             level = st.number_input("Relevant from grade", min_value=1, width=150)
         drop = st.toggle(
-            "The queries are documents of the collection themselves",
-            help="As in Quora, where a question is asked for others like it. The document that has"
-            " the id of a query is then never counted as an answer to it.",
+            "Queries are corpus documents (drop self-matches)",
+            help="As in Quora: the document with the query's id is dropped from its ranking.",
         )
         pressed = st.form_submit_button(label, type="primary")
     spoken = language.strip() or "unknown"
@@ -412,8 +401,7 @@ def _split(report: figures.Record) -> str:
         index=names.index("test") if "test" in names else 0,
         format_func=lambda name: f"{name}: {splits[name]}",
         width=300,
-        help="The archive has several sets of judgements (splits), for different queries. One"
-        " dataset has one of them: import the archive again, under another name, for another set.",
+        help="A dataset has one split: import the archive again under another name for another.",
     )
 
 
@@ -429,7 +417,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
         st.rerun()
     st.session_state["_imported"] = to, answers, list(left)
     good = sum(answer["ok"] for answer in answers)
-    st.toast(escaping.text(f"Taken in: {good:,} of {len(answers):,}, into {to}"))
+    st.toast(escaping.text(f"Imported: {good:,} of {len(answers):,}, into {to}"))
     navigation.at_top()
     st.session_state["_uploads"] += 1
     uploaded.forget()
@@ -447,7 +435,7 @@ def _tell_refused() -> None:
     about, answers = st.session_state.get("_refused", (None, []))
     if answers and about == st.session_state["_looked_at"][0]:
         why = f" {answers[0]['said']}" if len(answers) == 1 else ""
-        st.error(escaping.text(f"Nothing was taken in.{why}"))
+        st.error(escaping.text(f"Nothing was imported.{why}"))
         _table(figures.results(answers))
 
 
@@ -462,7 +450,7 @@ def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
     _table(figures.results(answers))
     drawing.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",
-        f"Left out as you chose: {', '.join(left)}." if left else "",
+        f"Skipped as chosen: {', '.join(left)}." if left else "",
     )
     with st.container(horizontal=True):
         address.link("Open the dataset", "pages/dataset.py", dataset=to)
@@ -473,6 +461,4 @@ def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
             address.link("Read its queries", "pages/query.py", dataset=to)
         if any(answer["ok"] and answer["system"] for answer in answers):
             group = {} if to in DATASETS else {"group": "own"}
-            address.link(
-                "The Leaderboard with it", "pages/leaderboard.py", numbers="Computed", **group
-            )
+            address.link("Open in Leaderboard", "pages/leaderboard.py", numbers="Computed", **group)

@@ -31,11 +31,11 @@ def section(dataset: str, system: str) -> None:
     st.header(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
     drawing.caption(*_said(run))
     if run["damage"]:
-        st.warning("This run is left out, its file is damaged: the command below makes it anew.")
+        st.warning("This run is left out, its file is damaged: the command below recomputes it.")
     elif not run["is_current"]:
         st.warning(
-            "This run is old: what it was made from was replaced, so no other page shows it."
-            " The command below makes it anew."
+            "This run is stale: its inputs were replaced, so no other page shows it. The command"
+            " below recomputes it."
         )
     _links(run, dataset, system)
     _again(dataset, system)
@@ -67,7 +67,7 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
         address.link("The dataset", "pages/dataset.py", **target)
         if run["is_current"]:
             address.link(
-                "The lists, query by query",
+                "Ranked lists per query",
                 "pages/query.py",
                 dataset=dataset,
                 systems=system,
@@ -76,11 +76,11 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
 
 
 def _again(dataset: str, system: str) -> None:
-    st.markdown("**To make it again**")
+    st.markdown("**Recompute**")
     whole = _whole(dataset, system)
     st.code(view_provenance.as_shell(whole), language="bash", wrap_lines=True)
     sign_in.download_button(
-        "All of this page as JSON",
+        "This page as JSON",
         view_provenance.as_json(whole),
         file_name=f"{runs.file_name(dataset, portable(system), '')}.json",
         mime="application/json",
@@ -111,8 +111,7 @@ def _downloads(dataset: str, system: str) -> None:
                 key=f"_run_file{ending}",
             )
     drawing.caption(
-        "query, Q0, document, rank, score, system, in the order that every number here rests on;"
-        " trec_eval and import-run read the same order from it, equal scores included."
+        "query, Q0, document, rank, score, system, in the order that scores are computed from."
     )
 
 
@@ -121,7 +120,7 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     means = means[means["system"] == system]
     st.markdown("**Scores**")
     if means.empty:
-        st.caption("None that still count: `python -m compute rescore` scores the run again.")
+        st.caption("No current scores: `python -m compute rescore` scores the run again.")
         return
     _table(figures.scores_table(means, reading.measures()))
     scored = run["scored"]
@@ -134,15 +133,15 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
 
 
 def _treated(run: Mapping[str, Any]) -> None:
-    st.markdown("**What was left out or put in order**")
+    st.markdown("**Dropped or reordered**")
     _table(figures.treated_table(run))
 
 
 def _settings(run: Mapping[str, Any]) -> None:
-    st.markdown("**Settings that made these lists**")
+    st.markdown("**Settings**")
     _table(figures.facts_table(run["settings"], "Setting"))
     if run["facts"]:
-        st.markdown("**Recorded besides**")
+        st.markdown("**Also recorded**")
         _table(figures.facts_table(run["facts"], "What"))
 
 
@@ -150,11 +149,10 @@ def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
     collections = provenance.of_datasets(reading.store(), [run["dataset"]])
     if not collections:
         return
-    st.markdown("**What it is made from**")
+    st.markdown("**Inputs**")
     _table(figures.chain_table(run, inputs, collections[0]))
     drawing.caption(
-        "A fingerprint is the SHA-256 of the content, read in order: the same fingerprint is the"
-        " same corpus, queries, judgements or ranked lists, wherever they lie.",
+        "A fingerprint is the SHA-256 of the content: equal fingerprints are equal data.",
         "Hits of this run:"
         f" {run['fingerprints'].get('hits', '–')}; its scores:"
         f" {run['fingerprints'].get('scores', '–')}.",

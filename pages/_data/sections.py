@@ -16,16 +16,14 @@ def datasets() -> None:
     """What is stored of each dataset."""
     rows = read(data_select.datasets)
     if rows.empty:
-        st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
+        st.info("Nothing is stored yet: Import adds files, Fetch downloads a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
     shown, look = figures.datasets_rows(rows), {"opens": navigation.DATASET, "carried": carried}
     renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
     drawing.caption(
-        f"{counted(len(rows), 'dataset')}; a click on a row opens it.",
-        "Documents are those of the collection, which splits share, and so is their part of the"
-        " size.",
-        "Ids only: the texts are not here, ids stand for them on every page.",
+        f"{counted(len(rows), 'dataset')}; click a row to open it.",
+        "Splits share the documents of their corpus.",
     )
     removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
 
@@ -34,7 +32,7 @@ def runs() -> None:
     """Every stored run; a click opens what is known of it."""
     rows = read(data_select.runs)
     if rows.empty:
-        st.info("No run is stored yet: Import takes run files in, and the page Jobs computes runs.")
+        st.info("No run is stored yet: Import adds run files, and Jobs computes runs.")
         return
     names = list(dict.fromkeys(rows["dataset"]))
     address.known("datasets", names, "dataset with runs")
@@ -45,7 +43,6 @@ def runs() -> None:
     look = {"opens": navigation.RUN, "carried": carried}
     renderer.section([Table("stored_runs", "Stored runs", shown, figures.RUNS, **look)])
     drawing.caption(
-        f"{counted(len(rows), 'run')}; a click on a row opens it.",
-        "Depth: at most so many ranks of a query are kept; runs that came with the project are cut"
-        " to their first 100.",
+        f"{counted(len(rows), 'run')}; click a row to open it.",
+        "Depth: ranks kept per query (shipped runs: 100).",
     )

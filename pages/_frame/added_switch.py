@@ -25,7 +25,7 @@ _PARTS = {
 }
 """Pages of which only parts have scores: whether the address names one that may."""
 OFFICIAL, ADDED = "official", "added"
-_LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
+_LABELS = {OFFICIAL: "Official qrels", ADDED: "Official + added"}
 
 
 def begin(title: str) -> None:
@@ -52,7 +52,7 @@ def begin(title: str) -> None:
             label_visibility="collapsed",
         )
         if shown == ADDED or title in BOTH:
-            with st.popover("What counts", type="tertiary"):
+            with st.popover("How to combine judgements", type="tertiary"):
                 chosen = _choose(there)
             run = page_run.current()
             run.choice = chosen if shown == ADDED else None
@@ -65,7 +65,7 @@ def _tell(dataset: str = "") -> None:
     place, said = page_run.current().told or (st.empty(), "")
     with place:
         first, stop, rest = said.partition(";" if ";" in said else ".")
-        drawing.caption(f"{first}, none of {dataset}{stop}{rest}" if dataset else said)
+        drawing.caption(f"{first}; none for {dataset}{stop}{rest}" if dataset else said)
 
 
 def finish() -> None:
@@ -98,7 +98,7 @@ def download(dataset: str) -> None:
             lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
             file_name=f"{named}.csv",
             mime="text/csv",
-            help="Every judgement, with who gave it, when, and the note",
+            help="Every judgement with assessor, time and note",
             **save,
         )
         if rows["source"].isin(HUMAN).any():
@@ -112,8 +112,7 @@ def download(dataset: str) -> None:
                 lambda: exchange.exported(rows, official, "qrels", Choice(choice.rule)),
                 file_name=f"{named}.qrels",
                 mime="text/plain",
-                help="What people judged here, one grade per pair: "
-                f"{RULES[choice.rule].text}. Official judgements are not in it",
+                help=f"Human judgements, one grade per pair ({RULES[choice.rule].text})",
                 **save,
             )
 
@@ -122,7 +121,7 @@ def _choose(there: Sequence[str]) -> Choice:
     """The pickers of the rule and of the sources, of those that there are."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
     st.radio(
-        "When people gave a pair several grades, count",
+        "Combine multiple grades of a pair by",
         list(RULES),
         format_func=lambda name: RULES[name].text,
         key="_rule",
@@ -146,15 +145,13 @@ def _said(choice: Choice) -> str:
     found = reading.read(select_added.counted, sources=list(choice.sources), added=False)
     total = found.iloc[0]
     if not total.n_judgements:
-        return "No added judgement counts: choose under What counts."
-    people = "1 person" if total.n_people == 1 else f"{total.n_people:,} people"
+        return "No added judgement counts: choose under How to combine judgements."
+    people = counted(total.n_people, "assessor")
     of = ", ".join(SOURCES[source] for source in choice.sources if source not in HUMAN)
-    told = f"{counted(total.n_judgements, 'added judgement')} by {people}"
+    told = f"{counted(total.n_judgements, 'added judgement')} ({people})"
     told += f", {of} included" if of else ""
     many = total.n_judgements > total.n_pairs
-    return (
-        f"{told}; of several for a pair counts {RULES[choice.rule].text}." if many else f"{told}."
-    )
+    return f"{told}; several grades of a pair: {RULES[choice.rule].text}." if many else f"{told}."
 
 
 def _alone(asked: str) -> str:

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from pages._shared import navigation
+from pages._shared import dataset_facts, escaping, navigation, system_pickers
 
 NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
 <text x="0" y="21" font-family="Source Sans 3, Source Sans Pro, sans-serif" font-size="22"
@@ -63,14 +63,31 @@ def choose() -> tuple[str, Any]:
     return next(name for name, one in listed.items() if one.url_path == asked.url_path), asked
 
 
-def tabs(name: str) -> None:
-    """Links to the pages behind the same door."""
+def tabs(name: str) -> Any:
+    """Links to the pages behind the same door; returns the place of the context beside them."""
     door = PAGES[name].door
     several = [other for other, page in PAGES.items() if page.door == door and page.tab]
-    if several:
-        with st.container(horizontal=True, gap="small", key="_tabs"):
-            for other in several:
-                st.page_link(f"pages/{other}.py", label=PAGES[other].tab)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="_tabs"):
+        for other in several:
+            st.page_link(f"pages/{other}.py", label=PAGES[other].tab)
+        # Assessors must not see what systems there are.
+        return st.empty() if door != "Judge" else None
+
+
+def context(place: Any) -> None:
+    """The dataset, systems and measure that go along from page to page, as a link to Compare."""
+    state = st.session_state
+    dataset, systems = state.get("_last_dataset", ""), state.get("_last_systems", [])[:2]
+    if place is None or not dataset or len(systems) < 2:
+        return
+    named = {"dataset": dataset, **dict(zip("ab", systems, strict=True))}
+    named |= {"measure": state["_last_measure"]} if "_last_measure" in state else {}
+    titles = system_pickers.titles()
+    two = " vs ".join(titles.get(one, one) for one in systems)
+    words = [dataset_facts.titles().get(dataset, dataset), two, named.get("measure", "")]
+    label = escaping.text(" · ".join(filter(None, words)))
+    icon = ":material/push_pin:"
+    place.page_link("pages/compare.py", label=label, icon=icon, query_params=named)
 
 
 def start(name: str) -> None:

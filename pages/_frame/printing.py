@@ -1,5 +1,4 @@
-"""A page on paper: what Ctrl-P of a browser, or its Save as PDF, makes of it; and its links to the
-other pages, which a screen 800 wide has room for only if they stand closer."""
+"""Styles of all pages: close together, so that two screens hold one, and light on paper."""
 
 import streamlit.components.v2 as components
 
@@ -12,6 +11,10 @@ _PRINTED = components.component(
     # The page is what is printed, not this component.
     isolate_styles=False,
     css="""
+    [data-testid=stMainBlockContainer] {
+      padding-bottom: 1.5rem !important;
+      > [data-testid=stVerticalBlock] { gap: 0.75rem; }
+    }
     @media (max-width: 900px) {
       [data-testid=stTopNavLink] { padding: 0 3.5px !important; }
       [data-testid=stTopNav] { gap: 1px !important; }

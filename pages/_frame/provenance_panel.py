@@ -25,9 +25,7 @@ def footer(title: str) -> None:
     found = reading.rests_on()
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
-    panel = st.expander(
-        "How these numbers were made", key="_made", icon=":material/history:", on_change="rerun"
-    )
+    panel = st.expander("Provenance", key="_made", icon=":material/history:", on_change="rerun")
     # What is closed costs nothing.
     if panel.open:
         with panel:
@@ -72,7 +70,7 @@ def _opened(found: dict[str, Any]) -> None:
             renderer.section([Table("_made_sets", "Where datasets come from", rows, **look)])
         case "In print":
             st.dataframe(printed, hide_index=True)
-            drawing.caption("Typed from these tables into data/published; never mixed with ours.")
+            drawing.caption("Transcribed into data/published; never mixed with computed scores.")
         case "Shell":
             st.code(view_provenance.as_shell(found), language="bash", wrap_lines=True)
         case _:
@@ -84,12 +82,11 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
-    rows, title = figures.runs_table(runs), "How runs were made"
+    rows, title = figures.runs_table(runs), "Provenance of runs"
     renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
-        "A click on a row opens all that is known of the run.",
-        "Columns headed # hold the first letters of fingerprints: SHA-256 of what was searched and"
-        " what came of it.",
+        "Click a row for the run's details.",
+        "Columns with # hold the first letters of SHA-256 fingerprints of inputs and results.",
     )
 
 
@@ -121,5 +118,5 @@ def _said(found: dict[str, Any]) -> list[str]:
         f"Judgements: {judged['counted']}{of}." if runs else "",
         f"Measure: {measures}." if measures else "",
         f"Only queries with {found['queries']}." if "queries" in found else "",
-        f"Version {found['version_of_results']:,} of what is stored here.",
+        f"Version {found['version_of_results']:,} of the store.",
     ]

@@ -38,8 +38,8 @@ def _buttons(row: Row, person: Annotator) -> None:
             save = partial(_save, row, relevance, name, person)
             st.button(escaping.text(name), key=f"settle_{relevance}", on_click=save)
     drawing.caption(
-        f"You settle as {person.name}.",
-        "A settled grade counts for the pair before all others; what people gave stays as it is.",
+        f"Settling as {person.name}.",
+        "A settled grade overrides all others of the pair, which are kept.",
     )
 
 

@@ -12,13 +12,13 @@ def section(store: Store) -> None:
     """The button that computes the demo anew, and how what was computed compares."""
     if not sign_in.may(sign_in.OPERATOR) or jobs.not_installed():
         return
-    with st.expander("Compute the demo anew", icon=":material/replay:"):
+    with st.expander("Recompute the demo", icon=":material/replay:"):
         drawing.caption(
             f"{len(demo.pairs())} runs came with Beirscope: {len(demo.SYSTEMS)} systems on the"
             f" documentation of {len(demo.LIBRARIES)} libraries.",
-            "Computed here, they show whether this machine gets the same numbers.",
+            "Recompute them to check that this machine gets the same scores.",
         )
-        if st.button("Compute the demo anew", icon=":material/play_arrow:"):
+        if st.button("Recompute the demo", icon=":material/play_arrow:"):
             sign_in.require(sign_in.OPERATOR)
             started = jobs.start(store, "demo", person=sign_in.name())
             st.session_state["_demo"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."

@@ -24,7 +24,7 @@ def start(store: Store) -> None:
     datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
-    with st.expander("Have a machine judge", icon=":material/smart_toy:"):
+    with st.expander("LLM judging", icon=":material/smart_toy:"):
         try:
             empty = machine_judging.Plan(dataset="", machine="")
             plan = machine_judging.planned(store.settings, empty)
@@ -32,8 +32,8 @@ def start(store: Store) -> None:
             drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
             return
         drawing.caption(
-            f"{plan.model} at {plan.address} grades documents, one in each request.",
-            "Its grades are a set of their own: no number counts them unless the set is chosen.",
+            f"{plan.model} at {plan.address} grades one document per request.",
+            "Its grades are a separate set: no score counts them unless chosen.",
         )
         _form(store, replace(plan, **_fields(store, datasets)))
         if told := st.session_state.pop("_judging_started", None):
@@ -59,7 +59,7 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
             key="_judge_documents",
             width=260,
         )
-        machine = st.text_input("Name of the machine", key="_judge_machine", width=220)
+        machine = st.text_input("Name of the LLM", key="_judge_machine", width=220)
     found: dict[str, Any] = {"dataset": dataset, "task": task, "machine": machine.strip()}
     return found | _pool(store, dataset, called) if task == _POOL else found
 
@@ -79,9 +79,9 @@ def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str,
 def _form(store: Store, plan: machine_judging.Plan) -> None:
     """What it takes, once all is named; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
-        drawing.caption("Name the machine and choose documents: what it takes is said here first.")
+        drawing.caption("Name the LLM and choose documents: the cost is estimated here first.")
         return
-    again = st.toggle("Ask anew where no grade came", key="_judge_again")
+    again = st.toggle("Ask again where no grade came", key="_judge_again")
     try:
         found = _estimate(store, plan, again=again)
     except BeirscopeError as error:
@@ -90,8 +90,8 @@ def _form(store: Store, plan: machine_judging.Plan) -> None:
     st.markdown(escaping.text(f"{found.sentence}."))
     _consent(store, plan)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        requests = _limit("Requests, at most", "_judge_requests")
-        tokens = _limit("Tokens, at most", "_judge_tokens")
+        requests = _limit("Max. requests", "_judge_requests")
+        tokens = _limit("Max. tokens", "_judge_tokens")
         if st.button("Start judging", icon=":material/smart_toy:", disabled=not found.to_ask):
             _start(store, replace(plan, requests=requests, tokens=tokens), again=again)
 

@@ -68,9 +68,9 @@ def name_a_system() -> None:
     """A line to add a system that no row has: other parameters, a fusion, a model by name."""
     if not sign_in.may(sign_in.OPERATOR):
         return
-    with st.expander("Another system, by its name", icon=":material/add:"):
+    with st.expander("Custom system (fusion, parameters, model)", icon=":material/add:"):
         drawing.caption(
-            "Other parameters, a fusion or a model, by a name such as rrf(bm25,minilm).",
+            "A name such as rrf(bm25,minilm) or bm25(k1=1.2,b=0.75).",
             "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
             "runs, dense(MODEL) any sentence-transformers model, rerank(bm25,MODEL,depth=100) a "
             "cross-encoder on the first hits of another system.",
@@ -151,9 +151,7 @@ def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
     drawing.caption(
         figures.outdated(cells),
         figures.shipped(cells),
-        drawing.of_matrix(
-            "A click on a cell chooses its system and dataset, another leaves them out again."
-        ),
+        drawing.of_matrix("Click a cell to select or deselect it."),
         figures.signs(cells),
     )
     drawing.caption(without)
@@ -202,7 +200,7 @@ def _workers(now: Settings) -> None:
         return
     if lacking := jobs.not_installed():
         st.info(
-            f"This installation is for looking: {', '.join(lacking)} are not installed, which"
+            f"This installation cannot compute: {', '.join(lacking)} are not installed, which"
             " computing needs. To get them, and a worker, in a terminal:"
         )
         st.code("make run", language=None, wrap_lines=True)
@@ -252,7 +250,7 @@ def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:
             tasks = jobs.tasks(store.settings, job.id) if unfinished else []
             if unfinished and figures.tried_again(job, tasks, found):
                 unfinished = False
-                st.caption("tried again since", width="content")
+                st.caption("retried", width="content")
             offered = unfinished and sign_in.may(sign_in.OPERATOR)
             if offered and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
                 sign_in.require(sign_in.OPERATOR)
@@ -285,7 +283,7 @@ def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
     carried = [(task.dataset, task.system) for task in tasks]
     look = {"opens": navigation.RUN, "carried": carried}
     renderer.section([Table(f"tasks-{job.id}", title, rows, **look)])
-    drawing.caption("A click on a row opens the run that it made, and how.")
+    drawing.caption("Click a row for the run's details.")
     navigation.follow()
 
 

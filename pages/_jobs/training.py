@@ -45,7 +45,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
     try:
         row = training.named(name, dataset)
         if reads_a_folder(row.name):
-            st.error("A folder of this machine is named on the command line alone.")
+            st.error("Local folders can be named only on the command line.")
             return
         assert row.recipe is not None
         row.recipe.check()

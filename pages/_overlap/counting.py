@@ -26,4 +26,4 @@ def offer(counted: DataFrame, compared: Collection[str]) -> None:
         sign_in.require(sign_in.OPERATOR)
         names, who = lacking.datasets, sign_in.name()
         started = jobs.start(reading.store(), "overlap", datasets=names, person=who)
-        st.markdown(escaping.text(f"{started.sentence}: the page Jobs shows how far it is."))
+        st.markdown(escaping.text(f"{started.sentence}: see Jobs for its progress."))

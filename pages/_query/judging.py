@@ -46,13 +46,13 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         return
     person = annotators.annotator()
     if person is None:
-        st.markdown("**Judge this hole here**")
+        st.markdown("**Judge this document**")
         annotators.ask()
         return
     levels = read(annotate_select.levels, added=False, dataset=dataset.name)["relevance"]
     given = _given(asked, person)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Judge it here:**", width="content")
+        st.markdown("**Judge this document:**", width="content")
         for relevance, name in grading.of_levels(levels.tolist()):
             chosen = "primary" if given == relevance else "secondary"
             add = partial(_add, asked, person, relevance)
@@ -61,12 +61,11 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
             back = partial(_add, asked, person, None)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
         way = {"view": "new", "dataset": dataset.name}
-        address.link("Create a blind judging task", "pages/annotate.py", **way)
+        address.link("Create a judging task", "pages/annotate.py", **way)
     drawing.caption(
-        f"You judge as {person.name}, not blind: systems and ranks are in view.",
-        "Such judgements are marked so.",
-        "They count where official + added is chosen, never in place of a grade that you gave"
-        " blind; agreement between people leaves them out.",
+        f"Judging as {person.name}, not blind: systems and ranks are in view.",
+        "Such judgements are marked.",
+        "They count in official + added, but never replace a blind grade.",
     )
 
 

@@ -70,9 +70,9 @@ def ask() -> None:
     if again:
         st.warning(f"Give a name of at most {LONGEST} letters.")
     drawing.caption(
-        "Your name, which nobody checks, stands beside what you make and judge.",
+        "Your name is stored with your judgements (not verified).",
         "It is kept in this browser.",
-        "Exports say that nobody checked it.",
+        "",
     )
 
 
@@ -97,7 +97,7 @@ def shown(leave: Callable[[], None]) -> Annotator | None:
     person = annotator()
     if person:
         signed = "signed in" if person.verified else "not signed in"
-        st.caption(escaping.text(f"You judge as {person.name}, {signed}."), width="content")
+        st.caption(escaping.text(f"Judging as {person.name} ({signed})."), width="content")
     if person and not person.verified:
-        st.button("Switch person", type="tertiary", on_click=_forget, args=(leave,))
+        st.button("Change", type="tertiary", on_click=_forget, args=(leave,))
     return person

@@ -13,7 +13,7 @@ from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
 from compute.views.shared.theme import Legend
-from pages._shared import colours, export
+from pages._shared import colours, export, page_run
 from pages._shared.escaping import text
 
 ROW, HEAD = 35, 38
@@ -42,7 +42,9 @@ def plot(part: records.Figure, **options: Any) -> None:
     one = export.exported(part)
     assert isinstance(one, Figure)
     figure, key = one.figure, one.key
-    if told := lists(figure, narrow=True) if colours.narrow() else None:
+    told = lists(figure, narrow=True) if colours.narrow() else None
+    _head(part, one, "" if told else part.legend)
+    if told:
         _ranked(told, key)
         export.figure(one)
         return
@@ -60,6 +62,15 @@ def plot(part: records.Figure, **options: Any) -> None:
     look: dict[str, Any] = {"config": config, "alt": one.title, "width": part.width}
     st.plotly_chart(shown, theme=None, key=key, **look, **options)
     export.figure(one)
+
+
+def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) -> None:
+    """The finding or the title, what the figure is of, and its legend, as an exported file has."""
+    theme, told = colours.theme(), one.about if part.finding else one.more
+    entries = () if of_colours in page_run.current().legends else one.entries(theme)
+    if isinstance(of_colours, str | None):
+        told, entries = " · ".join(one for one in (told, of_colours) if one), ()
+    st.html(looks.headline(part.finding or part.title, told, entries, theme))
 
 
 @st.fragment
@@ -95,9 +106,9 @@ def of_matrix(sentence: str) -> str:
     return "" if colours.narrow() else sentence
 
 
-def caption(*facts: str, how: str = "") -> None:
+def caption(*facts: str) -> None:
     """A line under a figure, and behind its mark the rest; facts may hold words from outside."""
-    note(records.Note(facts, how))
+    note(records.Note(facts))
 
 
 def note(one: records.Note) -> None:

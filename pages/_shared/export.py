@@ -67,14 +67,14 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
 
     page_run.current().save = made
     sign_in.download_button(
-        "Save this view",
+        "Download this page (ZIP)",
         made,
         file_name=f"beirscope-{view_name()}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
         key="_save_view",
-        help="A zip of its figures, tables and data, with its address and provenance",
+        help="Figures, tables, data, link and provenance",
     )
 
 
@@ -112,7 +112,7 @@ def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | Non
     with st.container(horizontal=True, horizontal_alignment="right"):
         if table:
             opened = st.expander(
-                "Numbers",
+                "Data table",
                 icon=":material/table:",
                 type="compact",
                 key=f"_numbers_{key}",
@@ -166,7 +166,7 @@ def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
     paper = _paper(shown) if pictures else Paper()
     if not paper.titled:
-        st.caption("For the caption of the paper:")
+        st.caption("Suggested caption:")
         st.code(shown.heading, language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for form in formats.OF["figure"] if pictures else ("html",):
@@ -174,16 +174,18 @@ def _figure_buttons(shown: Figure) -> None:
             _button(shown.key, shown.name, form, make, width=paper.width)
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
-    frames = behind(shown.figure)
+    readable, frames = numbers(shown.figure), behind(shown.figure)
+    for frame in list(readable.values()) * (len(readable) == 1):
+        data = Table(shown.key, shown.title, frame, source=shown.source)
+        make = partial(tables.write, data, "tex")
+        _button(shown.key, shown.name, "tex", make, "Data (LaTeX)")
     if len(frames) == 1:
         data = Table(shown.key, shown.title, next(iter(frames.values())))
         make = partial(tables.csv, data, escaped=True)
-        _button(
-            shown.key, shown.name, "csv", partial(tables.csv, data, escaped=True), "Its data as CSV"
-        )
+        _button(shown.key, shown.name, "csv", make, "Data (CSV)")
     elif frames:
         make = partial(page_archive.data, shown)
-        _button(shown.key, shown.name, "zip", make, "Its data as CSV files")
+        _button(shown.key, shown.name, "zip", make, "Data (CSV)")
 
 
 def _paper(shown: Figure) -> Paper:
@@ -201,7 +203,7 @@ def _paper(shown: Figure) -> Paper:
             width=190,
         )
         font = st.selectbox(
-            "Letters",
+            "Font",
             list(fonts.FAMILIES),
             index=list(fonts.FAMILIES).index(last.font),
             format_func=fonts.said,
@@ -210,7 +212,7 @@ def _paper(shown: Figure) -> Paper:
         )
     if formats.ONE not in widths:
         st.caption("One column of a paper is too narrow for this figure.")
-    titled = st.checkbox("Title above it", last.titled, key=f"_titled_{key}")
+    titled = st.checkbox("Include title", last.titled, key=f"_titled_{key}")
     st.session_state["_paper"] = paper = Paper(width, font, titled)
     return paper
 

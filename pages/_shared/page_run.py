@@ -51,6 +51,8 @@ class PageRun:
     """The titles of the options of each control."""
     drawn: dict[str, Shown] = field(default_factory=dict)
     """Figures and tables, by their keys."""
+    legends: list[Any] = field(default_factory=list)
+    """Legends that stand above several figures."""
     save: Callable[..., bytes] | None = None
     """Makes the archive of the view."""
     widgets: Mapping[str, Callable[..., Any]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from compute.views.page.controls import LARGEST, LEAST
+from compute.views.page.holders import OPEN
 from pages._shared import escaping, export, page_run, streamlit_internals
 
 UNTITLED: Mapping[str, str] = MappingProxyType({})
@@ -163,6 +164,21 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
         width=width,
     )
     return export.picked(key, chosen)
+
+
+def expander(label: str, name: str, asks: Sequence[str]) -> Any:
+    """A shut expander, which is open where the address names it or a control in it (`asks`)."""
+    there = st.query_params.get_all(OPEN)
+    key, shown = f"_open_{name}", name in there or any(one in st.query_params for one in asks)
+    st.session_state[key] = shown
+
+    def turned() -> None:
+        if was_chosen(key) and st.session_state[key] != shown:
+            others = [one for one in there if one != name]
+            opened = [*others, *[name] * (not shown)]
+            put(**{OPEN: opened}, **dict.fromkeys(asks if shown else (), ""))
+
+    return st.expander(escaping.text(label), key=key, on_change=turned)
 
 
 def put(**named: str | Sequence[str]) -> None:

@@ -92,6 +92,12 @@ def _group(group: records.Group, above: Any) -> Any:
 
 
 def _section(section: records.Section, above: Any) -> Any:
+    if section.folded:
+        place = pickers.expander(section.heading, section.name, section.asks)
+        if not place.open:
+            return None
+        with place:
+            return _run(section.inside, None)
     if section.heading:
         _heading(records.Heading(section.heading))
     return _run(section.inside, above)
@@ -112,23 +118,6 @@ def _beside(beside: records.Beside, above: Any) -> None:
 def _box(box: records.Box, above: Any) -> Any:
     with st.container(border=True, height=box.height, width=box.width):  # pyrefly: ignore
         return _run(box.inside, above)
-
-
-def _expander(expander: records.Expander, above: Any) -> Any:
-    if expander.key:
-        return _folded(expander)
-    with st.expander(expander.label):
-        return _run(expander.inside, above)
-
-
-@st.fragment
-@failures.guarded
-def _folded(expander: records.Expander) -> Any:
-    place = st.expander(expander.label, key=f"_folded_{expander.key}", on_change="rerun")
-    if not place.open:
-        return None
-    with place:
-        return _run(expander.inside, None)
 
 
 def _live(live: records.Live, above: Any) -> Any:
@@ -290,6 +279,7 @@ def _static(static: records.Static) -> None:
 
 
 def _legends(legends: records.Legends) -> None:
+    page_run.current().legends.append(legends.entries)
     if not (legends.of_matrix and colours.narrow()):
         drawing.legend(legends.entries)
 
@@ -410,7 +400,6 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Section: _section,
     records.Beside: _beside,
     records.Box: _box,
-    records.Expander: _expander,
     records.Live: _live,
     records.Slot: _slot,
     records.Into: _into,

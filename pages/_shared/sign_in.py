@@ -27,7 +27,7 @@ def check_server() -> None:
             raise Unavailable(f"{name} is switched off: start the dashboard without that option")
     if now.sign_in and st.get_option("server.trustedUserHeaders"):
         raise Unavailable(
-            "server.trustedUserHeaders lets whoever sends a header be anybody: start the dashboard"
+            "server.trustedUserHeaders lets any sender of a header be anybody: start the dashboard"
             " without that option"
         )
 

@@ -68,7 +68,8 @@ def _choose(few: Few) -> None:
 
 
 def remember(systems: Sequence[str]) -> None:
-    """Have the pages Query and Map start with these systems where their address names none."""
+    """Have Compare, Query and Map start with these systems where their address names none."""
     st.session_state["_last_systems"] = list(systems)
-    for key, name in zip(("system", "other"), systems, strict=False):
-        address.remember(key, name)
+    for keys in (("system", "other"), ("a", "b")):
+        for key, name in zip(keys, systems, strict=False):
+            address.remember(key, name)

@@ -106,7 +106,7 @@ def test_keys_open_the_numbers_of_a_figure_as_a_table(page: Page, dashboard: str
     page.goto(f"{dashboard}/?numbers=Computed")
     expect(page.locator(FIGURE).first).to_contain_text("tiny")
     settled(page)
-    page.get_by_test_id("stExpander").filter(has_text="Numbers").first.locator("summary").focus()
+    page.get_by_test_id("stExpander").filter(has_text="Data table").first.locator("summary").focus()
     page.keyboard.press("Enter")
     table = page.get_by_role("region", name="nDCG@10 of systems on datasets")
     expect(table).to_be_visible()

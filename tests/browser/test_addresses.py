@@ -113,11 +113,11 @@ def test_the_address_after_links_and_clicks_opens_the_same_in_a_fresh_browser(
     page: Page, browser: Browser, two: str
 ) -> None:
     ways = (
-        ("Dataset", "&show=Systems", "How sure the whole order is", "Leaderboard"),
-        ("Dataset", "&show=Systems", "The lists, query by query", "Query"),
-        ("Query", "", "All queries of these systems", "Map"),
+        ("Dataset", "&show=Systems", "Reliability of the full ranking", "Leaderboard"),
+        ("Dataset", "&show=Systems", "Ranked lists per query", "Query"),
+        ("Query", "", "Open in the relevance map", "Map"),
         ("Query", "", "Next", "Query"),
-        ("Map", "", "The lists, query by query", "Query"),
+        ("Map", "", "Ranked lists per query", "Query"),
         ("Compare", "", "Swap A and B", "Compare"),
     )
     for start, more, name, title in ways:

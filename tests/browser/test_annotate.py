@@ -166,8 +166,8 @@ def test_thirty_holes_judged_by_keyboard_change_the_numbers(
         page.keyboard.press("10"[done % 2])
     expect(page.get_by_text("All done: 30 judged")).to_be_visible()
     saved(page)
-    page.get_by_role("button", name="What the judgements change").click()
-    expect(page.get_by_role("heading", name="Before and after added")).to_be_visible(timeout=WAIT)
+    page.get_by_role("button", name="Effect on scores").click()
+    expect(page.get_by_role("heading", name="Effect of added")).to_be_visible(timeout=WAIT)
     assert "/holes?" in page.url and f"dataset={DATASET}" in page.url
     given = rows(judging, task)
     assert len({(row["query_id"], row["doc_id"]) for row in given}) == 30
@@ -313,7 +313,7 @@ def test_somebody_else_comes_after_the_last_answer_is_saved(
     task = judging.task(DATASET, n_pairs=6, order="random")
     sit_down(page, address, task, "ida")
     page.keyboard.press("1")
-    page.get_by_role("button", name="Switch person").click()
+    page.get_by_role("button", name="Change").click()
     page.get_by_role("textbox", name="Your name").wait_for()
     page.wait_for_function(f"{KEPT_HERE} === 0")
     (row,) = rows(judging, task)

@@ -27,7 +27,7 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
 
 def test_the_system_of_a_clicked_cell_goes_on_to_the_queries(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/dataset?dataset=tiny&system=bm25(b=0.9)")
-    page.get_by_role("button", name="The lists, query by query").click()
+    page.get_by_role("button", name="Ranked lists per query").click()
     # The clicked one first.
     page.wait_for_url(re.compile(r"/query\?.*systems=bm25(%28|\()b"))
 

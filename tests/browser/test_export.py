@@ -52,9 +52,9 @@ def test_a_figure_is_saved_for_one_column_of_a_paper(
     menu.click()
     page.get_by_role("combobox", name="Width").click()
     page.get_by_role("option", name="One column, 84 mm").click()
-    page.get_by_role("combobox", name="Letters").click()
+    page.get_by_role("combobox", name="Font").click()
     page.get_by_role("option", name=re.compile("^With serifs: .")).click()
-    page.get_by_role("checkbox", name="Title above it").uncheck(force=True)
+    page.get_by_role("checkbox", name="Include title").uncheck(force=True)
     expect(page.get_by_text("nDCG@10 of systems on tiny").last).to_be_visible()
     settled(page)
     with page.expect_download() as arriving:
@@ -75,7 +75,7 @@ def test_a_view_holds_what_its_page_shows_and_nothing_of_another(
     go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
     travel(page, f"{dashboard}/efficiency")
     with page.expect_download() as arriving:
-        page.get_by_role("button", name="Save this view").click()
+        page.get_by_role("button", name="Download this page (ZIP)").click()
     assert arriving.value.suggested_filename == "beirscope-efficiency-ndcg10.zip"
     arriving.value.save_as(tmp_path / "view.zip")
     with zipfile.ZipFile(tmp_path / "view.zip") as packed:

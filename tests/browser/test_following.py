@@ -154,7 +154,7 @@ def test_the_picture_narrows_while_two_people_judge(
     told: dict[str, Any] = watching.evaluate("window.drawn")
     assert watching.evaluate("window.opened") == "once", "nothing was loaded anew"
     first, last = told[str(BEFORE)], told[max(told, key=int)]
-    assert last[1] < first[1], "what the scores can be"
+    assert last[1] < first[1], "possible range"
     # After few judgements an interval may be as wide: another estimate has another spread.
     assert last[2] < first[2] * (1 if KEYS >= 60 else 1.1), "the intervals"
     assert len(store.added_judgements()) == BEFORE + KEYS, "nothing is lost"

@@ -48,7 +48,7 @@ def test_a_cell_of_the_map_opens_its_document_and_leads_to_the_lists(
     expect(window).to_contain_text("Ranked 1 by BM25")
     page.wait_for_url(re.compile(r"query=q2.*document=d[23]"))
     settled(page)
-    window.get_by_role("button", name="This query's lists").click()
+    window.get_by_role("button", name="Ranked lists of this query").click()
     page.wait_for_url(re.compile(r"/query\?.*query=q2"))
     heading(page, "Query")
     _query(page, "crossing the river by bridge")

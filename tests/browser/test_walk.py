@@ -15,7 +15,7 @@ def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashbo
     page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
     expect(page.get_by_role("heading", name="tiny")).to_be_visible()
     settled(page)
-    page.get_by_text("The lists, query by query").click()
+    page.get_by_text("Ranked lists per query").click()
     page.wait_for_url(re.compile(r"/query"))  # The first dataset of a picker is not named.
     expect(page.get_by_text("holes").first).to_be_visible()
     expect(page.locator(FIGURE).first).to_contain_text("Harbour")

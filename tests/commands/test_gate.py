@@ -288,4 +288,4 @@ def test_each_kind_of_query_must_pass_too(place: Path) -> None:
     }
     assert done.returncode == 3
     wrong = run(place, *words, "colour")
-    assert (wrong.returncode, "by 'colour'" in wrong.stderr) == (2, True)
+    assert (wrong.returncode, "no query groups by 'colour'" in wrong.stderr) == (2, True)

@@ -101,7 +101,7 @@ def test_for_one_column_a_figure_may_have_another_drawing() -> None:
         texts[width] = {note["text"] for note in printed.layout.annotations}
         traces = [trace.mode for trace in printed.data]
         assert traces == ["markers"] + ["lines+markers"] * (width == TWO)
-    heads = {"first in<br>draws", "not separable<br>by the test"}
+    heads = {"P(rank 1)", "not separable<br>by the test"}
     assert texts[TWO] - texts[ONE] == heads | {"75%", "25%"}
     assert texts[ONE] - texts[TWO] == {"group", "ab", "b"}
 
@@ -266,7 +266,7 @@ def test_png_says_that_it_is_300_dots_to_the_inch(chromium: str) -> None:
 
 def test_a_heading_is_cut_into_lines_that_fit_and_holds_no_markup() -> None:
     entries = [("#3a71ac", "●", "lexical"), ("", "", "<i>Orange</i>: shorter than the collection.")]
-    lines = heading.lines("nDCG@10 of systems on " + 60 * "x", entries, 200)
+    lines = heading.lines(["nDCG@10 of systems on " + 60 * "x"], entries, 200)
     assert lines[0] == "nDCG@10 of systems"
     assert lines[1] == "on"
     assert re.fullmatch("x+…", lines[2])

@@ -83,7 +83,8 @@ def test_it_is_written_with_its_caption(home: Path, tmp_path: Path) -> None:
     assert {one.name for one in folder.iterdir()} == {"tiny-sizes-84mm.svg", "captions.tex"}
     (caption,) = re.findall(r"\\caption{(.*)}", (folder / "captions.tex").read_text("utf-8"))
     assert caption.startswith(
-        r"Documents \& queries $\cdot$ tiny. Blue: all. Systems: mine. Datasets: tiny. Drawn by"
+        r"Documents \& queries $\cdot$ tiny $\cdot$ computed with Beirscope. Blue: all."
+        " Systems: mine. Datasets: tiny. Drawn by"
     )
 
 

@@ -219,7 +219,8 @@ OTHER = [
 def test_what_differs_has_another_name_and_what_does_not_has_the_same(
     page: str, one: Given, other: Given, home: Path
 ) -> None:
-    of = {"numbers": ["Computed"]} if page == "leaderboard" else {"dataset": ["tiny"]}
+    own = {"numbers": ["Computed"], "group": ["own"]}
+    of = own if page == "leaderboard" else {"dataset": ["tiny"]}
     left, right = (shown(home, page, of | given) for given in (one, other))
     assert left.keys() & right.keys()
     wrong = [
@@ -250,7 +251,8 @@ def test_a_figure_knows_what_it_is_of(home: Path) -> None:
     found = shown(home, "dataset", given)["difficulty"]
     assert isinstance(found, Figure)
     assert found.name == "tiny-difficulty-r100"
-    assert found.heading == "Best, median and worst system of every query · tiny · R@100"
+    title = "Best, median and worst system of every query · tiny · R@100 · computed with Beirscope"
+    assert found.about == title and found.heading == f"{found.finding} {title}"
 
 
 def test_figures_of_names_that_look_alike_have_files_of_their_own() -> None:

@@ -177,7 +177,7 @@ def test_what_takes_no_part_is_never_best() -> None:
     ranked = DataFrame({"SciFact": [False, True, True]})
     table = replace(TABLE, scores=Scores(("SciFact",), ranked=ranked))
     written = tables.write(table, "tex").decode()
-    assert "bm25 & .679 &" in written
+    assert r"bm25 & \textit{.679} &" in written
     assert r"\textbf{.476}" in written
 
 

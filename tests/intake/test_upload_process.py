@@ -178,7 +178,7 @@ def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
     ]
     (row,) = figures.contents(reports, ["run"]).to_dict("records")
     assert row["Holds"] == "30,000 hits, 30 queries, lists of 44 to 98"
-    assert row["Can be taken in"] == "no"
+    assert row["Importable"] == "no"
     assert figures.troubles(reports)["Trouble"].tolist() == ["nan", "tied"]
     assert figures.troubles(reports)["Line"].tolist() == ["3", "3"]
     assert figures.troubles([]).empty
@@ -190,11 +190,11 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
         {"path": kind, "kind": kind, "counts": {}, "refused": False, "findings": []}
         for kind in ("run", "qrels")
     ]
-    as_runs = figures.contents(reports, ["run"])["Can be taken in"].tolist()
+    as_runs = figures.contents(reports, ["run"])["Importable"].tolist()
     assert as_runs == ["not here: choose “A new dataset”", "yes"]
-    as_dataset = figures.contents(reports, ["qrels"])["Can be taken in"].tolist()
+    as_dataset = figures.contents(reports, ["qrels"])["Importable"].tolist()
     assert as_dataset == ["not here: choose its dataset", "yes"]
-    alone = figures.contents(reports[:1], ["qrels"])["Can be taken in"].tolist()
+    alone = figures.contents(reports[:1], ["qrels"])["Importable"].tolist()
     assert alone == ["not here: choose its dataset"]
 
 
@@ -224,9 +224,9 @@ def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     kept = figures.taken(["a", "b"], {"b"}, "tiny", replace=False)
     assert kept.startswith("Stored on tiny already: b. The same file again changes nothing;")
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
-    assert gone == "Stored on tiny already: a, b. What is stored makes way for these files."
+    assert gone == "Stored on tiny already: a, b. These files replace what is stored."
     version = figures.taken(["a"], {"a"}, "tiny", replace=True, as_version=True)
-    assert version.endswith("already: a. What is stored is kept as a version of these runs.")
+    assert version.endswith("already: a. The stored runs are kept as versions of these.")
 
 
 def reported(path: str, kind: str, **counts: float) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def test_files_that_have_no_place_stand_first() -> None:
     runs = [reported(f"{place}.run", "run", hits=3, queries=1) for place in range(21)]
     table = figures.contents([*runs, reported("qrels.txt", "qrels", judgements=1)], ["run"])
     assert table["File"].tolist()[:2] == ["qrels.txt", "0.run"]
-    assert table["Can be taken in"][0].startswith("not here")
+    assert table["Importable"][0].startswith("not here")
     assert table["Holds"][1] == "3 hits, 1 query"
 
 

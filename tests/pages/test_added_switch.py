@@ -103,7 +103,7 @@ def test_parts_of_a_page_without_scores_have_no_switch(judged, monkeypatch, page
 def test_the_address_opens_official_and_added(twice, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(twice))
     app = opened(page, judgements="added", rule="highest")
-    assert "2 added judgements by 2 people; of several for a pair counts the highest" in captions(
+    assert "2 added judgements (2 assessors); several grades of a pair: the highest" in captions(
         app
     )
     assert app.query_params["judgements"] == "added"
@@ -130,7 +130,7 @@ def test_the_leaderboard_follows_the_switch_and_each_new_judgement(store):
 def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(store):
     judge(store, 1)
     app = opened("dataset", {"_last_judgements": ["added"]})
-    assert "1 added judgement by 1 person." in captions(app)
+    assert "1 added judgement (1 assessor)." in captions(app)
     assert address_of(app)["judgements"] == ["added"]
 
 
@@ -139,7 +139,7 @@ def test_a_page_of_a_dataset_without_any_says_so(store):
     judge(store, 1)
     address = {"judgements": "added"}
     none = opened("pages/holes.py", dataset="scifact", **address)
-    assert "1 added judgement by 1 person, none of SciFact." in captions(none)
+    assert "1 added judgement (1 assessor); none for SciFact." in captions(none)
     assert "none of" not in captions(opened("pages/holes.py", dataset="tiny", **address))
     assert "none of" not in captions(opened(**address))
 
@@ -151,16 +151,16 @@ def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgemen
     kept = ("_last_judgements", "_last_rule", "_last_sources")
     state = {key: before.session_state[key] for key in kept if key in before.session_state}
     after = opened("holes", state)
-    assert "2 added judgements by 2 people" in captions(after)
+    assert "2 added judgements (2 assessors)" in captions(after)
     assert "sources" not in after.query_params
 
 
 def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     judge(store, 1, person="file", source=IMPORT)
     app = opened(judgements="added")
-    assert "No added judgement counts: choose under What counts." in captions(app)
+    assert "No added judgement counts: choose under How to combine judgements." in captions(app)
     app = opened(judgements="added", sources=IMPORT)
-    assert "1 added judgement by 1 person, imported files included." in captions(app)
+    assert "1 added judgement (1 assessor), imported files included." in captions(app)
 
 
 def test_a_new_judgement_opens_no_new_reading(store):

@@ -75,15 +75,15 @@ def test_judging_without_texts_leads_to_what_adds_them(
     new = opened("annotate", "ada", view="new")
     assert new.selectbox[0].options == ["alone (ids only)"]
     (warning,) = new.warning
-    assert "alone has no texts here" in warning.value
+    assert "alone has no texts" in warning.value
     (link,) = (button for button in new.button if button.label == "Add texts")
     assert "A form takes the BEIR archive" in link.help
 
 
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
     said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
-    assert "Blind: annotators never see systems, ranks or scores." in said
-    assert "fewer than 60 never give one, only an estimate with its standard error" in said
+    assert "Blind: assessors never see systems, ranks or scores." in said
+    assert "so at least 60; with fewer it gives a standard error" in said
     assert "Judging needs texts" not in shown(opened("annotate"))
 
 
@@ -96,9 +96,11 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     numbers = {field.label: field for field in app.number_input}
     numbers["Documents to judge"].set_value(1)
     areas = {field.label: field for field in app.text_area}
-    areas["Annotators, one per line; none: anybody"].set_value("ada\n\n bob  byron\nada")
-    press(app, "Make the task")
-    assert app.toast[0].value.replace("\\", "").startswith("Task made: Holes of tiny.")
+    areas["Assessors (one per line; empty = anyone)"].set_value("ada\n\n bob  byron\nada")
+    press(app, "Create task")
+    assert (
+        app.toast[0].value.replace("\\", "").startswith("Task created: Unjudged documents of tiny.")
+    )
     (task,) = tasks.tasks(store)
     assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
@@ -109,9 +111,9 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
 def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
     fields = {field.label: field for field in app.selectbox}
-    fields["Order"].set_value("sampled")
+    fields["Priority"].set_value("sampled")
     fields["Measure"].set_value("nDCG@10")
-    press(app, "Make the task")
+    press(app, "Create task")
     (task,) = tasks.tasks(store)
     assert (task.order, task.measure, task.goal, task.baseline) == (
         "sampled",
@@ -124,17 +126,17 @@ def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
 
 def test_a_sampled_task_is_sampled_on_at_its_page(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
-    {field.label: field for field in app.selectbox}["Order"].set_value("sampled")
-    press(app, "Make the task")
+    {field.label: field for field in app.selectbox}["Priority"].set_value("sampled")
+    press(app, "Create task")
     (task,) = tasks.tasks(store)
     app = opened("annotate", "ada", about=task.id)
-    {field.label: field for field in app.number_input}["Documents to judge besides"].set_value(2)
-    press(app, "Draw more")
+    {field.label: field for field in app.number_input}["Additional documents"].set_value(2)
+    press(app, "Draw")
     assert [batch.number for batch in samples.stored(store, task.id)] == [1, 2]
     assert not app.exception
     # An operator's fault is one sentence.
-    {field.label: field for field in app.number_input}["Documents to judge besides"].set_value(0)
-    press(app, "Draw more")
+    {field.label: field for field in app.number_input}["Additional documents"].set_value(0)
+    press(app, "Draw")
     (error,) = app.error
     assert error.value.startswith("Ask for 1 to 50,000 documents to judge")
 
@@ -143,12 +145,12 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     app = opened("annotate", "ada", view="new", dataset="tiny")
     numbers = {field.label: field for field in app.number_input}
     numbers["Documents to judge"].set_value(1)
-    press(app, "What a sample is expected to give")
-    assert "Expected for P@10, half of the widest 95% interval of a system" in shown(app)
+    press(app, "Preview precision")
+    assert "Expected 95% margin of error for P@10 of a system" in shown(app)
     assert "1 judgement: none;" in shown(app) and tasks.tasks(store) == []
     {field.label: field for field in app.selectbox}["Measure"].set_value("nDCG@10")
-    press(app, "What a sample is expected to give")
-    assert "no interval of nDCG@10 with more than two grades until all is judged" in shown(app)
+    press(app, "Preview precision")
+    assert "no interval of nDCG@10 with more than two grades" in shown(app)
 
 
 def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:
@@ -163,7 +165,7 @@ def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: S
         areas["Grades, one per line"].set_value("0 No\n1 Maybe\n2 Yes")
         if text is not None:
             areas["Guideline (Markdown)"].set_value(text)
-        press(app, "Make the task")
+        press(app, "Create task")
         assert wanted in tasks.tasks(store)[0].guideline
     assert tasks.tasks(store)[0].guideline == ""
 
@@ -171,18 +173,18 @@ def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: S
 def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: Store) -> None:
     task = made(store)
     app = opened("annotate", "ada", about=task.id)
-    assert "Nobody judged yet" in shown(app)
+    assert "No judgements yet" in shown(app)
     first, second = queue.exchange(store, task, ADA).held[:2]
     given = [answer(first.id, relevance=2), answer(second.id, "skip")]
     queue.exchange(store, task, ADA, given)
     app = opened("annotate", "ada", about=task.id)
     assert "1 of 6 judgements made." in shown(app)
     (row,) = app.dataframe[0].value.to_dict("records")
-    assert (row["Person"], row["Judged"], row["Skipped"]) == ("ada", 1, 1)
+    assert (row["Assessor"], row["Judged"], row["Skipped"]) == ("ada", 1, 1)
     assert row["Each (median)"] == "2.5 s"
     labels = [one.proto.label for one in app.get("download_button")]
     assert labels == ["Added judgements (CSV)", "Added judgements (TREC qrels)"]
-    press(app, "What the judgements change, and where people disagree")
+    press(app, "Effect on scores, and disagreements")
 
 
 def test_a_finished_task_asks_for_no_more_judging(store: Store) -> None:
@@ -202,9 +204,9 @@ def _judge(app: AppTest) -> Any:
     ("field", "value", "said"),
     [
         ("Grades, one per line", "yes", "grade 'yes': write a whole number and a name"),
-        ("Name of the task", " ", "Give the task a name"),
+        ("Task name", " ", "Give the task a name"),
         ("Documents to judge", -5, "Ask for 1 to 50,000 documents to judge."),
-        ("From the top of each list", 0, "From the top of each list take 1 to 1,000."),
+        ("Pool depth (k)", 0, "From the top of each list take 1 to 1,000."),
         ("Seed", -1, "Choose a seed from 0 to 2,147,483,647."),
     ],
 )
@@ -214,7 +216,7 @@ def test_bad_input_is_answered_with_one_sentence(
     app = opened("annotate", "ada", view="new", dataset="tiny")
     fields: list[Any] = [*app.text_area, *app.text_input, *app.number_input]
     next(one for one in fields if one.label == field).set_value(value)
-    press(app, "Make the task")
+    press(app, "Create task")
     assert said in shown(app)
     assert tasks.tasks(store) == []
 
@@ -231,7 +233,7 @@ def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -
         assert "one" not in [word for element in app.markdown for word in element.value.split()]
         assert not app.dataframe and not app.multiselect
     assert "6 documents, nothing judged yet" in shown(listed)
-    assert "You judge as ada" in shown(form)
+    assert "Judging as ada" in shown(form)
     assert "one" in list(details.dataframe[0].value["Value"])
 
 
@@ -239,21 +241,21 @@ def test_the_details_call_systems_and_the_dataset_by_what_people_read(store: Sto
     task = made(store, systems=("one",))
     told = figures.facts(task, {"one": "The First", task.dataset: "Tiny"}).set_index("What")
     assert told.loc[["Dataset", "Systems"], "Value"].tolist() == ["Tiny", "The First"]
-    assert told.loc["Named in commands", "Value"] == f"{task.dataset}, one"
-    assert "Named in commands" not in set(figures.facts(task, {})["What"])
+    assert told.loc["IDs (CLI)", "Value"] == f"{task.dataset}, one"
+    assert "IDs (CLI)" not in set(figures.facts(task, {})["What"])
 
 
 def test_who_judges_is_asked_once(store: Store) -> None:
     task = made(store)
     app = opened("annotate", task=task.id)
-    assert "nobody checks" in shown(app)
+    assert "not verified" in shown(app)
     press(app, "Continue")
     assert "Give a name of at most 60 letters." in shown(app)
     app.text_input(key="_annotator_field").set_value("  Ada \n Byron ")
     press(app, "Continue")
-    assert "You judge as Ada Byron, not signed in." in shown(app)
-    press(app, "Switch person")
-    assert "nobody checks" in shown(app)
+    assert "Judging as Ada Byron (not signed in)." in shown(app)
+    press(app, "Change")
+    assert "not verified" in shown(app)
 
 
 def test_only_those_who_are_named_may_judge(store: Store) -> None:

@@ -133,12 +133,13 @@ def test_compare_from_an_address_through_its_pickers(
     address = {"dataset": "own", "a": "a", "b": "c", "measure": "RR@10"}
     app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
     assert [app.selectbox(key=key).value for key in address] == list(address.values())
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 1
     assert "not significant" in app.header[0].value and ".1 takes " in said(app)
     field = app.number_input(key="find")
     assert (field.placeholder, field.help) == ("such as .02", "From .001 to 1")
     field.set_value(0.25).run()
     assert app.query_params["find"] == "0.25" and ".25 takes " in said(app)
+    app.query_params["open"] = "tests"
     app.number_input(key="find").set_value(None).run()
     assert "find" not in app.query_params and " takes " not in said(app)
     for wrong in ("x", "-1", "nan", "inf", "1e999", "0", ""):
@@ -149,7 +150,7 @@ def test_compare_from_an_address_through_its_pickers(
     swap.click().run()
     assert (app.selectbox(key="a").value, app.selectbox(key="b").value) == ("c", "a")
     app.selectbox(key="b").set_value("c").run()
-    assert "A and B are the same system" in said(app)
+    assert "System A and system B are the same" in said(app)
     # The browser's own Back, from a system that is not there.
     app.query_params["b"] = "d"
     app.run()
@@ -170,7 +171,7 @@ def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
     app = opened(settings, monkeypatch, "compare", **address)
     button = next(one for one in app.button if one.label.startswith("Store "))
     button.click().run()
-    assert any("the page Jobs shows how far" in one.value for one in app.markdown)
+    assert any("see Jobs for its progress" in one.value for one in app.markdown)
     assert len(jobs.listed(settings, 5)) == 1
     fusion = re.sub(r"\\(.)", r"\1", button.label.removeprefix("Store "))
     # What the job does, here.
@@ -194,12 +195,12 @@ def test_words_are_looked_up_once_rare_ones_are_asked_for(
     own = imports.import_dataset(bench, "own", path=tmp_path / "own")
     filled.add(bench, own.dataset, RUNS)
     count(bench, own)
-    app = opened(settings, monkeypatch, "compare", dataset="own")
+    app = opened(settings, monkeypatch, "compare", dataset="own", open="kinds")
     assert app.selectbox(key="slice").options[-1] == "rare words"
     app.selectbox(key="slice").set_value("vocabulary").run()
     assert not app.exception
-    kinds = next(frame.value for frame in app.dataframe if "Minus the others" in frame.value)
-    assert kinds["Kind of query"].to_list() == ["none", "half or more"]
+    kinds = next(frame.value for frame in app.dataframe if "vs. other queries" in frame.value)
+    assert kinds["Query group"].to_list() == ["none", "half or more"]
     # By the browser's own Back and Forward, while another kind is picked.
     app.selectbox(key="slice").set_value("words").run()
     app.query_params["slice"] = "vocabulary"

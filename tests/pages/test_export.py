@@ -15,7 +15,7 @@ from tests.support import pages
 
 @pytest.fixture(scope="module")
 def leaderboard(home: Path) -> AppTest:  # noqa: F811
-    return pages.opened(**BOARD)
+    return pages.opened(**BOARD, open="order")
 
 
 def _label(block: Any) -> str:
@@ -32,7 +32,7 @@ def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_a
     assert len(menus) == len(shown)
     # The buttons of a menu come with it when it is opened.
     labels = [button.proto.label for button in leaderboard.get("download_button")]
-    assert labels == ["Save this view"]
+    assert labels == ["Download this page (ZIP)"]
 
 
 def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) -> None:

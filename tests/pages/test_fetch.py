@@ -32,7 +32,7 @@ def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Stor
     possible, others = (table.value.set_index("Archive") for table in app.dataframe[:2])
     assert possible.loc["scifact", "Here"] == "scifact.zip"
     assert possible.loc["msmarco", "To fetch"] == 1_082_258_632
-    assert possible.loc["msmarco", "Remark"] == "long to encode"
+    assert possible.loc["msmarco", "Remark"] == "slow to encode"
     told = [possible.loc["scifact-pl", name] for name in ("Here", "From")]
     assert told == ["–", "Hugging Face hub"]
     assert "scifact-pl" in possible.index[possible["To fetch"].isna()]
@@ -45,7 +45,7 @@ def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Stor
 
 def test_the_button_queues_what_is_chosen_and_not_here(store: Store) -> None:
     app = opened(PAGE, show="Fetch", archives=["scifact", "nfcorpus", "fiqa-pl"])
-    assert "To fetch: 2.4 MB, and 1 archive of which the hub tells the size later" in words_of(app)
+    assert "Download size: 2.4 MB, and 1 archive of unknown size" in words_of(app)
     button_named(app, "Fetch").click().run()
     assert not app.exception
     (job,) = jobs.listed(store.settings)
@@ -57,10 +57,10 @@ def test_the_button_queues_what_is_chosen_and_not_here(store: Store) -> None:
 def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
     app = opened(PAGE, show="Fetch")
     assert button_named(app, "Fetch").disabled
-    assert "Choose what to fetch" in words_of(app)
+    assert "Choose archives" in words_of(app)
     app = opened(PAGE, show="Fetch", archives=["scifact"])
     assert button_named(app, "Fetch").disabled
-    assert "All of these are here already." in words_of(app)
+    assert "All of these are stored already." in words_of(app)
     app = opened(PAGE, show="Fetch", archives=["bioasq"])
     assert "bioasq" in words_of(app)
     assert not app.multiselect(key="archives").value
@@ -91,10 +91,8 @@ def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(
 def test_a_choice_is_told_in_words(store: Store) -> None:
     rows = offers.listed(store.settings)
     said = figures.chosen(rows, ["scifact-pl", "fiqa-pl"], 10**9)
-    assert said == (
-        "To fetch: 2 archives of which the hub tells the size later; 1.0 GB are free here."
-    )
-    assert figures.chosen(rows, ["quora"], 17) == "To fetch: 15.9 MB; 17 bytes are free here."
+    assert said == ("Download size: 2 archives of unknown size; 1.0 GB free.")
+    assert figures.chosen(rows, ["quora"], 17) == "Download size: 15.9 MB; 17 bytes free."
     assert set(rows["here"]) == {"", "scifact.zip"}
     assert rows["size"].dtype == pd.Int64Dtype()
 

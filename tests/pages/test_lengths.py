@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -34,7 +35,7 @@ def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
 
 
-def opened(**address: str) -> AppTest:
+def opened(**address: Any) -> AppTest:
     return pages.opened("lengths", **address)
 
 
@@ -51,7 +52,9 @@ def rows(figure: dict) -> list[str]:
 
 
 def test_every_picker_opens_from_the_address() -> None:
-    app = opened(dataset="tiny", k="1", axis="Logarithmic", cut="true", a="third", b="plain")
+    app = opened(
+        dataset="tiny", k="1", axis="Logarithmic", cut="true", a="third", b="plain", open="grades"
+    )
     assert app.selectbox(key="dataset").value == "tiny"
     assert app.selectbox(key="k").value == "1"
     assert app.toggle(key="cut").value
@@ -60,20 +63,19 @@ def test_every_picker_opens_from_the_address() -> None:
     main, medians, pair, gaps, grades = figures(app)
     assert main["layout"]["xaxis"]["type"] == pair["layout"]["xaxis"]["type"] == "log"
     assert rows(pair) == ["third", "plain"]
-    assert "the first document of every query" in captions(app)
+    assert "Lengths of the first document per query." in captions(app)
     assert "Documents longer than 512 words count as 512." in captions(app)
-    assert rows(grades) == ["Whole collection", "grade 2: relevant", "grade 1: relevant"]
+    assert rows(grades) == ["Corpus", "grade 2: relevant", "grade 1: relevant"]
     # q1 alone is answered by both: d5 of 9 words against d1 of 8.
     notes = [note["text"] for note in gaps["layout"]["annotations"]]
     assert notes == ["third<br>shorter: 0", "plain<br>shorter: 1"]
-    assert "Of 1 query," in captions(app)
     assert "tiny" in rows(medians)
 
 
 def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
     app = opened(dataset="tiny")
     main = figures(app)[0]
-    assert rows(main)[:2] == ["Whole collection", "Relevant documents"]
+    assert rows(main)[:2] == ["Corpus", "Relevant documents"]
     assert "&lt;b&gt;*mine*&amp;&#36;x&#36;" in rows(main)
     for chart in app.get("plotly_chart"):
         assert HOSTILE not in chart.proto.spec
@@ -85,7 +87,7 @@ def test_picked_systems_alone_are_shown() -> None:
     app = opened(dataset="tiny", systems="third")
     assert app.multiselect(key="systems").value == ["third"]
     main, medians, *_ = figures(app)
-    assert rows(main) == ["Whole collection", "Relevant documents", "third"]
+    assert rows(main) == ["Corpus", "Relevant documents", "third"]
     names = [name.strip() for name in medians["layout"]["xaxis"]["ticktext"]]
     assert [name for name in names if name not in ("Collection", "Relevant")] == ["third"]
 
@@ -93,14 +95,16 @@ def test_picked_systems_alone_are_shown() -> None:
 @pytest.mark.usefixtures("shipped_results")
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
-    assert "Not counted yet: 1 of 4 runs; python -m compute lengths compute tiny does it." in said
+    assert (
+        "Not counted yet: 1 of 4 runs; python -m compute lengths compute tiny counts them." in said
+    )
     assert "not counted; python -m compute lengths compute tiny counts 1 stored run." in said
-    assert "Left out: 1 retrieved document that the collection lacks." in said
+    assert "Left out: 1 retrieved document that the corpus lacks." in said
 
 
 def test_a_collection_without_documents_says_what_would_help() -> None:
     app = opened(dataset="bare")
-    assert "bare came without texts, so nobody knows how long" in app.info[0].value
+    assert "bare was imported without texts" in app.info[0].value
     assert "add-texts bare FOLDER" in app.info[0].value.replace("\\", "")
     # The other datasets stay in sight.
     assert len(figures(app)) == 1
@@ -109,7 +113,7 @@ def test_a_collection_without_documents_says_what_would_help() -> None:
 @pytest.mark.usefixtures("shipped_results")
 def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
-    app = opened()
+    app = opened(open=["averages", "published-lengths"])
     main, medians, *_ = figures(app)
     # The collection, the relevant documents, and eight systems.
     assert len(rows(main)) == 2 + 8

@@ -78,12 +78,12 @@ def test_a_figure_takes_clicks_from_its_first_drawing_on(home: Path) -> None:
 
 
 def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
-    app = opened(view="Domain shift")
+    app = opened(view="Domain shift", open="correlations")
     assert heads(app)[:2] == [
-        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with the open marks 0.55"
-        "<br>95% interval 0.34 to 0.94; with the open marks 0.05 to 0.83",
-        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with the open marks 0.48"
-        "<br>95% interval 0.22 to 0.91; with the open marks −0.03 to 0.79",
+        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with excluded datasets 0.55"
+        "<br>95% CI 0.34 to 0.94; with excluded datasets 0.05 to 0.83",
+        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with excluded datasets 0.48"
+        "<br>95% CI 0.22 to 0.91; with excluded datasets −0.03 to 0.79",
     ]
     assert app.multiselect(key="left_out").value == ["bioasq", "signal1m", "webis-touche2020"]
     assert "chosen after seeing the results" in said(app)
@@ -104,7 +104,7 @@ def test_the_address_leaves_out_what_it_names(fresh: Path) -> None:
     none = heads(opened(view="Domain shift", left_out=""))
     assert "ρ = 0.55 (n = 17)<br>" in none[0]
     two = heads(opened(view="Domain shift", left_out=["bioasq", "nq"], unit="bigrams"))
-    assert "(n = 15); with the open marks 0.44" in two[0]
+    assert "(n = 15); with excluded datasets 0.44" in two[0]
 
 
 def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
@@ -127,9 +127,9 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
 
 def test_the_graph_lists_the_neighbours_of_the_collection_in_the_address(home: Path) -> None:
     every = opened(view="Graph", numbers="Computed").dataframe[0].value
-    assert "Second" in every
+    assert "2nd nearest" in every
     app = opened(view="Graph", numbers="Computed", node="five")
-    assert list(app.dataframe[0].value) == ["Collection", "Similarity"]
+    assert list(app.dataframe[0].value) == ["Corpus", "Similarity"]
     assert app.dataframe[0].value["Similarity"].is_monotonic_decreasing
     marks = [trace for trace in figures(app)[0]["data"] if trace.get("customdata")]
     assert ["five"] in [carried for trace in marks for carried in trace["customdata"]]
@@ -145,7 +145,7 @@ def test_the_heatmap_opens_the_pair_of_the_address(home: Path) -> None:
     assert app.selectbox(key="_pair").value == "five,four"
     assert "the" in both["layout"]["yaxis"]["ticktext"]
     pairs = app.dataframe[0].value
-    assert list(pairs) == ["Collection", "Other", "Similarity"]
+    assert list(pairs) == ["Corpus", "Other", "Similarity"]
     assert pairs["Similarity"].is_monotonic_decreasing
 
 
@@ -175,7 +175,7 @@ def test_every_view_of_every_unit_draws(home: Path, view: str, unit: str) -> Non
 def test_the_graph_says_how_faithful_its_distances_are(home: Path) -> None:
     app = opened(view="Graph", lines="0.9")
     assert app.slider(key="lines").value == 0.9
-    assert "rank correlation of distance with 1 minus similarity is" in said(app)
+    assert "rank correlation of distance with 1 − similarity:" in said(app)
     assert len(app.dataframe[0].value) >= 5
 
 
@@ -186,13 +186,14 @@ def test_computed_gains_stand_against_computed_similarities(home: Path) -> None:
     assert own["layout"]["annotations"][0]["text"].startswith("<b>&lt;b&gt;*mine*")
     assert "(n = 4)" in own["layout"]["annotations"][0]["text"]
     left = opened(view="Domain shift", source="one", own_baseline="base", left_out="two")
-    assert "no rank correlation (n = 3: too few points); with the open marks" in heads(left)[2]
+    assert "no rank correlation (n = 3: too few points); with excluded datasets" in heads(left)[2]
 
 
 def test_what_training_sets_hold_stands_beside_the_domain_shift(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "No training set was compared" in said(opened(view="Domain shift"))
+    shift = {"view": "Domain shift", "open": "Train–test leakage"}
+    assert "No training set was compared" in said(opened(**shift))
     settings = Settings(home=shutil.copytree(home, tmp_path / "home"), threads=1)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
     bench = Bench(Store(settings), settings)
@@ -201,7 +202,7 @@ def test_what_training_sets_hold_stands_beside_the_domain_shift(
     for name in ("train", "other"):
         row = own_datasets(bench.store)["one"]
         leakage.compare(bench, row, name, files=[tmp_path / name])
-    app = opened(view="Domain shift")
+    app = opened(**shift)
     told = " ".join(one.value for one in app.markdown).replace("\\", "")
     assert "train holds 1 of the 3 queries of one and 0 of its 5 relevant documents" in told
     assert "other holds 0 of the 3 queries" in told
@@ -228,11 +229,11 @@ def test_after_an_import_systems_that_share_counted_collections_are_shown(
 def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     none = DataFrame({"dataset": []})
     assert overlap_page.too_few(none, "bigrams") == (
-        "No collection has its bigrams counted; two are needed to compare."
+        "No corpus has its bigrams counted; two are needed to compare."
         " python -m compute overlap compute DATASET… counts them."
     )
     one = DataFrame({"dataset": ["one", "one"]})
-    assert overlap_page.too_few(one, "bigrams").startswith("Only one collection has its bigrams")
+    assert overlap_page.too_few(one, "bigrams").startswith("Only one corpus has its bigrams")
 
 
 def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
@@ -255,10 +256,10 @@ def test_the_matrix_in_print_stands_there_on_the_first_day(fresh: Path) -> None:
     table = app.dataframe[0].value
     assert len(table) == 19 * 18 // 2
     assert table.iloc[0].tolist() == ["Climate-FEVER", "FEVER", 0.9998]
-    assert "Printed in Pyserini" in said(app)
+    assert "Source: Pyserini" in said(app)
     graph = opened(view="Graph")
     assert len(graph.dataframe[0].value) == 19
-    assert "Printed in Pyserini" in said(graph)
+    assert "Source: Pyserini" in said(graph)
 
 
 def test_who_has_counted_a_collection_sees_what_was_counted(home: Path) -> None:

@@ -92,8 +92,10 @@ def test_the_first_screen_shows_the_main_table_on_an_empty_store(empty_home: Pat
     assert app.selectbox(key="numbers").value == "Published"
     assert app.selectbox(key="table").value == "BEIR v4, Table 2"
     assert "Average over 18 datasets" in noted(app)[0].value
-    keys = [chart.key for chart in app.get("plotly_chart")]
-    assert keys == ["cells", "order", "aggregates", "wins", "bump"]
+    assert [chart.key for chart in app.get("plotly_chart")] == ["cells"]
+    every = ["order", "wins", "aggregates", "bump"]
+    keys = [chart.key for chart in opened(open=every).get("plotly_chart")]
+    assert keys == ["cells", *every]
 
 
 def test_pages_follow_what_is_published_meanwhile(

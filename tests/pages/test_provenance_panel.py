@@ -39,7 +39,7 @@ def test_every_page_with_numbers_says_under_them_how_they_were_made(file: str) -
 
 @pytest.mark.parametrize("name", ["annotate", "jobs", "about"])
 def test_a_page_without_scores_says_nothing(name: str) -> None:
-    assert "How these numbers were made" not in shown(opened(f"pages/{name}.py"))
+    assert "Provenance" not in shown(opened(f"pages/{name}.py"))
 
 
 def test_the_runs_compared_are_told_and_no_others() -> None:
@@ -72,7 +72,7 @@ def test_a_closed_panel_asks_the_store_nothing(monkeypatch: pytest.MonkeyPatch) 
         raise AssertionError("asked though nobody opened it")
 
     monkeypatch.setattr("compute.store.provenance.of_runs", asked)
-    assert "How these numbers were made" in shown(opened("pages/dataset.py", dataset="tiny"))
+    assert "Provenance" in shown(opened("pages/dataset.py", dataset="tiny"))
 
 
 @pytest.mark.parametrize("name", list(RUNS))

@@ -76,7 +76,7 @@ def test_the_leaderboard_has_the_datasets_with_such_queries_alone(home: Path) ->
 
 def test_what_is_in_print_is_of_all_queries() -> None:
     app = opened(queries=OF, numbers="Published")
-    assert "In print all queries count" in words_of(app)
+    assert "Published scores are over all queries" in words_of(app)
     assert "Only queries" not in words_of(app)
 
 
@@ -90,10 +90,10 @@ def test_files_and_headings_say_the_kind() -> None:
 
 def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:
     app = opened("pages/compare.py", dataset="tiny", queries="topic:sea")
-    assert "No kind of queries here is called topic:sea." in words_of(app)
+    assert "No query group here is called topic:sea." in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries="answered:all", slice="answered")
-    assert "Kinds that are made from the scores only describe" in words_of(app)
-    assert "so nothing is tested by it: Dataset shows it" in words_of(app)
+    assert "Groups made from the scores only describe" in words_of(app)
+    assert "cannot be tested: Dataset shows them" in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries=OF)
     app.selectbox(key="dataset").set_value("again").run()
     assert not app.exception and not app.warning

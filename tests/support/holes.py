@@ -85,7 +85,8 @@ def heads(of: Sequence[Part]) -> list[str]:
 def words(*of: Part) -> str:
     """All that these parts say."""
     notes = (f"{one.shown} {one.behind()}" if isinstance(one, Note) else one for one in of)
-    said = (f"{one.title} {one.text}" if isinstance(one, Passage) else one for one in notes)
+    told = (one.finding if isinstance(one, Figure) else one for one in notes)
+    said = (f"{one.title} {one.text}" if isinstance(one, Passage) else one for one in told)
     return " ".join(one if isinstance(one, str) else getattr(one, "text", "") for one in said)
 
 

@@ -46,6 +46,9 @@ class Shown(NamedTuple):
 def _words(part: Part) -> str:
     if isinstance(part, Note):
         return f"{part.shown} {part.behind()}"
+    if isinstance(part, Figure):
+        said = part.legend if isinstance(part.legend, str) else ""
+        return f"{part.finding} {said}"
     return part.text if isinstance(part, Text | Message) else ""
 
 

@@ -94,4 +94,4 @@ def test_added_judgements_count_by_default(store: Store) -> None:
     with asked(store, "holes", {"dataset": ["bare"]}) as view:
         shown = parts(PAGES["holes"], view.ask, dataset="bare")
     notes = " ".join(one.shown for one in shown if isinstance(one, Note))
-    assert "there is no score before the added ones" in notes
+    assert "so no score before the added ones" in notes

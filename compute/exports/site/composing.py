@@ -15,7 +15,6 @@ from compute.views.page import (
     Button,
     Choice,
     Code,
-    Expander,
     Heading,
     Link,
     Page,
@@ -24,6 +23,7 @@ from compute.views.page import (
     Table,
     Text,
     Widget,
+    folded,
 )
 
 TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
@@ -53,7 +53,7 @@ def _made_of(site: SiteAsk) -> Steps:
         behind |= one
     if not (behind.runs or behind.sources or behind.datasets):
         return
-    yield Heading("How these numbers were made")
+    yield Heading("Provenance")
     papers = dict(published.results()[["source", "paper"]].drop_duplicates("source").to_numpy())
     typed = [f"{one} ({papers.get(one, 'in print')})" for one in sorted(behind.sources)]
     yield from _few([Text(f"Typed from {one}.") for one in typed], f"{len(typed)} tables in print")
@@ -67,7 +67,7 @@ def _made_of(site: SiteAsk) -> Steps:
 
 def _few(steps: Sequence[Step], title: str) -> Sequence[Step]:
     """Steps side by side, folded where they are many."""
-    return steps if len(steps) <= MOST_SIDE_BY_SIDE else [Expander(title, steps)]
+    return steps if len(steps) <= MOST_SIDE_BY_SIDE else [folded(steps, (), title)]
 
 
 def judgements(site: SiteAsk) -> str:
@@ -95,7 +95,8 @@ def made(site: SiteAsk, ask: Ask) -> Steps:
     yield Table("collections", f"Where {row.title} comes from", found)
     yield Heading("Commands that make it again")
     yield Code(view_provenance.as_shell(record))
-    yield Expander("All that is known, as JSON", [Code(view_provenance.as_json(record))])
+    known = [Code(view_provenance.as_json(record))]
+    yield folded(known, (), "All that is known, as JSON")
 
 
 def recorded(site: SiteAsk, behind: Inputs) -> dict[str, Any]:

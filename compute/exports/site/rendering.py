@@ -67,6 +67,8 @@ class Drawn(Walk):
     def _step(self, step: Step, shown: list[Any], above: list[Any] | None) -> Iterator:
         if isinstance(step, records.Beside):
             return (yield from self._columns(step, shown, above))
+        if isinstance(step, records.Section) and step.folded:
+            return (yield from self._folded(step, shown))
         shown.append(_opened(step))
         value = yield from super()._step(step, shown, above)
         shown.append(_CLOSED.get(type(step), ""))
@@ -83,6 +85,15 @@ class Drawn(Walk):
             yield from self.run(column, shown, above)
             shown.append("</div>")
         shown.append("</div>")
+
+    def _folded(self, section: records.Section, shown: list[Any]) -> Any:
+        """Steps that a reader opens; nothing where there are none."""
+        value = yield from self.run(section.inside, inside := [])
+        if inside:
+            head = escape(section.heading)
+            head = f'<details><summary><h2 style="display:inline">{head}</h2></summary>'
+            shown += [head, *inside, "</details>"]
+        return value
 
     def _choice(self, choice: records.Choice, value: str) -> str:
         """Links to the views of the other options, where there are any."""
@@ -190,6 +201,7 @@ class Drawn(Walk):
         data = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         said = shown.legend if isinstance(shown.legend, str) else ""
         return (
+            f"<p><b>{escape(shown.finding or shown.title)}</b></p>"
             f'<figure aria-label="{escape(shown.title)}"><script type="application/json">'
             f"{data.replace('<', _LESS)}</script></figure>"
             + f'<p class="note wide">{escape(said)}</p>'
@@ -226,8 +238,6 @@ def _folded(note: records.Note) -> str:
 
 
 def _opened(step: Step) -> str:
-    if isinstance(step, records.Expander):
-        return f"<details><summary>{escape(step.label)}</summary>"
     if isinstance(step, records.Box):
         tall = f' style="max-height:{step.height}px" tabindex="0"'
         return f'<div class="tall"{tall if isinstance(step.height, int) else ""}>'
@@ -235,7 +245,6 @@ def _opened(step: Step) -> str:
 
 
 _CLOSED: Mapping[type, str] = {
-    records.Expander: "</details>",
     records.Box: "</div>",
     records.Section: "</section>",
 }

@@ -16,7 +16,7 @@ _ORIGINS = (
     Column("System", "system"),
     Column("Hits", "rows"),
     Column("Stored", "created"),
-    Column("Came with the project", "shipped"),
+    Column("Shipped", "shipped"),
     Column("Command", "command"),
 )
 
@@ -78,5 +78,5 @@ def _stored(ask: Ask) -> Iterator[Step]:
     origins = ask(data_select.origins)
     rows = origins.assign(created=origins["created"].str.replace("T", " "))
     yield Table("origins", "Stored runs", rows, _ORIGINS)
-    cut = "those that came with the project are cut to their top 100"
+    cut = "shipped ones are cut to their top 100"
     yield Note([f"{len(origins):,} runs; {cut}."])

@@ -11,13 +11,13 @@ from compute.views.shared.theme import plain
 
 SHORT = 12
 """Letters of a fingerprint that tables show; the records have all 64."""
-SHIPPED, OLD = "came with the project", "old: made from what is no longer stored"
-FOUND = "files taken as found: what was written is not known"
+SHIPPED, OLD = "shipped", "stale: made from data that is no longer stored"
+FOUND = "files adopted as found: origin unknown"
 
 _WORDS = {
-    "drop_self": "the query's own document dropped",
-    "depth": "ranks asked for",
-    "cut": "ranks that are left of them",
+    "drop_self": "self-matches dropped",
+    "depth": "depth",
+    "cut": "stored depth",
     "memory_gib": "memory (GiB)",
     "system": "operating system",
 }

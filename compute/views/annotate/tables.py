@@ -11,18 +11,18 @@ from compute.judgements.tasks.tasks import Task
 from compute.views.shared.theme import plain
 
 ORDERS = {
-    "impact": "what could change the comparison most, first",
-    "fusion": "what many systems place high, first",
-    "move-to-front": "from lists that bring relevant documents, first",
-    "depth": "the best rank first",
-    "random": "mixed at random",
-    "sampled": "a sample by chance, to estimate scores from",
+    "impact": "most influential (MTC)",
+    "fusion": "highest across systems (fusion)",
+    "move-to-front": "adaptive (move-to-front)",
+    "depth": "by best rank",
+    "random": "random",
+    "sampled": "random sample, for estimation",
 }
 """What the orders of `compute.judgements.orders` are called where tasks are made."""
 GOALS = {
-    "scores": "the scores",
-    "differences": "differences to a baseline",
-    "order": "the order of all",
+    "scores": "scores",
+    "differences": "differences from a baseline",
+    "order": "the full ranking",
 }
 """What the goals of `compute.judgements.sampling` are called there."""
 
@@ -44,10 +44,10 @@ def guideline(grades: Grades) -> str:
     return (
         "Read the query, then the document. Judge by what the query asks for, not by how it is"
         " worded.\n\n"
-        f"- **{highest}**: whoever asks this would want to see the document.\n{between}"
+        f"- **{highest}**: a person asking this would want to see the document.\n{between}"
         f"- **{lowest}**: it shares words or a topic, but does not help.\n\n"
-        "Judge each document by itself. In doubt between two grades, choose the lower one and"
-        " mark it as unsure.\n"
+        "Judge each document by itself. If in doubt between two grades, choose the lower and mark"
+        " it unsure.\n"
     )
 
 
@@ -57,7 +57,7 @@ def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
     if row["wanted"] != task.n_pairs:
         made += f" of {row['wanted']:,} judgements"
     if row["given"]:
-        people = "1 person" if row["people"] == 1 else f"{row['people']:,} people"
+        people = counted(row["people"], "assessor")
         made = f"{row['given']:,} of {row['wanted']:,} judgements made by {people}"
     now = f", {row['held']:,} being judged now" if row["held"] else ""
     documents = counted(task.n_pairs, "document")
@@ -69,7 +69,7 @@ def people(rows: DataFrame) -> DataFrame:
     seconds = [f"{one:,.1f} s" if one == one else "–" for one in rows["seconds"]]
     return DataFrame(
         {
-            "Person": rows["person"],
+            "Assessor": rows["person"],
             "Judged": rows["judged"],
             "Skipped": rows["skipped"],
             "Each (median)": seconds,
@@ -79,12 +79,10 @@ def people(rows: DataFrame) -> DataFrame:
 
 
 MORE = (
-    "This draws from what nobody judged by now, officially or here, in the lists as they are now.",
-    "What was offered and not judged is drawn anew; what is judged counts, and all that was drawn"
-    " makes the estimates together.",
+    "Draws from pairs still unjudged in the current runs; all draws are estimated together.",
     "Decide how many before you look at the estimates.",
 )
-"""What sampling on does, for whoever made a task."""
+"""About extending a sample, for whoever made a task."""
 
 _WIDEST = {
     "scores": "of a system",
@@ -97,18 +95,16 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     """What samples judged by these grades are expected to give, from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
-            f"A sample gives no interval of {measure} with more than two grades until all is"
-            " judged, only what the scores can be; P of the same documents has one."
+            f"A sample gives no interval of {measure} with more than two grades; P of the same"
+            " documents has one."
         )
     told = [
         f"{counted(n, 'judgement')}{_reached(n, reach)}"
         for n, reach in zip(rows["n"], rows["reach"], strict=True)
     ]
     return (
-        f"Expected for {measure}, half of the widest 95% interval {_WIDEST[goal]}:"
-        f" {'; '.join(told)}. Unless all is judged, an interval also needs {FEWEST} relevant and"
-        f" {FEWEST} not relevant documents in the sample; of nDCG one relevant for each query, if"
-        " those are more."
+        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}. It needs"
+        f" {FEWEST} relevant and {FEWEST} non-relevant documents (nDCG: one relevant per query)."
     )
 
 
@@ -134,13 +130,13 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
     rows = [
         ("Dataset", dataset),
         ("Systems", ", ".join(systems)),
-        *[("Named in commands", ", ".join(names))] * (called != names),
+        *[("IDs (CLI)", ", ".join(names))] * (called != names),
         ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         *_sampled(task, titles),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Annotators", ", ".join(task.annotators) or "anybody"),
-        ("Judged by two", f"{task.double_share:.0%} of the documents"),
+        ("Double-judged share", f"{task.double_share:.0%} of the documents"),
         ("Made", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
         ("Guideline", f"version {task.guideline_version}"),
     ]

@@ -97,19 +97,20 @@ def no_query(two: Two) -> str:
 
 
 def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
-    """How alike the two rankings are, by query."""
-    yield Heading("How alike the rankings are")
+    """Similarity of the two rankings, by query."""
     rows = alike()
     if rows.empty:
         yield Message("The ranked lists of these runs are not stored.")
         return
-    title = "Queries by rank-biased overlap of their two lists"
-    yield Figure("likeness", title, partial(figures.likeness, rows), of=_PAIR, narrow=True)
+    title = "Queries by rank-biased overlap (RBO) of their two lists"
+    found = f"Mean overlap of the top 10: {rows['shared'].mean():.1f} documents."
+    drawn = partial(figures.likeness, rows)
+    yield Figure("likeness", title, drawn, of=_PAIR, narrow=True, finding=found)
     yield Note(
-        [f"On average {rows['shared'].mean():.1f} of 10 first documents are the same."],
-        how="1 means the same documents in the same order, 0 no document in common."
-        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
-        " rank 100; equal scores stand in the order that every number here is computed from).",
+        [
+            "1: the same documents in the same order; 0: no document in common.",
+            "RBO is extrapolated with p = 0.9 to rank 100; the top 10 make up 86% of it.",
+        ]
     )
 
 
@@ -121,8 +122,8 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
         return f"{a} and {b} have the same top {DEPTH} on all {counted(n, 'query')}."
     return (
         f"{a} and {b} differ in the top {DEPTH} on {changed:,} of {counted(n, 'query')}"
-        f" ({changed / n:.0%}): on average {rows['shared'].mean():.1f} of {DEPTH} documents are the"
-        f" same (rank-biased overlap {looks.plain(rows['rbo'].mean())})."
+        f" ({changed / n:.0%}): they share {rows['shared'].mean():.1f} of {DEPTH} documents on"
+        f" average (RBO {looks.plain(rows['rbo'].mean())})."
     )
 
 
@@ -141,9 +142,9 @@ def depths(rows: DataFrame) -> DataFrame:
     return DataFrame(
         {
             "Depth": [str(k) for k in found],
-            "Same documents": [f"{share.mean():.0%}" for share in found.values()],
-            "Queries with all the same": [f"{share.eq(1).sum():,}" for share in found.values()],
-            "Queries with none": [f"{share.eq(0).sum():,}" for share in found.values()],
+            "Shared documents": [f"{share.mean():.0%}" for share in found.values()],
+            "Queries with all shared": [f"{share.eq(1).sum():,}" for share in found.values()],
+            "Queries with none shared": [f"{share.eq(0).sum():,}" for share in found.values()],
         }
     )
 
@@ -158,13 +159,13 @@ def moved(tops: DataFrame) -> Note:
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
     other = int(first.fillna(0).ne(1).sum())
-    facts = [f"Another first document on {other:,} of {counted(len(first), 'query')}."]
+    facts = [f"The first document differs on {other:,} of {counted(len(first), 'query')}."]
     if len(steps):
         facts.append(
-            f"Documents in both top {DEPTH}: {steps.gt(0).mean():.0%} have another rank, by"
-            f" {steps.median():.0f} in the median and {steps.max():.0f} at most."
+            f"Of the documents in both top {DEPTH}, {steps.gt(0).mean():.0%} change rank, by a"
+            f" median of {steps.median():.0f} and at most {steps.max():.0f}."
         )
-    return Note(facts, how="the share of the first k documents that both lists have, by k.")
+    return Note(facts)
 
 
 def hubs(tops: DataFrame) -> DataFrame:
@@ -225,8 +226,8 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     texts = two.texts(pd.concat([found["only_a"], found["only_b"]]).dropna().tolist())
     for title, side in zip(two.titles, "ab", strict=True):
         fields = f"at_{side}", f"only_{side}"
-        columns.append(Column(f"Only {title} has", fields, partial(_first, texts)))
-    columns += [Column("Shared of 10", "shared"), Column("Overlap", "rbo", looks.plain)]
+        columns.append(Column(f"Only {title}", fields, partial(_first, texts)))
+    columns += [Column("Overlap@10", "shared"), Column("RBO", "rbo", looks.plain)]
     names = {"systems": list(two.systems)}
     yield Table(
         "changed",
@@ -239,8 +240,8 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     )
     yield Note(
         [
-            f"Side by side the highest document that only one top {DEPTH} has, with its rank.",
-            "A click opens the query with both lists.",
+            f"“Only …”: the highest document that the other top {DEPTH} lacks, with its rank.",
+            "Click a row to open the query with both lists.",
         ]
     )
 

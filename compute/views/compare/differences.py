@@ -129,9 +129,9 @@ BY_MEASURE, BY_RANKING = "by the measure", "by the ranking"
 OF_A, OF_B = "a ahead", "b ahead"
 ORDERS = {
     BY_MEASURE: "Largest difference",
-    OF_A: "A ahead",
-    OF_B: "B ahead",
-    BY_RANKING: "Rankings least alike",
+    OF_A: "A better",
+    OF_B: "B better",
+    BY_RANKING: "Lowest RBO",
 }
 """Orders of queries, and what people read for them."""
 

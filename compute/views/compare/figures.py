@@ -23,7 +23,7 @@ ROW = 34
 """Height of a dataset in pixels."""
 
 _REACH = 1.24
-"""Where the axis of differences ends: room for a line of text beyond 1."""
+"""Where the axis of differences ends: room for a line of text beyond the longest bars."""
 
 Titles = tuple[str, str]
 
@@ -65,8 +65,9 @@ def bars(
         **traces.hover(hover),
         **traces.UNFADED,
     )
-    figure.update_layout(**_bars_layout(n, titles, measure, look))
-    figure.update_layout(annotations=_leaders(titles, measure, look, 22 if narrow else 40))
+    reach = max(float(np.abs(height).max(initial=0)), 0.02)
+    figure.update_layout(**_bars_layout(n, titles, measure, reach))
+    figure.update_layout(annotations=_leaders(titles, measure, look, 22 if narrow else 40, reach))
     return figure
 
 
@@ -81,26 +82,26 @@ def _bar_hover(
     return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {query}"
 
 
-def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> dict[str, Any]:
+def _bars_layout(n: int, titles: Titles, measure: str, reach: float) -> dict[str, Any]:
     first = escape(titles[0], 40)
-    best = f"{first} ahead" if better(measure) > 0 else f"the larger value of {first}"
+    best = f"{first} better" if better(measure) > 0 else f"the larger value of {first}"
     across = f"queries, those with {best} first"
     return {
-        "height": 380,
+        "height": 320,
         "hovermode": "x",
         "hoverdistance": -1,
         "bargap": 0,
         "xaxis": binned_queries.axis(n, across),
-        "yaxis": shared_axes.differences([-1, -0.5, 0, 0.5, 1], 1)
-        | {"range": [-_REACH, _REACH], "zeroline": True}
+        "yaxis": _ticks(reach)
+        | {"range": [-_REACH * reach, _REACH * reach]}
         | {"title": {"text": f"difference in {escape(measure)}"}},
     }
 
 
 def _leaders(
-    titles: Titles, measure: str, look: looks.Palette, longest: int
+    titles: Titles, measure: str, look: looks.Palette, longest: int, reach: float
 ) -> list[dict[str, Any]]:
-    """Who is better where bars go up, and where they go down: beyond 1 and −1 no bar is."""
+    """The better system where bars go up, and where they go down, beyond the longest bars."""
     inks = {"color": look.win}, {"color": look.loss}
     both = [
         (f"{escape(title, longest)} is better", ink)
@@ -110,8 +111,8 @@ def _leaders(
     at = {"xref": "paper", "yref": "y"}
     left, right = {"x": 0, "xanchor": "left"}, {"x": 1, "xanchor": "right"}
     return [
-        at | left | {"y": 1, "yanchor": "bottom", "text": f"▲ {up[0]}", "font": up[1]},
-        at | right | {"y": -1, "yanchor": "top", "text": f"▼ {down[0]}", "font": down[1]},
+        at | left | {"y": reach, "yanchor": "bottom", "text": f"▲ {up[0]}", "font": up[1]},
+        at | right | {"y": -reach, "yanchor": "top", "text": f"▼ {down[0]}", "font": down[1]},
     ]
 
 
@@ -202,14 +203,14 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     return figure
 
 
-INTERVALS = "Lines: 95% intervals. Hollow: could be chance. Blue: A is better; orange: B is."
+INTERVALS = "Lines: 95% CI. Hollow: not significant. Blue: A is better; orange: B is."
 
 
 @drawing
 def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Mean differences of kinds of queries with their intervals, a mark each.
+    """Mean differences of query groups with their intervals, a mark each.
 
-    `key`: what the kinds are by; `rows` as `slices.contrasts` gives them.
+    `key`: names the groups; `rows` as `slices.contrasts` gives them.
     """
     figure = go.Figure(data=[_intervals(rows, measure, theme, across=False)])
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()

@@ -23,19 +23,14 @@ from compute.views.shared.theme import between, escape, plain, precise, signed
 
 Titles = tuple[str, str]
 FUSING = (
-    "Interpolation adds the scores of both lists, each made 0 to 1; RRF adds 1 / (k + rank).",
-    "A list adds nothing to what it lacks: even at weight 0 and 1 the other's documents follow a"
-    " short one.",
+    "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). At weight 0 or 1"
+    " the other system's documents still follow where a list is short."
 )
 MARKS = (
-    "the line is the mean, the band its 95% interval (Student's t), dotted each system alone. A"
-    " hollow mark beats the better one only while holes count as not relevant: with holes left out"
-    " it is behind."
+    "Line: mean; band: 95% CI; dotted: each system by itself. Hollow: better only while unjudged"
+    " documents count as not relevant."
 )
-ELSEWHERE = (
-    "Chosen on other queries: ten-fold cross-validation over all weights and k, ten times; the"
-    " interval is that of the whole procedure when queries are drawn again."
-)
+ELSEWHERE = "Cross-validated: ten-fold, ten times, over all weights and k."
 _SCORES, _HOLES = [0.36, 1], [0, 0.22]
 """Where the panels of the figure stand, from below."""
 
@@ -133,26 +128,25 @@ def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
 
 
 def verdict(found: Swept, titles: Titles, measure: str) -> str:
-    """What is best on these queries, and what is left of it on others."""
+    """The best fusion on these queries, and its cross-validated value."""
     sign, row = better(measure), best(found, measure)
     base = int(tolerance.best([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
-    # A fusion may be level with a system alone, or behind it.
-    which = "best" if above(sign * row["value"], sign * found.alone[base]) else "the best fusion"
-    alone = f"{plain(found.alone[base])} and {other} {plain(found.alone[1 - base])}"
+    # A fusion may be level with one of its systems, or behind it.
+    which = "Best" if above(sign * row["value"], sign * found.alone[base]) else "Best fusion"
     said = (
-        f"{called(row, titles)} is {which} on these queries: {plain(row['value'])}, where {name}"
-        f" alone has {alone}."
+        f"{which} on these queries: {called(row, titles)}, {plain(row['value'])} ({name}"
+        f" {plain(found.alone[base])}, {other} {plain(found.alone[1 - base])})."
     )
-    if which != "best":
-        said += f" No fusion here is better than {name} alone."
+    if which != "Best":
+        said += f" No fusion beats {name}."
     if found.fused is None:
-        return f"{said} {tuning.FEWEST} queries are needed to say what it is worth on others."
+        return f"{said} A cross-validated estimate needs at least {tuning.FEWEST} queries."
     mean, gap, low, high = found.fused
     sure = "" if above(low, 0) or above(0, high) else ", not significant"
     return (
-        f"{said} Chosen on other queries, a fusion has {plain(mean)}: {signed(gap)} against {name}"
-        f" (95% {between(low, high)}{sure})."
+        f"{said} Cross-validated: {plain(mean)}, {signed(gap)} over {name}"
+        f" (95% CI {between(low, high)}{sure})."
     )
 
 

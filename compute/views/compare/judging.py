@@ -52,12 +52,12 @@ def can_decide(expected: DataFrame) -> str:
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
-            told.append(f"all that differ, fewer than {n:,}: any")
+            told.append(f"all that differ (fewer than {n:,}): any")
             break
         told.append(f"{n:,}: {looks.plain(reach * _WIDER)}")
     return (
-        f"Judgements, and the difference of {MEASURE} that they can be expected to decide:"
-        f" {'; '.join(told)}. Documents that both place alike are not asked for."
+        f"Judgements, and the {MEASURE} difference they are expected to decide: {'; '.join(told)}."
+        " Only documents that the two rank differently are sampled."
     )
 
 
@@ -98,14 +98,17 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
             f"By {task.measure}, for which the task draws documents; {two.measure}, chosen above,"
             " is shown once there are official judgements."
         ]
-        * (task.measure != two.measure),
-        how=f"{task.measure}, of these queries, from {found.n_judged:,} judgements that chance"
-        " drew of the documents that the two place differently. The 95% interval is meant for one"
-        f" look. It is decided only at {looked} judgements, each at a level of"
-        f" {deciding.SPENT:.2%}: so you may look after every judgement.",
+        * (task.measure != two.measure)
+        + [
+            f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
+            " documents that the two systems rank differently.",
+            "The 95% CI is meant for a single look.",
+            f"Decisions are made only at {looked} judgements, each at level {deciding.SPENT:.2%},"
+            " so you may look at any time.",
+        ]
     )
     if found.n_waiting:
-        yield Button("Go on judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
+        yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
     elif not found.estimates.is_census:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")
@@ -129,7 +132,7 @@ def said(found: Estimated, decision: Decision | None, task: Task, titles: tuple[
         differ = counted(found.n_judged, "document")
         same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
         none = tolerance.equal(row["difference"], 0)
-        return f"All {differ} that the two place differently are judged: {same if none else lead}."
+        return f"All {differ} that the two rank differently are judged: {same if none else lead}."
     lead += f" (95% CI {looks.between(*ends)})"
     if decision:
         better = titles[decision.ahead]

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
+from compute.base.words import counted
 from compute.evaluate.measures import parse
 from compute.evaluate.significance import EXACT
 from compute.views.compare import (
@@ -31,7 +32,6 @@ from compute.views.page import (
     Button,
     Choice,
     Column,
-    Expander,
     Figure,
     Heading,
     Into,
@@ -48,12 +48,11 @@ from compute.views.page import (
     Steps,
     Switch,
     Table,
-    Text,
     Wait,
     Widget,
+    folded,
     offers,
 )
-from compute.views.page.parts import HOW
 from compute.views.shared import binned_queries, catalogue, query_slices, standings
 
 ALL = "All datasets"
@@ -63,7 +62,7 @@ Tested = Mapping[Hashable, Any]
 """Fields of `significance.Comparison`, none under two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
-_FUSE = Switch("fuse", "Fuse the two at every weight")
+_FUSE = Switch("fuse", "Sweep the weights of a fusion")
 
 
 class View(NamedTuple):
@@ -112,7 +111,7 @@ def page(ask: Ask) -> Steps:
         yield from _alone(view)
         return
     if view.a == view.b:
-        yield Message("A and B are the same system: choose another for one of them.")
+        yield Message("System A and system B are the same: choose two different ones.")
         return
     yield Remember([view.a, view.b])
     yield from (_all_datasets if view.dataset == ALL else _one_dataset)(view)
@@ -153,18 +152,18 @@ def _alone(view: View) -> Iterator[Step]:
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
     """Controls of A, B and the measure."""
     own = runs if dataset == ALL else runs[runs["dataset"] == dataset]
-    systems, measures = sorted(set(own["system"])), ask.measures()
-    advice = offers.to_score((yield Asked("measure")))
+    systems = sorted(set(own["system"]))
     noun = f"system on {dataset}"
-    yield Above([Offered("measure", "", measures, "measure", advice)])
     yield Above([Offered(key, "", systems, noun) for key in ("a", "b")])
     offered = offers.with_versions(ask, systems, set(own["dataset"]))
     first, second = offers.usual_pair(ask, systems, dataset)
     titles, told = offers.system_titles(ask), offers.told(systems)
     look: dict[str, Any] = {"titles": titles, "told": told, "width": 230}
-    a = yield Choice("a", "A", offered, first, **look)
-    b = yield Choice("b", "B", offered, first if a == second else second, **look)
-    measure = yield Choice("measure", "Measure", measures, width=150)
+    a = yield Choice("a", "System A", offered, first, recalls=offered, **look)
+    others = [name for name in offered if name != a]
+    usual = first if a == second else second
+    b = yield Choice("b", "System B", offered, usual, recalls=others, **look)
+    measure = yield offers.measure(ask)
     return a, b, measure
 
 
@@ -205,20 +204,22 @@ def _scored(view: View) -> Steps:
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
-    beside = yield Slot()
+    yield from _differences(view, both, verdict)
+    alike = cache(partial(view.ask, select.overlaps, **view.asked))
+    different = partial(_most_different, view, both, alike)
+    yield Section(different, ("different",), "Queries that differ most", asks=("by",))
+    family = yield Section(partial(_corrected, view, answer))
+    tests = partial(_tests, view, tested, family)
+    yield folded(tests, ("tests",), "Significance tests, effect size and power", ("find",))
+    keys = ("kinds", "kinds_table")
+    yield folded(partial(_kinds, view, both), keys, "By query group", ("slice",))
+    columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
+    head = "Query by query, and ranking overlap"
+    yield folded([Beside(columns)], ("scatter", "likeness"), head)
+    yield folded(partial(_fused, view), ("fused",), "Fusion", ("fuse",))
     if view.datasets == [view.dataset]:
         both_systems = zip(view.titles, (view.a, view.b), strict=True)
         yield Row([_made(view.dataset, *one) for one in both_systems])
-    yield from _differences(view, both)
-    alike = cache(partial(view.ask, select.overlaps, **view.asked))
-    columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
-    yield Section([Beside(columns)], ("scatter", "likeness"))
-    yield Section(partial(_kinds, view, both), ("kinds", "kinds_table"), asks=("slice",))
-    different = partial(_most_different, view, both, alike)
-    yield Section(different, ("different",), "Queries where they differ most", asks=("by",))
-    yield Section(partial(_fused, view), ("fused",), "Fused", asks=("fuse",))
-    chance = partial(_could_be_chance, view, tested, answer, beside)
-    yield Section(chance, ("tests",), asks=("find",))
 
 
 def _unanswered(view: View) -> list[str]:
@@ -248,63 +249,57 @@ def _answer(
     yield Into(place, Heading(words))
 
 
-def _could_be_chance(
-    view: View, tested: Callable[[], Tested], answer: Callable[..., Iterator[Step]], beside: Any
-) -> Steps:
-    """Tests; then the answer again, and `beside` it what the test would have found."""
-    row = tested()
-    family = yield Expander("Could it be chance? Tests and effect size", partial(_tests, view, row))
+def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
+    """The answer again, corrected for all pairs: the row of `_among_all`.
+
+    On 10,000 queries of many systems it takes a second: the figures are there before.
+    """
+    family = _among_all(view)
     if family is not None:
-        # On 10,000 queries of many systems it takes a second: all else is there before.
         yield from answer((family["p"], family["n_pairs"]))
-    if row and tables.unsure(row, family):
-        plan = power.of_two(row) if family is None else power.of_pair(family)
-        yield Into(beside, Section(partial(_power, plan), asks=("find",)))
+    return family
 
 
 def _power(plan: power.Plan) -> Steps:
-    """The smallest difference that would have been found, and the queries for another."""
+    """The minimum detectable difference, and the queries for another."""
     yield (told := power.found(plan))
     if told != power.TOO_FEW:
         yield Row(partial(_needed, plan))
 
 
 def _needed(plan: power.Plan) -> Steps:
-    label = "Queries needed to find a difference of"
-    difference = yield Number("find", label, example=".02", width=290)
+    label = "Sample size: queries to detect a difference of"
+    difference = yield Number("find", label, example=".02", width=320)
     if difference is not None:
         yield power.needed(plan, difference)
 
 
 def _made(dataset: str, title: str, system: str) -> Button:
     link = Link("data", {"show": "Runs", "dataset": dataset, "system": system})
-    return Button(f"How {title} was made", link)
+    return Button(f"Run details: {title}", link)
 
 
-def _differences(view: View, both: DataFrame) -> Iterator[Step]:
+def _differences(view: View, both: DataFrame, found: comparing.Verdict) -> Iterator[Step]:
     """Every query's difference, sorted; a click opens the query."""
     a, b = view.titles
     yield Figure(
         "differences",
         f"{view.measure} of {view.versus} by query",
         partial(figures.bars, both, view.titles, view.measure),
+        f"Blue: {a} is better; orange: {b} is. A larger area is a larger total gain.",
         opens=view.query,
         of=_PAIR,
         narrow=True,
+        finding=tables.outcomes(found, view.titles),
     )
     many = len(both) > binned_queries.MOST
-    yield Note(
-        [f"With {len(both):,} queries each bar is the mean of neighbours." * many],
-        how=f"the queries side by side, blue where {a} is better, orange where {b}"
-        " is; the more of the picture a colour fills, the more that system is ahead. A click opens"
-        " the query with both ranked lists.",
-    )
+    mean = f"With {len(both):,} queries each bar is the mean of neighbours." * many
+    yield Note([mean, "Click a bar to open the query with both ranked lists."])
 
 
 def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
     """A's values against B's."""
     a, b = view.titles
-    yield Heading("Query by query")
     yield Figure(
         "scatter",
         f"{view.measure} by query, {view.versus}",
@@ -314,59 +309,53 @@ def _against_each_other(view: View, both: DataFrame) -> Iterator[Step]:
         of=_PAIR,
         narrow=True,
     )
-    yield Note(
-        how="a mark is a query, a larger one several with the same two values."
-        f" Above the dotted line {a} is better. Marks in the corners are queries that"
-        " one system answers and the other misses."
-    )
+    yield Note(["In the corners are queries that one system answers and the other misses."])
 
 
 def _kinds(view: View, both: DataFrame) -> Steps:
-    """The difference by a key of kinds that is picked, each kind against the others."""
+    """The difference by query group, each against the others."""
     asked: dict[str, Any] = {"datasets": view.datasets}
     keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
-    # To look up the words of all queries takes long: only where there may be kinds by them.
+    # To look up the words of all queries takes long: only where there may be groups by them.
     kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
     offered = [key for key in keyed if key in slices.QUICK]
     offered += [query_slices.RARE] * (query_slices.RARE in kinds)
     offered += [key for key in keyed if key not in slices.QUICK]
     if not offered:
+        yield Message("The queries have no groups: python -m compute import-labels adds labels.")
         return
-    yield Heading("On which kinds of queries")
-    look: dict[str, Any] = {"titles": query_slices.TITLES, "width": 230, "noun": "kind of query"}
+    look: dict[str, Any] = {"titles": query_slices.TITLES, "width": 230, "noun": "query group"}
     why = slices.UNTESTED
-    key = yield Choice("slice", "By", offered, advice=lambda name: why.get(name, ""), **look)
+    key = yield Choice("slice", "Group by", offered, advice=lambda name: why.get(name, ""), **look)
     if key == query_slices.RARE:
         words = view.ask(query_slices.rare_words, **asked)
         keyed = query_slices.by_key(both, DataFrame(columns=["key"]), words)
         if key not in keyed:
-            yield Message("By rare words the queries here are all of one kind: pick another way.")
+            yield Message(
+                "By rare words all queries are in one group: group them by something else."
+            )
             return
     yield from _contrasted(view, both, key, keyed[key])
 
 
 def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
     """A figure, a table, and what both say."""
-    a, b = view.titles
     rows, title = slices.contrasts(both, of), query_slices.TITLES.get(key, key)
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
-    yield Text(slices.verdict(rows, key, view.titles, view.measure))
     drawn = partial(figures.by_slice, title, rows, view.measure)
     table = Table("kinds_table", alt, rows, slices.COLUMNS, of=_KINDS)
-    yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS, of=_KINDS)], [table]])
+    said = slices.verdict(rows, key, view.titles, view.measure)
+    look: dict[str, Any] = {"of": _KINDS, "finding": said}
+    yield Beside([[Figure("kinds", alt, drawn, figures.INTERVALS, **look)], [table]])
     yield Note(
         [
-            f"A is {a}, B {b}.",
-            "Each kind against all others that are labelled: Welch's t when labels are dealt anew,"
-            " corrected for the number of kinds (maxT).",
-            "Labels of your own: python -m compute import-labels.",
-            f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
-            "Every query counts the same, of whichever part." * (len(view.datasets) > 1),
-        ],
-        how="the mark is the mean difference on a kind of query, the line its 95%"
-        " interval (Student's t), hollow where it holds 0. That one kind is beyond chance and"
-        " another is not does not mean that they differ: the corrected p of a kind against the"
-        " others says that.",
+            "A is {}, B {}.".format(*view.titles),
+            f"{counted(n_others, 'query')} without a label left out." * bool(n_others),
+            "Each group is tested against all other labelled queries: Welch's t, adjusted for the"
+            " number of groups (maxT).",
+            "One group being significant and another not does not show that they differ.",
+            "Every query counts the same, in whichever part." * (len(view.datasets) > 1),
+        ]
     )
 
 
@@ -374,12 +363,11 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
     """The queries where the systems differ most; a click opens one."""
     orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or len(alike())]
     titles: Any = {"titles": comparing.ORDERS, "width": 210}
-    order = yield Choice("by", "Order", orders, noun="order", **titles)
+    order = yield Choice("by", "Sort by", orders, noun="order", **titles)
     both = comparing.where_ahead(both, order, view.measure)
     if both.empty:
-        yield Message("No query is of this kind: choose another order.")
+        yield Message("No query is in this group: choose another order.")
         return
-    yield Note(["A click opens the query."])
     rows = comparing.most_different(both, alike(), order, SHOWN).astype({"shared": "Int64"})
     yield Table(
         "different",
@@ -388,31 +376,30 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
         tables.difference_columns(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
         carried=rows[["dataset", "query_id"]].to_numpy().tolist(),
+        height="auto",
         of=("dataset", "a", "b", "by", "measure"),
     )
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
     yield Note(
         [
-            f"{first} {len(both):,} queries.",
+            f"{first} {len(both):,} queries; click a row to open one.",
             f"Difference: {view.versus}.",
-            "Overlap: rank-biased overlap of the two lists.",
+            "RBO: rank-biased overlap of the two lists.",
         ]
     )
 
 
-def _tests(view: View, row: Tested) -> Steps:
-    """Whether the difference could be chance, and how large it is; returns the row of
-    `_among_all`."""
-    if row:
+def _tests(view: View, tested: Callable[[], Tested], family: Series | None) -> Steps:
+    """Tests of the difference and its effect size; `family` is the row of `_among_all`."""
+    if row := tested():
         yield from _tests_of_two(view, row)
+        yield from _power(power.of_two(row) if family is None else power.of_pair(family))
     else:
         yield Message("A test needs two queries with a value of both systems.")
-    family = _among_all(view)
     if family is not None:
         yield Note([tables.among_all(family["p"], family["n_pairs"])])
         names = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
         yield Button("All systems of this dataset", Link("dataset", names | {"against": view.b}))
-    return family
 
 
 def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
@@ -429,16 +416,17 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
     yield Note(
         [
             *tables.effect(row, view.titles),
-            f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT}"
-            " differ, else by the normal distribution." * wilcoxon,
-            "The interval of the difference is Student's t, that of the effect size the"
-            " bootstrap's, or by linearisation from 20,000 queries on.",
+            "With many queries tiny differences are significant, too: look at the effect size.",
+        ]
+    )
+    yield Note(
+        [
+            "The tests are of this pair only.",
+            "Interval of the difference: Student's t; of the effect size: bootstrap, or linearised"
+            " from 20,000 queries.",
+            f"Wilcoxon drops equal queries; exact up to {EXACT} different ones." * wilcoxon,
             "Parts weigh the same." * (len(view.datasets) > 1),
-        ],
-        how="p is how often chance alone would bring a difference this large; below"
-        " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
-        " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
-        " chance.",
+        ]
     )
 
 
@@ -465,6 +453,7 @@ def _all_datasets(view: View) -> Steps:
     if rows.empty:
         yield Message("No dataset has both of these systems: choose others.")
         return
+    wins = comparing.ahead(rows, view.measure).sum()
     yield Figure(
         "datasets",
         f"{view.versus} on every dataset",
@@ -472,20 +461,16 @@ def _all_datasets(view: View) -> Steps:
         figures.INTERVALS,
         opens=_DATASET,
         of=_PAIR,
+        finding=f"{view.titles[0]} has the better mean on {wins} of {len(rows)} datasets.",
     )
-    wins = comparing.ahead(rows, view.measure).sum()
     yield Note(
-        [f"{view.titles[0]} has the better mean on {wins} of {len(rows)}."],
-        how="a mark is the mean difference on a dataset, the line its 95% interval"
-        " (Student's t); a hollow mark says that it could be chance. At the right: on how many"
-        " queries each is better. A click opens the dataset, query by query.",
+        ["At the right: the number of queries on which each is better. Click a dataset to open it."]
     )
     columns, carried = tables.across_columns(view.titles), rows[["dataset"]].to_numpy().tolist()
     title, look = f"{view.versus} by dataset", {"opens": _DATASET, "carried": carried}
     yield Table("rows", title, rows, columns, of=_PAIR, **look)
-    yield Note([f"Difference: {view.versus}."])
     across = partial(_fused_across, view, rows["dataset"].tolist())
-    yield Section(across, ("fused_best", "fused_losses"), "Fused", asks=("fuse",))
+    yield folded(across, ("fused_best", "fused_losses"), "Fusion", ("fuse",))
 
 
 def _fused(view: View) -> Steps:
@@ -494,20 +479,18 @@ def _fused(view: View) -> Steps:
         return
     found = yield Wait("Fusing…", partial(_swept, view, view.datasets))
     if found is None:
-        yield Message(
-            f"The lists of these runs are not stored, or not as deep as {view.measure} goes."
-        )
+        yield Message(f"The lists of these runs are not stored to the depth of {view.measure}.")
         return
-    yield Text(fusions.verdict(found, view.titles, view.measure))
     yield Figure(
         "fused",
         f"{view.measure} of {view.titles[0]} and {view.titles[1]} fused",
         partial(fusions.figure, found, view.titles, view.measure),
-        f"{HOW} {fusions.MARKS}",
+        fusions.MARKS,
         of=_PAIR,
+        finding=fusions.verdict(found, view.titles, view.measure),
     )
     n, cut = f"Over {found.n:,} queries.", _cut(view, view.datasets)
-    yield Note([n, cut, *fusions.FUSING, fusions.ELSEWHERE], how=fusions.MARKS)
+    yield Note([n, cut, fusions.FUSING, fusions.ELSEWHERE])
     yield _stored(view, found)
 
 
@@ -516,7 +499,7 @@ def _stored(view: View, found: Swept) -> Button | Note | Widget:
     try:
         fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b)
     except WrongInput:
-        return Note(["No fusion can be stored of systems with these names."])
+        return Note(["A fusion of systems with these names cannot be stored."])
     runs = view.ask(select.runs)
     if fusion not in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
         return Widget("store", {"fusion": fusion, "dataset": view.dataset})
@@ -538,7 +521,7 @@ def _cut(view: View, datasets: Sequence[str]) -> str:
     """Sentence about lists that ship with fewer ranks than they had; empty where none does."""
     found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
     ranks = pd.concat(found)["cut"].min()
-    return "" if pd.isna(ranks) else f"Of lists cut to {ranks:.0f} ranks: whole ones may differ."
+    return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; full ones may differ."
 
 
 def _fused_across(view: View, names: Sequence[str]) -> Steps:
@@ -549,18 +532,20 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     swept = yield Wait("Fusing…", lambda: {name: _swept(view, parts[name]) for name in names})
     found = {name: one for name, one in swept.items() if one}
     if not found:
-        yield Message(f"On no dataset are both lists stored as deep as {view.measure} goes.")
+        yield Message(f"No dataset has both lists stored to the depth of {view.measure}.")
         return
     titles = offers.dataset_titles(view.ask)
     best = fusions.across(found, view.measure, titles)
     title = f"Best weights of {view.titles[0]} and {view.titles[1]}"
     yield Table("fused_best", title, best, fusions.columns(best), of=_PAIR)
     weight = f"Weight: of {view.titles[0]} in an interpolation."
-    others = "From the others: the best of the mean over all other datasets."
+    others = "From the others: the best weight for the mean over all other datasets."
     cut = _cut(view, [part for name in found for part in parts[name]])
-    yield Note([weight, others, cut, *fusions.FUSING])
+    yield Note([weight, others, cut, fusions.FUSING])
     if len(found) > 1:
         lost = fusions.losses(found, view.measure, titles)
         title = f"{view.measure} lost with weights of other datasets"
         yield Table("fused_losses", title, lost, fusions.columns(lost), of=_PAIR)
-        yield Note([f"{view.measure} lost on each dataset, by where the weight was chosen."])
+        yield Note(
+            [f"Loss of {view.measure} on each dataset, by the dataset that the weight is best for."]
+        )

@@ -15,7 +15,7 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.views.page import Note
 from compute.views.shared.theme import plain
 
-TOO_FEW = Note(["Too few queries differ to say which difference this test would find."])
+TOO_FEW = Note(["Too few queries differ to compute the minimum detectable difference."])
 
 
 class Plan(NamedTuple):
@@ -47,15 +47,9 @@ def found(plan: Plan) -> Note:
     """The smallest difference that the test would have found."""
     if math.isnan(plan.detectable):
         return TOO_FEW
-    least = f"Smallest true difference found with 80% chance: {_found(plan.detectable)}"
-    alone = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {_found(plan.alone)}"
-    how = (
-        f"were the true difference {rounded_up(plan.detectable)}, {plan.n:,} queries like these"
-        " would show it as significant in 8 of 10 samples. That is what the test can see; what the"
-        " difference is, its interval above says."
-    )
-    told = [f"{least}{alone * (plan.n_pairs > 1)}."]
-    return Note(told, how if plan.detectable <= LARGEST else "")
+    least = f"Minimum detectable difference (80% power): {_found(plan.detectable)}"
+    alone = f" corrected for {plan.n_pairs:,} pairs, {_found(plan.alone)} for this pair only"
+    return Note([f"{least}{alone * (plan.n_pairs > 1)}."])
 
 
 def needed(plan: Plan, difference: float) -> Note:
@@ -63,29 +57,26 @@ def needed(plan: Plan, difference: float) -> Note:
     if math.isnan(plan.detectable):
         return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
-    rest = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {alone}"
+    rest = f" corrected for {plan.n_pairs:,} pairs, {alone} for this pair only"
     return Note(
-        [f"To find {_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}."],
-        how=f"so many queries like these {plan.n:,} would show a true difference of"
-        f" {_named(difference)} as significant with 80% chance.",
+        [
+            f"A true difference of {_named(difference)} takes {n} queries (80% power)"
+            f"{rest * (plan.n_pairs > 1)}."
+        ]
     )
 
 
 def leads(plans: list[Plan]) -> str:
-    """The smallest lead over several systems, or over one, that would have been found: below it
-    the chance to miss is larger than 1 - POWER."""
+    """The smallest lead over one system or several that the test has the power to find."""
     known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
     if not known:
         return ""
     ends = dict.fromkeys(rounded_up(value) for value in (known[0], known[-1]))
-    lead = "a true lead over it" if len(plans) == 1 else "true leads over these"
-    if len(known) < len(plans):
-        lead = f"true leads over {len(known):,} of these {len(plans):,}"
+    of = f" over {len(known):,} of these {len(plans):,} systems" * (len(known) < len(plans))
     numbers = dict.fromkeys(f"{ask(plan.n for plan in plans):,}" for ask in (min, max))
     return (
-        f"With {' to '.join(numbers)} queries, {lead} under about {' to '.join(ends)}"
-        f"{', depending on the system,' * (len(ends) > 1)} would be missed more than one time in"
-        " five."
+        f"With {'–'.join(numbers)} queries, the test has 80% power only for true differences above"
+        f" about {'–'.join(ends)}{of}."
     )
 
 
@@ -99,7 +90,7 @@ def _named(difference: float) -> str:
 
 
 def _found(least: float) -> str:
-    return rounded_up(least) if least <= LARGEST else "none that is possible"
+    return rounded_up(least) if least <= LARGEST else "none possible"
 
 
 def rounded_up(value: float) -> str:

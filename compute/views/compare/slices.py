@@ -15,9 +15,8 @@ from compute.views.shared.theme import between, plain, signed
 QUICK = (WORDS, RELEVANT, FIRST)
 """Keys of kinds that stand before rare words."""
 UNTESTED = {
-    ANSWERED: "It is made from the scores themselves, so nothing is tested by it: Dataset shows it,"
-    " under Kinds of queries.",
-    RARE: "It takes the counted words of the collection: python -m compute overlap compute.",
+    ANSWERED: "Groups made from the scores cannot be tested: Dataset shows them.",
+    RARE: "Rare words need the counted words of the corpus: python -m compute overlap compute.",
 }
 """Why a key is not offered."""
 
@@ -37,16 +36,16 @@ def contrasts(both: DataFrame, of: Series) -> DataFrame:
 
 
 def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
-    """Which kinds differ significantly from the rest, and where the other system leads."""
+    """The groups that differ significantly from the rest, and where the other system leads."""
     key, tested = TITLES.get(key, key), rows[rows["p_adjusted"].notna()]
     if tested.empty:
-        return f"Too few queries of each kind to test {key}: {slices.FEWEST} and as many others."
+        return f"Too few queries in each group to test {key}: {slices.FEWEST} and as many others."
     sure = tested[tested["p_adjusted"] < LEVEL]
-    after = f"p corrected for {len(tested)} kinds" if len(tested) > 1 else "one kind tested"
+    after = f"maxT, {len(tested)} groups" if len(tested) > 1 else "one group tested"
     if sure.empty:
-        return f"By {key} no kind of query differs significantly from the others ({after})."
+        return f"By {key}, no group differs significantly from the other queries ({after})."
     told = [_said(row, titles, measure) for _, row in sure.iterrows()]
-    return f"By {key} some differ significantly from the others ({after}): {'; '.join(told)}."
+    return f"By {key}, some groups differ from the other queries ({after}): {'; '.join(told)}."
 
 
 def _said(row: Series, titles: Titles, measure: str) -> str:
@@ -63,12 +62,12 @@ def _lead(difference: float, titles: Titles, measure: str) -> str:
 
 
 COLUMNS = (
-    Column("Kind of query", "label"),
+    Column("Query group", "label"),
     Column("Queries", "n"),
     Column("A minus B", "difference", signed),
-    Column("95%", ("low", "high"), between),
-    Column("Minus the others", "contrast", signed),
-    Column("p, corrected", "p_adjusted", p_text),
-    Column("p, not corrected", "p", p_text, in_files=True),
+    Column("95% CI", ("low", "high"), between),
+    Column("vs. other queries", "contrast", signed),
+    Column("Adjusted p", "p_adjusted", p_text),
+    Column("p", "p", p_text, in_files=True),
 )
-"""Of the table of kinds."""
+"""Of the table of query groups."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate import sign_flips
@@ -37,13 +37,9 @@ def answer(
     `tested` has the fields of `significance.Comparison`, or is empty for too few queries. `family`
     is p corrected for so many pairs, where there are more than one.
     """
-    outcomes = (found.a_better, found.b_better)
     worth = better(measure) * found.difference
     if equal(worth, 0):
-        first = counted(outcomes[0], "query")
-        rest = f"{titles[0]} is better on {first}, {titles[1]} on {outcomes[1]:,}"
-        head = f"{titles[0]} and {titles[1]} have the same mean {measure}"
-        return f"{head}; {rest}, equal on {found.equal:,}."
+        return f"{titles[0]} and {titles[1]} have the same mean {measure}."
     ahead = 0 if worth > 0 else 1
     lead = looks.plain(abs(found.difference))
     head = f"{titles[ahead]} leads by {'less than .001' if lead == '.000' else lead}"
@@ -51,9 +47,14 @@ def answer(
         sign = better(measure) * (1 - 2 * ahead)
         low, high = sorted(sign * tested[end] for end in ("low", "high"))
         head += f" ({_interval(low, high, 3)}), {_significance(tested['p_randomisation'], family)}"
+    return f"{head}."
+
+
+def outcomes(found: Verdict, titles: Titles) -> str:
+    """The numbers of queries on which each system is better."""
     return (
-        f"{head}; better on {counted(outcomes[ahead], 'query')}, worse on"
-        f" {outcomes[1 - ahead]:,}, equal on {found.equal:,}."
+        f"{titles[0]} is better on {counted(found.a_better, 'query')}, {titles[1]} on"
+        f" {found.b_better:,}; equal on {found.equal:,}."
     )
 
 
@@ -62,18 +63,12 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
         return f"{'significant' if p < ALPHA else 'not significant'} ({_said(p)})"
     after = f"after correction for {family[1]:,} pairs"
     if p < ALPHA <= family[0]:
-        return f"significant alone ({_said(p)}), not {after} ({_said(family[0])})"
+        return f"significant by itself ({_said(p)}), not {after} ({_said(family[0])})"
     if family[0] < ALPHA <= p:
         # Of all systems' common queries, which may be fewer.
-        return f"not significant alone ({_said(p)}), but {after} ({_said(family[0])})"
+        return f"not significant by itself ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
-
-
-def unsure(tested: Mapping[Hashable, Any], family: Mapping[Any, Any] | Series | None) -> bool:
-    """Whether `answer` says of two systems that something is not significant."""
-    worst = max(tested["p_randomisation"], 0 if family is None else family["p"])
-    return tested["won"] + tested["lost"] > 0 and worst >= ALPHA
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
@@ -83,9 +78,7 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
         f" {b} {looks.plain(found.mean_b)}.",
         *["Less is better."] * (better(measure) < 0),
-        f"{a} minus {b}: {signed(found.difference)}{_before_rounding(found)}.",
-        f"{a} is better on {found.a_better:,}, {b} on {found.b_better:,}; equal on"
-        f" {found.equal:,}.",
+        f"{a} minus {b}: {signed(found.difference)}.",
     ]
     if found.left_out:
         sentences.append(f"Left out: {found.left_out:,} without a value of both.")
@@ -98,12 +91,6 @@ def unanswered(number: int, queries: int, title: str) -> str:
     return f"{title} leaves {number:,} of {total} unanswered; these score 0." if number else ""
 
 
-def _before_rounding(found: Verdict) -> str:
-    """Said where the means, as they are written, have another difference."""
-    written = round(found.mean_a, 3) - round(found.mean_b, 3)
-    return "" if round(written, 3) == round(found.difference, 3) else " (before rounding)"
-
-
 def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[Column]:
     """Columns of the queries that differ most; those that no row fills are left out."""
     has_text, has_lists = bool(rows["text"].notna().any()), bool(rows["rbo"].notna().any())
@@ -114,7 +101,7 @@ def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[
         Column(titles[0], "value_a", looks.plain),
         Column(titles[1], "value_b", looks.plain),
         Column("Difference", "difference", signed),
-        *[Column("Overlap", "rbo", looks.plain), Column("Shared of 10", "shared")] * has_lists,
+        *[Column("RBO", "rbo", looks.plain), Column("Overlap@10", "shared")] * has_lists,
     ]
 
 
@@ -127,7 +114,7 @@ def across_columns(titles: Titles) -> list[Column]:
         Column(titles[0], "mean_a", looks.plain),
         Column(titles[1], "mean_b", looks.plain),
         Column("Difference", "difference", signed),
-        Column("95%", ("low", "high"), lambda low, high: f"{signed(low)} to {signed(high)}"),
+        Column("95% CI", ("low", "high"), lambda low, high: f"{signed(low)} to {signed(high)}"),
         Column(f"{titles[0]} better", "a_better"),
         Column("Equal", "equal"),
         Column(f"{titles[1]} better", "b_better"),
@@ -138,7 +125,7 @@ def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFr
     """What was tested, Test, p and what it says at the level of 5 %, of the tests that can be
     done."""
     rows = [
-        (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "could be chance")
+        (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
         for key, name in TESTS.items()
         if not math.isnan(found[key])
     ]
@@ -157,8 +144,10 @@ def p_text(value: float) -> str:
 
 def among_all(p: float, n_pairs: int) -> str:
     """What the correction over all pairs of a dataset's systems says of one of them."""
-    told = "the two differ" if p < ALPHA else "the two cannot be told apart"
-    return f"With all {n_pairs:,} pairs of systems on this dataset corrected: {_said(p)}, {told}."
+    told = (
+        "the two differ significantly" if p < ALPHA else "the two are not significantly different"
+    )
+    return f"Corrected for all {n_pairs:,} pairs of systems on this dataset: {_said(p)}, {told}."
 
 
 def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
@@ -166,8 +155,8 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
     if p_alone >= ALPHA or p < ALPHA:
         return ""
     return (
-        f"Compared alone, {titles[0]} and {titles[1]} differ ({_said(p_alone)}); with all"
-        f" {n_pairs:,} pairs corrected {_said(p)}."
+        f"As a single comparison, {titles[0]} and {titles[1]} differ ({_said(p_alone)}); corrected"
+        f" for {n_pairs:,} pairs, {_said(p)}."
     )
 
 
@@ -197,12 +186,12 @@ def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
     )
     return [
         said,
-        f"Effect size {signed(found['effect'], 2)} ({interval}), {word}: the mean difference over"
-        " the standard deviation of the differences.",
+        f"Effect size {signed(found['effect'], 2)} ({interval}), {word}: mean difference / standard"
+        " deviation of the differences.",
     ]
 
 
 def _interval(low: float, high: float, digits: int) -> str:
     if math.isinf(low) or math.isinf(high):
         return "too few queries for an interval"
-    return f"95%: {signed(low, digits)} to {signed(high, digits)}"
+    return f"95% CI: {signed(low, digits)} to {signed(high, digits)}"

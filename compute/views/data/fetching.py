@@ -47,7 +47,7 @@ NOT_OFFERED = (
 
 
 def _remark(n_bytes: float, documents: float) -> str:
-    large = {"large to fetch": n_bytes > _MANY_BYTES, "long to encode": documents > LARGE}
+    large = {"large download": n_bytes > _MANY_BYTES, "slow to encode": documents > LARGE}
     return ", ".join(words for words, holds in large.items() if holds)
 
 
@@ -61,15 +61,15 @@ def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
     """What fetching the named archives takes, and the room there is for it."""
     wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
     if not len(names):
-        return f"Choose what to fetch; {sized(free)} are free here."
+        return f"Choose archives; {sized(free)} free."
     if wanted.empty:
-        return "All of these are here already."
+        return "All of these are stored already."
     known = wanted["size"].dropna()
     unknown = len(wanted) - len(known)
     sizes = [sized(int(known.sum()))] if len(known) else []
     if unknown:
-        sizes.append(f"{counted(unknown, 'archive')} of which the hub tells the size later")
-    return f"To fetch: {', and '.join(sizes)}; {sized(free)} are free here."
+        sizes.append(f"{counted(unknown, 'archive')} of unknown size")
+    return f"Download size: {', and '.join(sizes)}; {sized(free)} free."
 
 
 def now(task: Job) -> str:

@@ -28,13 +28,13 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
         {
             "File": report["path"],
             "Is": report["kind"],
-            "Can be taken in": _can(report, kinds),
+            "Importable": _can(report, kinds),
             "Troubles": len(report["findings"]),
             "Holds": _holds(report["counts"]),
         }
         for report in reports
     ]
-    rows.sort(key=lambda row: row["Can be taken in"] == YES)
+    rows.sort(key=lambda row: row["Importable"] == YES)
     return DataFrame(rows)
 
 
@@ -98,7 +98,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
             "Count": f"{finding['count']:,}",
             "First case": finding["example"],
             "Line": f"{line:,}" if (line := finding["where"]["line"]) else "–",
-            "What an import does": finding["treatment"],
+            "Handling": finding["treatment"],
         }
         for report in reports
         for finding in report["findings"]
@@ -129,9 +129,9 @@ def taken(
         return ""
     there = f"Stored on {dataset} already: {', '.join(again)}."
     if as_version:
-        return f"{there} What is stored is kept as a version of these runs."
+        return f"{there} The stored runs are kept as versions of these."
     if replace:
-        return f"{there} What is stored makes way for these files."
+        return f"{there} These files replace what is stored."
     return (
         f"{there} The same file again changes nothing; another run of the name is refused, unless"
         " you give it another name or have it replace the stored one."

@@ -13,7 +13,7 @@ from compute.views.page import Column
 ORIGINS = {
     "computed": "computed here",
     "imported": "imported",
-    "shipped": "came with the project",
+    "shipped": "shipped",
 }
 
 
@@ -99,5 +99,5 @@ RUNS = (
     Column("File", "file"),
     Column("Size", "bytes", size, "bytes"),
     Column("Stored", "created"),
-    Column("Named in commands", "named"),
+    Column("IDs (CLI)", "named"),
 )

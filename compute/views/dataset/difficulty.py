@@ -34,7 +34,7 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     figure.add_scatter(
         x=binned_queries.places(edges), y=binned_queries.means(rows["middle"], edges), **median
     )
-    across = "queries, the easiest for the median system first"
+    across = "queries, sorted by median score"
     return figure.update_layout(
         height=330,
         hovermode="x",
@@ -62,7 +62,7 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
         "width": np.diff(edges),
-        "name": "worst to best system",
+        "name": "range over systems",
         "marker": {"color": look.sequential[3], "line": {"width": 0}},
         "customdata": first[["dataset", "query_id"]].to_numpy().tolist(),
         **traces.hover(hover),
@@ -168,9 +168,9 @@ def judged_note(grades: DataFrame) -> list[str]:
 
 
 def kinds_note(rows: DataFrame) -> str:
-    """How many queries every system fails or answers well; `rows` as of `query_outcomes.kind`."""
+    """Counts of queries by outcome; `rows` as of `query_outcomes.kind`."""
     return (
-        f"Of {counted(len(rows), 'query')} all systems fail {int(rows['all_fail'].sum()):,} (0 for"
-        f" each) and all do well on {int(rows['all_succeed'].sum()):,} ({HIGH:g} or more for each);"
-        f" on {int(rows['alone'].sum()):,} one system alone is ahead."
+        f"All systems score 0 on {int(rows['all_fail'].sum()):,} of {counted(len(rows), 'query')}"
+        f" and ≥ {HIGH:g} on {int(rows['all_succeed'].sum()):,}; on"
+        f" {int(rows['alone'].sum()):,} a single system is best."
     )

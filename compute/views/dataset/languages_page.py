@@ -22,7 +22,7 @@ HEAD, ROW = 38, 35
 def languages(view: View) -> Iterator[Step]:
     """Scores, lengths and the quality of the translation."""
     if view.ask.kind:
-        yield Message("Two languages are compared over all queries: choose All queries above.")
+        yield Message("Translations are compared over all queries: choose All queries above.")
         return
     names = [view.dataset.name, counterpart(view.dataset.name)]
     english, polish = sorted(names, key=is_polish)
@@ -33,7 +33,7 @@ def languages(view: View) -> Iterator[Step]:
     yield Beside(
         [
             [Section(lengths, ("sizes",), "Sizes and lengths")],
-            [Section(quality, ("translation",), "How good is the translation?")],
+            [Section(quality, ("translation",), "Translation quality")],
         ]
     )
 
@@ -45,16 +45,17 @@ def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
     printed = view.ask(select_systems.printed, measure=view.measure, **asked)
     rows = query_outcomes.side_by_side(here, printed, english, polish)
     if rows.empty:
-        yield Message(f"Neither language has a {view.measure} here or in print.")
+        yield Message(f"Neither language has a {view.measure}, computed or published.")
         return
     rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
     title = f"{view.measure} in English and in Polish"
     height = HEAD + ROW * len(rows)
     yield Table("languages", title, rows, figures.language_columns(rows), height=height)
     yield Note(
-        how="a system that is known in both languages stands first, with what Polish"
-        " costs or gains it. Systems are not the same across languages even under one name: the"
-        " analyser of BM25 and the model behind a name differ."
+        [
+            "Systems with the same name differ between languages: BM25 in its analyser, others in"
+            " their model."
+        ]
     )
 
 
@@ -67,7 +68,7 @@ def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
         tables.append(table.drop(columns="Difference", errors="ignore").rename(columns=heads))
     both = pd.concat(tables, axis=1).reset_index()
     yield Table("sizes", "Sizes and lengths in English and in Polish", both)
-    yield Note(["Words are split at white space.", "–: not printed, or not loaded here."])
+    yield Note(["Whitespace tokens.", "–: not reported or not loaded."])
 
 
 def _translation(polish: str) -> Iterator[Step]:
@@ -87,8 +88,7 @@ def _translation(polish: str) -> Iterator[Step]:
     )
     yield Note(
         [
-            "BEIR-PL, Table 2: how near the translation is to the original as LaBSE's vectors see"
-            " it, and the share of a sample that people judged right in meaning and right in every"
-            " word; this dataset's rows in bold."
+            "LaBSE similarity of translation and original, and the share of a sample judged"
+            " adequate (semantic) and literal (strict); bold: this dataset."
         ]
     )

@@ -14,14 +14,13 @@ from compute.views.dataset.view import View
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, note
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, legend
 from compute.views.page import (
     Ask,
     Beside,
     Box,
     Button,
     Column,
-    Expander,
     Figure,
     Heading,
     Link,
@@ -33,6 +32,7 @@ from compute.views.page import (
     Steps,
     Table,
     Text,
+    folded,
     offers,
 )
 from compute.views.query.words import said
@@ -54,16 +54,14 @@ def overview(view: View) -> Iterator[Step]:
     if len(means):
         yield Section(partial(_systems, view, means), ("systems",), "Systems")
         yield Section(partial(systems_page.further, view))
-        yield Section(partial(_spread, view), ("spread",))
+        head = f"{view.measure}, query by query"
+        yield folded(partial(_spread, view), ("spread",), head)
     if view.dataset.parts:
-        yield Section(partial(_parts, view), ("parts",))
-    yield Section(partial(_published, view), ("published",))
+        yield folded(partial(_parts, view), ("parts",), f"{view.measure} of the parts")
+    yield folded(partial(_published, view), ("published",), "Published scores")
     inside = partial(all_datasets.section, view.ask)
-    # A search by key finds the tables in it, which a folded part does not say.
-    yield Section(
-        [Expander("All datasets with the papers' statistics", inside, key="datasets")],
-        ("all-datasets", "query-counts"),
-    )
+    head = "All datasets with the papers' statistics"
+    yield folded(inside, ("all-datasets", "query-counts"), head)
 
 
 def _without_runs(view: View) -> Iterator[Step]:
@@ -92,8 +90,8 @@ def _statistics(view: View) -> Iterator[Step]:
     yield Table("statistics", f"Statistics of {dataset.title}", table)
     yield Note(
         [
-            "Published by the papers." * ("Published" in table),
-            "Here: counted in what is loaded, words split at white space.",
+            "Published: by the papers." * ("Published" in table),
+            "Here: computed from the loaded data (whitespace tokens).",
             offers.segmented(view.ask, *(dataset.parts or (dataset.collection,))),
         ]
     )
@@ -111,8 +109,8 @@ def _example(view: View) -> Iterator[Step]:
     """A query with a relevant document, both as text that cannot act; the papers' where no text
     is stored."""
     for row in example(view.ask, view.dataset).to_dict("records"):
-        yield Heading("One query and a document judged for it")
-        yield Box(partial(_query_and_document, view.dataset, row), height=264)
+        yield Heading("Example query and judged document")
+        yield Box(partial(_query_and_document, view.dataset, row), height=220)
         return
     yield from all_datasets.example(view.dataset)
 
@@ -152,11 +150,10 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
     )
     yield Note(
         [
-            "Means over all evaluated queries; an unanswered query scores 0, and is left out of"
-            " Hole@k and Judged@k.",
-            "The best in bold.",
-            "Hole@10: share of the top 10 that nobody judged for the query.",
-            "A click on a row opens how that run was made." * (not whole),
+            "Means over all evaluated queries; bold: best.",
+            "Click a row for the run's details." * (not whole),
+            "An unanswered query scores 0; Hole@k and Judged@k leave it out.",
+            "Hole@10: unjudged share of the top 10.",
         ]
     )
 
@@ -166,11 +163,11 @@ def _spread(view: View) -> Iterator[Step]:
     asked: dict[str, Any] = {**view.choice, "measure": view.measure}
     every = view.ask(select.spread, **asked).merge(view.named, on="system")
     if every.empty:
+        yield Message(f"No query has {view.measure} yet.")
         return
     rows = every[:: better(view.measure)].head(MOST_SPREAD)
     steps = view.ask(select.histogram, steps=tables.STEPS, **asked)
     steps = steps[steps["system"].isin(rows["system"])]
-    yield Heading(f"{view.measure}, query by query")
     yield Figure(
         "spread",
         f"{view.measure} of the queries of each system",
@@ -180,8 +177,8 @@ def _spread(view: View) -> Iterator[Step]:
     yield Note(
         [
             f"{rows['n_queries'].max():,} queries.",
-            "Columns: those strictly between 0 and 1; bars: 5 to 95% and the middle half of all;"
-            " ring: median.",
+            "Columns: queries strictly between 0 and 1; bars: 5th–95th percentile and interquartile"
+            " range; ring: median.",
             "The queries of all parts together." * bool(view.dataset.parts),
             f"The {len(rows)} best of {len(every):,} systems." * (len(rows) < len(every)),
         ]
@@ -199,31 +196,31 @@ def _parts(view: View) -> Steps:
         printed = ask(select.published_figures, datasets=names)
         shown = cells.printed(printed[printed["measure"] == measure])
     if shown.empty:
+        yield Message("No part has a score.")
         return
-    yield Heading(f"{measure} of the parts")
     board = leaderboard.board(shown, ask(catalogue.datasets), ask(catalogue.systems), measure)
     yield Figure(
         "parts",
         f"{measure} of systems on the parts of {view.dataset.title}",
         partial(heatmap, board, colour_by=BELOW_BEST, baseline=None),
-        note(board, BELOW_BEST, None),
+        partial(legend, board, BELOW_BEST, None, None),
     )
-    yield Note(["Its value is the mean of its parts' means.", "Published." * means.empty])
+    yield Note(["The dataset's score is the mean of its parts' means.", "Published." * means.empty])
 
 
 def _published(view: View) -> Iterator[Step]:
     """Every printed figure."""
     printed = view.ask(select.published_figures, datasets=[view.dataset.name])
     if printed.empty:
+        yield Message("No paper prints scores of this dataset.")
         return
-    yield Heading("Published figures")
     table = tables.published_table(printed, MEASURES)
-    title = f"Published figures on {view.dataset.title}"
+    title = f"Published scores on {view.dataset.title}"
     columns = [
         Column(str(head), format="" if head in tables.WORDS else looks.plain) for head in table
     ]
     ours = published.names()
     carried = [[ours.get(name, name)] for name in table["System"]]
-    opens = Link("", carried=(system_card.KEY,))
-    yield Table("published", title, table, columns, opens=opens, carried=carried, absent="–")
+    look = {"opens": Link("", carried=(system_card.KEY,)), "carried": carried}
+    yield Table("published", title, table, columns, absent="–", source="the tables named", **look)
     yield Note(["A click on a row tells what its system is."])

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from compute.datasets import Dataset
 from compute.datasets.catalogue import counterpart
@@ -18,6 +19,8 @@ from compute.views.page import Ask, Choice, Heading, Note, Row, Step, Steps, Wid
 from compute.views.shared import catalogue
 
 SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
+_TITLES = {KINDS: "Query groups", LANGUAGES: "Translations"}
+"""Of views whose name in the address is another."""
 _JUDGED = (SYSTEMS, "Queries", KINDS, "Judgements")
 """Views that show nothing without judgements."""
 WITH_TEXTS = ("Queries", "Judgements", "Documents")
@@ -30,6 +33,8 @@ _VIEWS: Mapping[str, Callable[[View], Iterator[Step]]] = {
     "Documents": queries_page.documents,
     LANGUAGES: languages_page.languages,
 }
+_LANGUAGES = {"en": "English", "pl": "Polish"}
+_GRADES = {"Binary": "binary grades", "3-level": "graded (0–2)"}
 _SENTENCES = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
 """Not after an initial or an abbreviation of two letters."""
 
@@ -47,9 +52,9 @@ def page(ask: Ask) -> Steps:
         LANGUAGES: counterpart(name) not in names,
     }
     views = [one for one in _VIEWS if not absent.get(one)]
-    # The best systems first, if any ran on it.
     usual = OVERVIEW if absent[KINDS] else SYSTEMS
-    shown = yield Choice("show", "View", views, usual, noun="view", side_by_side=True)
+    look: dict[str, Any] = {"noun": "view", "titles": _TITLES, "side_by_side": True}
+    shown = yield Choice("show", "View", views, usual, **look)
     if shown in WITH_TEXTS:
         yield Widget("texts", {"dataset": view.dataset})
     if shown in _JUDGED and offers.is_unjudged(ask, name):
@@ -60,9 +65,7 @@ def page(ask: Ask) -> Steps:
 
 def _controls(ask: Ask, names: Sequence[str]) -> Steps:
     name = yield offers.dataset(ask, names, "dataset", 280)
-    measure = yield Choice(
-        "measure", "Measure", ask.measures(), noun="measure", advice=offers.to_score, width=160
-    )
+    measure = yield offers.measure(ask)
     dataset = offers.record(ask, name)
     ask = yield from offers.query_group(ask, dataset.parts or (name,), dataset.title)
     return View(ask, dataset, measure, ask(catalogue.systems))
@@ -70,12 +73,13 @@ def _controls(ask: Ask, names: Sequence[str]) -> Steps:
 
 def _facts(dataset: Dataset) -> list[str]:
     """Task, size, judgements, licence and the like on one line, and what else its note says."""
-    zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
-    size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
+    zero_shot = "counts towards the zero-shot average" if dataset.zero_shot else ""
+    size = f"{len(dataset.parts)} parts" if dataset.parts else f"{dataset.split} split"
     # Of a user's own collection task, domain and licence all say no more than that it is one.
     known = dataset.group != "own"
-    facts = [dataset.task, dataset.domain * known, dataset.language, size, dataset.relevance]
-    facts += [f"relevant from {dataset.level} on, as AP(rel={dataset.level})@100"] * (
+    facts = [dataset.task, dataset.domain * known, _LANGUAGES.get(dataset.language, ""), size]
+    facts += [_GRADES.get(dataset.relevance, dataset.relevance)]
+    facts += [f"relevant: grade {dataset.level} or more, as AP(rel={dataset.level})@100"] * (
         dataset.level > 1
     )
     facts += [f"licence: {dataset.licence}" * known, zero_shot, dataset.homepage, dataset.note]

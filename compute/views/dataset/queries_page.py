@@ -21,7 +21,6 @@ from compute.views.dataset.view import MOST_SYSTEMS, View
 from compute.views.page import (
     Choice,
     Figure,
-    Heading,
     Link,
     Message,
     Note,
@@ -30,6 +29,7 @@ from compute.views.page import (
     Steps,
     Table,
     Words,
+    folded,
     offers,
 )
 from compute.views.shared import binned_queries, query_slices
@@ -37,18 +37,28 @@ from compute.views.shared import theme as looks
 
 MOST_ALONE, MOST_QUERIES, MOST_PLACES = 15, 50, 200
 """Systems ahead alone, queries, and places of a document that are shown."""
-_DESCRIBES = "Made from the scores themselves: it describes, and is no ground for a test."
+_KINDS = dict(
+    zip(
+        query_outcomes.KINDS,
+        ("largest spread", "all fail", "all succeed", "single winner"),
+        strict=True,
+    )
+)
+"""Titles of the groups of queries by outcome."""
+_DESCRIBES = "These groups are made from the scores: they only describe."
 
 
 def by_query(view: View) -> Iterator[Step]:
-    """Hard and easy queries, and where one system alone is ahead."""
+    """Hard and easy queries, and those with a single best system."""
     if better(view.measure) < 0:
-        yield Message("Choose a measure of which more is better: holes make no query hard or easy.")
+        yield Message(
+            "Choose a measure where more is better: unjudged documents make no query hard or easy."
+        )
         return
     found = view.ask(select_systems.queries, measure=view.measure, **view.choice)
     rows = query_outcomes.kind(found)
     if rows.empty:
-        yield Message(f"No query has a {view.measure} here yet.")
+        yield Message(f"No query has {view.measure} yet.")
         return
     yield Figure(
         "difficulty",
@@ -56,15 +66,16 @@ def by_query(view: View) -> Iterator[Step]:
         partial(difficulty.difficulty, rows, view.measure),
         opens=partial(_outcome, view, rows),
         narrow=True,
+        finding=difficulty.kinds_note(rows),
     )
     yield Note(
-        [difficulty.kinds_note(rows)],
-        how="every query from the easiest to the hardest; the band reaches from the"
-        " worst to the best system on it. Where the band is high but the line low, few systems know"
-        " how. A click opens the query with its best and its worst system.",
+        [
+            "A high band over a low line: only few systems answer the query. Click a query to open"
+            " it with its best and its worst system."
+        ]
     )
-    yield Section(partial(_alone, view, rows), ("alone",))
     yield Section(partial(_listed, view, rows), ("kinds",), "Queries", asks=("kind",))
+    yield folded(partial(_alone, view, rows), ("alone",), "Queries with a single best system")
 
 
 def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
@@ -76,41 +87,43 @@ def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
 def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
     counts = query_outcomes.alone(rows)
     if counts.empty:
+        yield Message("On no query is a single system the best.")
         return
-    yield Heading("Where a system wins alone")
     shown: Series = counts.head(MOST_ALONE)
-    title = "Queries on which one system is ahead of all others"
+    title = "Queries on which a single system is the best"
     yield Figure("alone", title, partial(figures.alone, shown, view.titles), narrow=True)
     yield Note(
-        [f"{len(shown)} of the {len(counts)} systems that do so." * (len(shown) < len(counts))],
-        how="queries on which the system has a higher value than every other; what"
-        " only one system finds is what it would bring to a combination of several.",
+        [
+            f"{len(shown)} of {len(counts)} systems." * (len(shown) < len(counts)),
+            "This is what a system would add to a fusion.",
+        ]
     )
 
 
 def _listed(view: View, rows: DataFrame) -> Steps:
     kinds = query_outcomes.KINDS
-    kind = yield Choice("kind", "Which", kinds, noun="kind of queries", width=240)
+    kind = yield Choice("kind", "Show", kinds, noun="query group", titles=_KINDS, width=240)
     found = query_outcomes.of_kind(rows, kind)
     if found.empty:
-        yield Message("No query is of this kind.")
+        yield Message("No query is in this group.")
         return
     shown = found.head(MOST_QUERIES).fillna({"text": ""})
     best = [figures.best_system(row, view.titles) for row in shown.to_dict("records")]
     whole, texts = bool(view.dataset.parts), bool((shown["text"] != "").any())
     yield Table(
         "kinds",
-        "Queries of this kind",
+        "Queries of this group",
         shown.assign(best_system=best),
         figures.query_columns(whole=whole, texts=texts),
         opens=partial(_outcome, view, rows),
         carried=shown[["dataset", "query_id"]].to_numpy().tolist(),
+        height="auto",
         of=("dataset", "kind", "measure"),
     )
     yield Note(
         [
-            f"{len(shown):,} of {counted(len(found), 'query')} of this kind.",
-            "A click on a row opens the query with its best and its worst system.",
+            f"Showing {len(shown):,} of {counted(len(found), 'query')}.",
+            "Click a row to open the query with its best and its worst system.",
         ]
     )
 
@@ -119,11 +132,11 @@ def by_kind(view: View) -> Steps:
     """The mean of every system on each kind of query, with intervals."""
     keys, ranked = view.ask(select_slices.keys, **view.choice)["key"].tolist(), view.ranked()
     if not keys or ranked.empty:
-        lacking = f"no {view.measure}" if ranked.empty else "no kinds of queries to tell apart"
-        yield Message(f"There is {lacking} here yet: python -m compute import-labels.")
+        lacking = f"no {view.measure}" if ranked.empty else "no query groups"
+        yield Message(f"There are {lacking} yet: python -m compute import-labels adds labels.")
         return
     titles = query_slices.TITLES
-    key = yield Choice("slice", "By", keys, noun="kind of query", width=230, titles=titles)
+    key = yield Choice("slice", "Group by", keys, noun="query group", width=230, titles=titles)
     rows = view.ask(select_slices.by_slice, measure=view.measure, key=key, **view.choice)
     shown, title = ranked[["system", "title", "family"]].head(MOST_SYSTEMS), titles.get(key, key)
     yield Figure(
@@ -136,14 +149,12 @@ def by_kind(view: View) -> Steps:
     yield Note(
         [
             _DESCRIBES * (key == query_slices.ANSWERED),
-            f"Mean {view.measure} by {title}, systems in the order of all these queries.",
-            "Every query counts the same, of whichever part." * (len(view.dataset.parts) > 1),
-            "Labels of your own: python -m compute import-labels.",
+            "Mean and 95% CI (Student's t) per query group; systems sorted by overall mean.",
             f"The {MOST_SYSTEMS} best of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
-        ],
-        how="a panel for each kind of query, with its mean and 95% interval"
-        " (Student's t). Intervals of two systems that overlap are no test: both answer the same"
-        " queries. Compare tests two systems, kind by kind.",
+            "Overlapping intervals are no test: Compare tests two systems by group.",
+            "Every query counts the same, in whichever part." * (len(view.dataset.parts) > 1),
+            "Labels of your own: python -m compute import-labels.",
+        ]
     )
 
 
@@ -168,16 +179,15 @@ def judgements(view: View) -> Iterator[Step]:
         opens=opens,
         of=("dataset",),
         narrow=True,
+        finding=" ".join(difficulty.judged_note(grades)),
     )
     yield Note(
         [
-            *difficulty.judged_note(grades),
-            "With many queries a column is the mean of neighbours."
-            * (n_queries > binned_queries.MOST),
-        ],
-        how="a column is a query, its height the number of its judged documents, the"
-        " stronger the colour the more relevant. Queries with few judged documents say little about"
-        " systems that find others. A click opens the query.",
+            "Each column is the mean of neighbouring queries."
+            if n_queries > binned_queries.MOST
+            else "Each column is a query.",
+            "Stronger colour: more relevant. Click a column to open the query.",
+        ]
     )
 
 
@@ -188,8 +198,8 @@ def documents(view: View) -> Steps:
         found = example(view.ask, view.dataset)
         such = f", such as {found['doc_id'].iloc[0]}" if len(found) else ""
         yield Message(
-            f"Type the id of a document{such}: where each system ranks it is listed, and how it is"
-            " judged. Some letters of it give a list of ids."
+            f"Type the id of a document{such}, or a part of an id to search: the ranks of each"
+            " system and the judgements are listed."
         )
         return
     rows = query_outcomes.found(view.ask(select_systems.ranked_at, doc_id=name, **view.choice))
@@ -197,8 +207,8 @@ def documents(view: View) -> Steps:
         yield from _places(view, name, rows)
         return
     near = list(view.ask(select_systems.like, part=name, **view.choice)["doc_id"])
-    others = f" Ids with these letters: {', '.join(near)}" if near else ""
-    yield Message(f"No system ranks {name} here, and nobody judged it.{others}")
+    others = f" Ids that contain it: {', '.join(near)}" if near else ""
+    yield Message(f"No system retrieves {name}, and it has no judgement.{others}")
 
 
 def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
@@ -221,8 +231,8 @@ def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
     yield Note(
         [
             f"{name} is ranked or judged for {counted(len(rows), 'query')}.",
-            "A click on a row opens the query.",
-            "Ranks down to the depth that is kept of a run.",
+            "Click a row to open the query.",
+            "Ranks go down to the stored depth of a run.",
             f"The first {len(shown):,} are shown." * (len(shown) < len(rows)),
         ]
     )

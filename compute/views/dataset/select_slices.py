@@ -74,7 +74,7 @@ def by_key(
         if key not in keyed:
             known = [*keyed, *[query_slices.ANSWERED] * (query_slices.ANSWERED not in keyed)]
             there = f"there are {', '.join(known)}" if keyed else "import-labels takes labels in"
-            raise Missing(f"{', '.join(datasets)}: no kinds of queries by {key!r}; {there}")
+            raise Missing(f"{', '.join(datasets)}: no query groups by {key!r}; {there}")
     where = pd.MultiIndex.from_frame(asked[["dataset", "query_id"]])
     return asked, {key: of.set_axis(where) for key, of in keyed.items()}
 

@@ -25,7 +25,7 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
         told = [(one["title"], one["value"], _with_interval(one)) for one in of.to_dict("records")]
         title = f"{label} (n = {of['n_queries'].max():,})"
         lists.append(ranked(title, told, descending=better(measure) > 0))
-    return Lists("Kind of query", "System", lists)
+    return Lists("Query group", "System", lists)
 
 
 @in_lists(_lists)
@@ -69,8 +69,7 @@ def _range(rows: DataFrame) -> dict:
     means = rows["value"]
     low = max(rows[["low", "value"]].min().min(), min(means.min(), 0))
     high = min(rows[["high", "value"]].max().max(), max(means.max(), 1))
-    pad = 0.06 * max(high - low, 0.05)
-    return {"range": [low - pad, high + pad], "nticks": 4}
+    return axes.spanning(low, high, 4)
 
 
 def _marks(of: DataFrame, place: dict[str, int], theme: str) -> dict:

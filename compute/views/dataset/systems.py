@@ -49,9 +49,9 @@ def systems(
     """Left the mean of every system with its interval, right its queries against a baseline.
 
     `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
-    value is above, at and below the baseline's), in the order to show. At the right edge the share
-    of the top 10 that nobody judged. A mark's and a bar's customdata is its system. A `narrow` one
-    has the means and the holes alone.
+    value is above, at and below the baseline's), in the order to show. At the right edge
+    Hole@10. A mark's and a bar's customdata is its system. A `narrow` one has only the means and
+    Hole@10.
     """
     figure = go.Figure()
     figure.add_trace(_means(rows, theme))
@@ -60,7 +60,7 @@ def systems(
     for trace in _bars(rows, measure, theme):
         figure.add_bar(**trace)
     size = 13 if len(rows) <= MANY else 11
-    share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "half", "all"]}
+    share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "50", "100"]}
     return figure.update_layout(
         height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 112,
         barmode="stack",
@@ -68,7 +68,7 @@ def systems(
         margin={"r": 64, "t": 46},
         annotations=_notes(rows, measure, against, size, theme),
         xaxis=_value_axis(rows, measure),
-        xaxis2=axes.BARE | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
+        xaxis2=axes.BARE | share | {"domain": _RIGHT, "title": {"text": "% of queries"}},
         yaxis=_names([str(title) for title in rows["title"]], size),
     )
 
@@ -80,7 +80,7 @@ def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
         "height": NARROW * len(rows) + 112,
         "margin": {"r": 64, "t": 30},
         "annotations": [note for note in notes if note["x"] == 1],
-        "xaxis": _value_axis(rows, measure) | {"domain": (0, 1), "nticks": 5},
+        "xaxis": _value_axis(rows, measure) | {"domain": (0, 1)},
         "yaxis": _names([str(title) for title in rows["title"]], 13, 18),
     }
 
@@ -88,13 +88,8 @@ def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
 def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
     ends = rows[["low", "high", "value"]].to_numpy(float)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
-    pad = 0.04 * max(high - low, 0.05)
-    shown = {"range": [max(low - pad, -0.02), min(high + pad, 1.02)], "showgrid": True, "nticks": 7}
-    return shown | {
-        "zeroline": False,
-        "domain": _LEFT,
-        "title": {"text": f"mean {escape(measure)}"},
-    }
+    shown = {"showgrid": True, "zeroline": False, "domain": _LEFT}
+    return axes.spanning(low, high, 10) | shown | {"title": {"text": f"mean {escape(measure)}"}}
 
 
 def _names(titles: list[str], size: int, most: int = 28) -> dict[str, Any]:
@@ -157,14 +152,14 @@ def _notes(
     ]  # fmt: skip
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"color": look.muted}}
     better_worse = (
-        f'<span style="color:{look.win}">better</span>, same or'
+        f'<span style="color:{look.win}">better</span>, tied or'
         f' <span style="color:{look.loss}">worse</span><br>than {escape(against, 26)}'
     )
     return [
         *holes,
-        at | top | {"x": 1, "xanchor": "left", "xshift": 12, "text": "holes"},
+        at | top | {"x": 1, "xanchor": "left", "xshift": 12, "text": "Hole@10"},
         at | top | {"x": _RIGHT[0], "xanchor": "left", "align": "left", "text": better_worse},
-        at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95% interval"},
+        at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95% CI"},
     ]
 
 
@@ -187,7 +182,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         cliponaxis=False,
         **traces.hover(
             [
-                f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted(n, 'query')}"
+                f"<b>{escape(titles.get(name, name))}</b><br>single best on {counted(n, 'query')}"
                 for name, n in zip(names, counts, strict=True)
             ]
         ),

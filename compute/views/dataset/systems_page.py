@@ -22,7 +22,6 @@ from compute.views.page import (
     Button,
     Choice,
     Figure,
-    Heading,
     Into,
     Link,
     Message,
@@ -36,6 +35,7 @@ from compute.views.page import (
     Switch,
     Table,
     Text,
+    folded,
 )
 from compute.views.shared import catalogue, standings
 from compute.views.shared import theme as looks
@@ -47,17 +47,18 @@ def systems(view: View) -> Iterator[Step]:
     """Means with intervals, versions of a system, and links to other pages."""
     yield Section(partial(_standing, view), ("standing",), asks=("against", "all"))
     kept = ("versions_line", "versions_table")
-    yield Section(partial(_versions, view), kept, asks=("versions",))
     yield Section(partial(further, view))
+    if view.ask.versions(view.choice["datasets"]):
+        yield folded(partial(_versions, view), kept, "Versions", ("versions",))
     augmented = partial(augmented_table.section, view.ask, view.dataset.name)
     yield Section(augmented, ("augmentation",))
 
 
 def _standing(view: View) -> Steps:
-    """Means with intervals and holes; who gains and loses against a baseline."""
+    """Means with intervals and Hole@10; wins and losses against a baseline."""
     rows = view.ranked()
     if rows.empty:
-        yield Message(f"No system has a {view.measure} here yet.")
+        yield Message(f"No system has {view.measure} yet.")
         return
     baseline, whole = yield Row(partial(_baseline, view, rows))
     choice: dict[str, Any] = {"measure": view.measure, **view.choice}
@@ -83,15 +84,12 @@ def _standing(view: View) -> Steps:
 def _how_to_read(view: View, baseline: str, n_shown: int, n_all: int) -> Note:
     return Note(
         [
-            "The median system: per query the median of all systems." * (baseline == MEDIAN),
+            "Median system: the median of all systems on each query." * (baseline == MEDIAN),
             f"The {MOST_SYSTEMS} best of {n_all:,}." * (n_shown < n_all),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
+            "Overlapping intervals do not imply no difference: systems answer the same queries.",
         ],
-        how="first the mean over the queries with the interval that holds the true"
-        " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
-        " answer the same queries. Beside it: on how many queries it is better, the same or worse."
-        " Holes: share of the top 10 that nobody judged.",
-        of_matrix="A click on a system compares it with the baseline, query by query.",
+        of_matrix="Click a system to compare it with the baseline, query by query.",
     )
 
 
@@ -99,14 +97,14 @@ def _baseline(view: View, rows: DataFrame) -> Steps:
     names = [*sorted(rows["system"]), MEDIAN]
     usual = "bm25" if "bm25" in names else MEDIAN
     look: dict[str, Any] = {"noun": "system", "titles": view.titles, "width": 240}
-    baseline = yield Choice("against", "Against", names, usual, **look)
+    baseline = yield Choice("against", "Baseline", names, usual, **look)
     if len(rows) <= MOST_SYSTEMS:
         return baseline, False
     return baseline, (yield Switch("all", f"All {len(rows):,} systems"))
 
 
 def _compared(view: View, baseline: str, system: str) -> Link:
-    """The way to a system beside the baseline; to the baseline beside the best other one."""
+    """The way to a system and the baseline; to the baseline and the best other one."""
     if system == baseline:
         others = [name for name in view.ranked()["system"] if name != baseline]
         baseline = others[0] if others else baseline
@@ -126,7 +124,7 @@ def _certainty(view: View, names: list[str]) -> Steps:
         yield Text(verdict)
         beside = yield Slot()
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
-        yield Button("How sure the whole order is", Link("leaderboard", shown))
+        yield Button("Reliability of the full ranking", Link("leaderboard", shown))
         if alike := order_confidence.like_first(order):
             pairs = view.ask(standings.among_all, systems=names, **asked)
             yield from _detectable(view, beside, order["system"], alike, pairs)
@@ -151,16 +149,13 @@ def _detectable(
     if differ := compare_tables.alone(titles, *ps):
         yield Text(differ)
         link = Link("compare", {"dataset": view.dataset.name, **two})
-        yield Button("The first two compared", link)
+        yield Button("Compare the first two", link)
 
 
 def _versions(view: View) -> Steps:
     """The versions of a system, one after the other."""
     names = view.choice["datasets"]
     kept = view.ask.versions(names)
-    if not kept:
-        return
-    yield Heading("Versions")
     options = list(dict.fromkeys(part.version_of for part in kept))
     look: dict[str, Any] = {"noun": "system with versions", "titles": view.titles, "width": 240}
     system = yield Choice("versions", "Versions of", options, **look)
@@ -190,19 +185,17 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
     )
     yield Note(
         [
-            "Above: the mean with its 95% interval; below: the share of the top 10 without"
-            " judgement.",
-            "Earlier versions count nowhere else, unless a picker of systems names them.",
-            "A click on a row opens how that run was made." * (not whole),
-        ],
-        how="the difference to the version before is tested query by query, each pair alone; of"
-        " many versions one in twenty differs by chance. A version with more holes than the one"
-        " before may be underrated by them.",
+            "Above: mean with 95% CI; below: Hole@10.",
+            "Click a row for the run's details." * (not whole),
+            "Each version is tested against the previous one, uncorrected.",
+            "A version with more unjudged documents may be underrated.",
+            "Earlier versions count only where a picker names them.",
+        ]
     )
     if len(rows) > 1:
         b, a = rows["system"].iloc[-2:]
         names = {"dataset": view.dataset.name, "measure": view.measure, "a": a, "b": b}
-        yield Button("The last two compared, query by query", Link("compare", names))
+        yield Button("Compare the last two, query by query", Link("compare", names))
 
 
 def further(view: View) -> Steps:
@@ -215,7 +208,9 @@ def further(view: View) -> Steps:
         yield Remember(clicked)
     target = {"dataset": view.dataset.name, "measure": view.measure}
     compared = Link("compare", target | dict(zip("ab", two, strict=False)))
-    links = [Button("Two of its systems compared", compared)] * (len(two) > 1)
+    links = [
+        Button("Compare the clicked system" if clicked else "Compare the top two systems", compared)
+    ] * (len(two) > 1)
     lists = Link("query", {**target, "systems": clicked})
-    links += [Button("The lists, query by query", lists)] * (not view.dataset.parts)
+    links += [Button("Ranked lists per query", lists)] * (not view.dataset.parts)
     yield Row(links)

@@ -14,7 +14,7 @@ from compute.store.store import Part
 from compute.views.compare import select as compare_select
 from compute.views.compare.tables import p_text
 from compute.views.page import Column
-from compute.views.shared import standings, traces
+from compute.views.shared import axes, standings, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import between, escape, plain, precise, signed
@@ -75,7 +75,7 @@ def scored(
 
 @drawing
 def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A mean over versions with its interval, and under it the share of holes.
+    """A mean over versions with its interval, and under it Hole@10.
 
     `rows`: `history` beside `scored`, the oldest first.
     """
@@ -85,14 +85,15 @@ def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     drawn = {"x": [*range(len(rows))], "mode": "lines+markers", "showlegend": False}
     drawn |= traces.hover(hovers) | {"marker": {"size": 8}}
     solid, dotted = {"color": look.primary}, {"color": look.muted, "dash": "dot"}
+    ends = (float(rows[["low", "value"]].min().min()), float(rows[["high", "value"]].max().max()))
     figure, bars = go.Figure(), traces.error_bars(lengths, look.muted)
     figure.add_scatter(y=rows["value"], error_y=bars, line=solid, **drawn)
     figure.add_scatter(y=rows["hole"], yaxis="y2", line=dotted, **drawn)
     return figure.update_layout(
         height=360,
         xaxis=_axis(rows) | {"anchor": "y2"},
-        yaxis={"title": {"text": measure}, "domain": [0.36, 1], "nticks": 5},
-        yaxis2={"title": {"text": "Holes"}, "domain": [0, 0.26], "range": [-0.05, 1.05]}
+        yaxis={"title": {"text": measure}, "domain": [0.36, 1]} | axes.spanning(*ends, 5),
+        yaxis2={"title": {"text": "Hole@10"}, "domain": [0, 0.26], "range": [-0.05, 1.05]}
         | {"tickformat": ".0%", "nticks": 3},
     )
 
@@ -122,8 +123,8 @@ def columns(rows: DataFrame, measure: str) -> list[Column]:
         Column("Date", "date"),
         Column("Note", "note"),
         Column(measure, "value", plain),
-        Column("Holes", "hole", lambda share: f"{share:.0%}" if pd.notna(share) else _DASH),
-        Column("Minus the one before", "difference", signed),
+        Column("Hole@10", "hole", lambda share: f"{share:.0%}" if pd.notna(share) else _DASH),
+        Column("vs. previous version", "difference", signed),
         Column("95%", ("from", "to"), _ends),
         Column("p", format=p_text),
         *[Column("Made from", "made")] * bool(rows["made"].any()),

@@ -1,11 +1,15 @@
 """The tables of the paper on query augmentation beside what is measured here."""
 
+from collections.abc import Iterator
+from functools import partial
+
 import pandas as pd
+from pandas import DataFrame
 
 from compute.datasets import published
 from compute.views.efficiency import select
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.page import Ask, Heading, Note, Steps, Table
+from compute.views.page import Ask, Note, Step, Steps, Table, folded
 from compute.views.query import augmented
 
 
@@ -21,18 +25,21 @@ def section(ask: Ask, dataset: str = "") -> Steps:
     theirs = augmented.printed(published.results(), [dataset] if dataset else [])
     if added.empty and (theirs.empty or not dataset):
         return
+    shown = partial(_shown, ask, added, theirs)
+    yield folded(shown, ("augmentation",), "Query augmentation")
+
+
+def _shown(ask: Ask, added: DataFrame, theirs: DataFrame) -> Iterator[Step]:
     names = [name for name in augmented.PRINTED if "@" in name]
     means = {name: ask(leaderboard_select.means, measure=name) for name in names}
     ours = augmented.measured(means, ask(select.costs), added)
-    yield Heading("Query augmentation")
     rows = pd.concat([ours, theirs], ignore_index=True)
-    yield Table(
-        "augmentation", "Query augmentation, here and in its paper", rows, augmented.COLUMNS
-    )
+    title, source = "Query augmentation, measured and published", "stored runs and the paper"
+    yield Table("augmentation", title, rows, augmented.COLUMNS, source=source)
     yield Note(
-        how="a trained model adds words to each query and weighs them; BM25 then searches as"
-        " before. Words added: word pieces, the mean over queries. Success@k: the share of queries"
-        " with a relevant document among the first k, which the paper calls accuracy@k. The paper"
-        " searched Wikipedia and MS MARCO on its own hardware: neither its scores nor its times can"
-        " be compared with ours directly. –: not printed, or not measured here."
+        [
+            "Words added: mean word pieces per query. Success@k is the paper's accuracy@k.",
+            "The paper searched Wikipedia and MS MARCO on other hardware: not directly comparable.",
+            "–: not reported or not measured.",
+        ]
     )

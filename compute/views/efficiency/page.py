@@ -23,18 +23,16 @@ from compute.views.page import (
     Ask,
     Beside,
     Download,
-    Expander,
     Figure,
-    Heading,
     Legends,
     Message,
     Note,
     Row,
-    Section,
     Step,
     Steps,
     Switch,
     Table,
+    folded,
     offers,
 )
 from compute.views.shared import catalogue
@@ -69,12 +67,15 @@ def page(ask: Ask) -> Steps:
     dataset, measure, systems, slow = yield Row(partial(_controls, ask, costs))
     view = _view(ask, costs, dataset, measure, systems, slow=slow)
     if view is None:
-        yield Message("No dataset has figures of all these systems: choose fewer, or one dataset.")
+        yield Message(
+            "No dataset has measurements of all these systems: choose fewer, or one dataset."
+        )
     else:
         yield from _panels(view)
         yield from _costs(view)
     yield Note(list(_unmeasured(ask)))
-    yield from _published(ask, costs, view.datasets if view else [])
+    published_costs = partial(_published, ask, costs, view.datasets if view else [])
+    yield folded(published_costs, ("printed-costs",), "Published costs")
     yield from augmented_table.section(ask)
 
 
@@ -85,7 +86,7 @@ def _controls(ask: Ask, costs: DataFrame) -> Steps:
     measure = yield offers.measure(ask)
     known = list(dict.fromkeys(costs["system"]))
     systems = yield from offers.systems(ask, known, "system with measured runs")
-    slow = yield Switch("slow", "95th percentile of latency")
+    slow = yield Switch("slow", "p95 latency (instead of median)")
     return dataset, measure, systems, slow
 
 
@@ -139,16 +140,13 @@ def _panels(view: View) -> Iterator[Step]:
     end = "up" if better(view.measure) > 0 else "down"
     yield Note(
         [
-            _over(view),
-            "Latency: one query at a time for 100 hits, everything loaded and warmed up, over a"
-            " sample that is the same for every system.",
-            "Both axes of cost are logarithmic.",
+            f"{_over(view)} Further {end}: better; further left: cheaper. Step line: Pareto-optimal"
+            " systems.",
             _machines(view.rows),
             _busy(view.rows),
+            "Latency: one query at a time, 100 hits, warmed up, the same sample for each system.",
             *_left_out(view.rows, view.latency),
-        ],
-        how=f"further {end} is better, further left is cheaper. The stepped line"
-        " joins the systems that no other beats in both.",
+        ]
     )
 
 
@@ -167,8 +165,8 @@ def _machines(rows: DataFrame) -> str:
     if len(machines) == 1:
         return f"Measured on {machines[0]}."
     return (
-        f"Measured on different hardware, which cannot be compared: filled marks {machines[0]},"
-        f" open marks {', '.join(machines[1:])}; each has a line of its own."
+        f"Measured on different hardware (not comparable): filled marks {machines[0]}, open marks"
+        f" {', '.join(machines[1:])}; each has its own line."
     )
 
 
@@ -177,7 +175,7 @@ def _busy(rows: DataFrame) -> str:
     load = rows["load"].max()
     if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
         return ""
-    return f"The machine was busy with other work (up to {load:.0f} processes wanted a processor)."
+    return f"The machine was busy (up to {load:.0f} processes waited for a processor)."
 
 
 def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
@@ -192,16 +190,15 @@ def _costs(view: View) -> Iterator[Step]:
     """Every cost of the shown systems, to read and to save."""
     rows = tables.ordered(view.rows, view.measure)
     columns = tables.columns(rows, view.measure)
-    yield Table("costs", "What systems cost", rows, columns, of=_OF)
+    yield Table("costs", "Costs of systems", rows, columns, of=_OF)
     whole = partial(tables.whole, view.rows, view.datasets, view.measure)
     yield Download("All figures (CSV)", "efficiency", whole)
     yield Note(
         [
-            "Queries at once: those of the split, in one go, with loading the model or starting"
-            " Java counted.",
-            "Memory: the most that all processes of indexing and searching held at once.",
-            "A system made from others takes as long and as much as they do together.",
+            "Batch throughput: all queries of the split in one batch, incl. model or JVM start-up.",
             "–: not measured.",
+            "Memory: peak of all processes of indexing and searching.",
+            "Fusions are charged the sum of their components.",
         ]
     )
 
@@ -211,33 +208,29 @@ def _unmeasured(ask: Ask) -> Iterator[str]:
     lacking = ask(select.unmeasured)
     if lacking.empty:
         return
-    yield (
-        f"Not measured, because they were searched before costs were:"
-        f" {counted(len(lacking), 'stored run')}."
-    )
+    yield (f"Not measured (older than the cost records): {counted(len(lacking), 'stored run')}.")
     first = lacking.iloc[0]
     again = f"run {shlex.quote(first['system'])} {first['dataset']} --again"
-    yield f"Searching one again measures it: python -m compute {again}."
+    yield f"To measure one, rerun it: python -m compute {again}."
 
 
 def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[Step]:
     """The papers' table beside the costs measured here, on the datasets of these titles."""
-    yield Heading("Published figures")
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
-    yield Table("printed-costs", "Published and measured costs", rows, tables.BESIDE_PRINT, of=_OF)
+    look: dict[str, Any] = {"of": _OF, "source": "BEIR and stored runs"}
+    yield Table("printed-costs", "Published and measured costs", rows, tables.BESIDE_PRINT, **look)
     yield Note(
         [
-            "The papers searched 1 million documents of DBPedia on their own hardware; the"
-            " collections here are far smaller and the machine is another, so times and sizes"
-            " cannot be compared directly: compare the order of the systems.",
+            "Compare the order of systems, not times and sizes: the papers searched 1 million"
+            " documents of DBPedia on other hardware.",
             "Rank: by zero-shot performance. Dim.: of a vector. Ours: of the datasets above.",
             "BEIR v4's Table 3 is from one secondary source; another prints other latencies for"
             " some systems.",
-            "–: not printed, or not measured here.",
+            "–: not reported or not measured.",
         ]
     )
     drawn = partial(printed_tradeoff.section, ask)
     label = "Quality against latency and index size, as printed"
     keys = [f"printed-{cost}" for cost in printed_tradeoff.COSTS]
-    yield Section([Expander(label, drawn, key="printed-tradeoff")], keys, asks=("paper",))
+    yield folded(drawn, keys, label, asks=("paper",))

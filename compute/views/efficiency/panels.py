@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from compute.evaluate.measures import better
 from compute.views.efficiency import pareto
-from compute.views.shared import labels, traces
+from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import COLUMN, drawing
 
@@ -288,7 +288,8 @@ def _frame(cost: str, measure: str, spans: tuple[Span, Span], wide: int) -> dict
         | {"ticktext": [said(value).replace(".0", "") for value in across]}
         | {"title": {"text": pareto.COSTS[cost], "standoff": 6}},
         "yaxis": still
-        | {"range": list(spans[1]), "tickformat": ".4~f"}
+        | axes.spanning(*spans[1], 8)
+        | {"range": list(spans[1])}
         | {"title": {"text": looks.escape(measure), "standoff": 6}},
     }
 
@@ -308,18 +309,18 @@ def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
     machines = order(rows)
     if len(machines) > 1:
         entries += [("", "○" if place else "●", name) for place, name in enumerate(machines)]
-    return [*entries, ("", "┄", "best value for the cost")]
+    return [*entries, ("", "┄", "Pareto frontier")]
 
 
 COSTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
     "latency_p50_ms": ("median latency", milliseconds, "ms"),
-    "latency_p95_ms": ("95th percentile", milliseconds, "ms"),
-    "queries_per_second": ("queries/s at once", number, ""),
-    "search_seconds": ("search of all queries", seconds, "s"),
+    "latency_p95_ms": ("p95 latency", milliseconds, "ms"),
+    "queries_per_second": ("batch throughput (q/s)", number, ""),
+    "search_seconds": ("batch search time", seconds, "s"),
     "index_bytes": ("index size", size, "bytes"),
     "index_seconds": ("indexing", seconds, "s"),
     "documents_per_second": ("documents/s", number, ""),
     "peak_memory_bytes": ("memory", size, "bytes"),
-    "candidate_recall@100": ("found of the true first 100", share, ""),
+    "candidate_recall@100": ("ANN recall@100 (vs exact)", share, ""),
 }
 """Every cost in words: its name, how a value is written, and its unit."""

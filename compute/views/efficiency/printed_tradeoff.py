@@ -60,11 +60,11 @@ def section(ask: Ask) -> Steps:
     lacking = found.loc[found["index_bytes"].isna(), "title"]
     yield Note(
         [
+            "Further up is better, further left is cheaper.",
             f"{MEASURE}: zero-shot average of {paper}, Table 2. Costs: its Table 3, a query"
             " on 1 million documents of DBPedia.",
             "Latency: on a GPU where one is printed, else on the CPU, which cannot be compared;"
             " each has a line of its own.",
             *([f"Without index size: {', '.join(lacking)}."] if len(lacking) else []),
-        ],
-        how="further up is better, further left is cheaper.",
+        ]
     )

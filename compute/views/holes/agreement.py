@@ -32,42 +32,41 @@ def _with_interval(value: float, low: float, high: float) -> str:
 
 
 KAPPAS = (
-    Column("Person", "person"),
+    Column("Assessor", "person"),
     Column("Other", "other"),
     Column("Pairs both judged", "n_pairs"),
     Column("Same grade", "same", "{:.0%}".format),
     Column("Cohen's kappa", "kappa", _two),
-    Column("95% of resamples", ("low", "high"), _between),
+    Column("95% CI (bootstrap)", ("low", "high"), _between),
 )
 """Of the table of every two people."""
 
 
 def _all(n_people: int) -> str:
-    return "Both people" if n_people == 2 else f"All {n_people} people"
+    return "Both assessors" if n_people == 2 else f"All {n_people} assessors"
 
 
 def alpha_note(row: Row, weights: str) -> Note:
-    """What all people come to together, and how to read both numbers."""
+    """Agreement of all assessors, and how to read both numbers."""
     if pd.isna(row["alpha"]):
-        all_of = "All together: agreement is not defined, for all grades are the same."
+        all_of = "Agreement is undefined: all grades are the same."
     else:
         all_of = (
-            f"{_all(row['n_people'])} together: agreement {looks.plain(row['alpha'], 2)}"
+            f"{_all(row['n_people'])}: ordinal Krippendorff's alpha {looks.plain(row['alpha'], 2)}"
             f" ({looks.between(row['low'], row['high'], 2)}) over"
-            f" {counted(row['n_pairs'], 'pair')} that two or more judged: Krippendorff's"
-            " alpha, grades read as an order."
+            f" {counted(row['n_pairs'], 'pair')} judged at least twice."
         )
-    how = "1 where people always agree, 0 where they agree as often as by chance."
-    return Note([all_of, f"Kappa: {WEIGHTS[weights]}."], how=how)
+    scale = "1: perfect agreement; 0: agreement by chance."
+    return Note([all_of, f"Kappa: {WEIGHTS[weights]}.", scale])
 
 
 MACHINE_COLUMNS = (
-    Column("Machine", "machine"),
+    Column("LLM", "machine"),
     Column("Compared with", "reference"),
     Column("Pairs of both", "n_pairs"),
     Column("Same grade", "same", "{:.0%}".format),
-    Column("Relevant: people", "people_relevant", "{:.0%}".format),
-    Column("Relevant: machine", "machine_relevant", "{:.0%}".format),
+    Column("Relevant: human", "people_relevant", "{:.0%}".format),
+    Column("Relevant: LLM", "machine_relevant", "{:.0%}".format),
     Column("Cohen's kappa (95%)", ("kappa", "kappa_low", "kappa_high"), _with_interval),
     Column("Weighted kappa (95%)", ("weighted", "weighted_low", "weighted_high"), _with_interval),
     Column("Alpha (95%)", ("alpha", "alpha_low", "alpha_high"), _with_interval),
@@ -81,21 +80,18 @@ def confusion_table(confusions: DataFrame) -> DataFrame:
     wide = confusions.astype({"n_pairs": int}).pivot_table(
         "n_pairs", keys, "machine_grade", aggfunc="sum", fill_value=0
     )
-    wide.columns = [f"Machine: {grade}" for grade in wide.columns]
-    names = {"machine": "Machine", "reference": "Compared with", "people": "Grade by people"}
+    wide.columns = [f"LLM: {grade}" for grade in wide.columns]
+    names = {"machine": "LLM", "reference": "Compared with", "people": "Human grade"}
     return wide.reset_index().rename(columns=names)
 
 
 MACHINES = Note(
     [
-        "How far a machine gives the grades that people gave; no score counts its grades.",
-        "All pairs count alike: where people judged a chosen sample, this is agreement on that"
-        " sample.",
-    ],
-    how="kappa falls where nearly all pairs have one grade, so the shares of relevant pairs (a"
-    " grade above 0) stand beside it. Weighted kappa counts two grades apart four times as much as"
-    " one; alpha is Krippendorff's, grades read as an order. The intervals are of 95% of resamples"
-    " of the pairs.",
+        "No score counts the grades of an LLM.",
+        "Kappa falls where nearly all pairs have one grade: see the shares of relevant pairs.",
+        "Weighted kappa is quadratic; alpha is Krippendorff's, ordinal. Intervals: bootstrap over"
+        " the pairs, which count equally.",
+    ]
 )
 """Below the table of machines."""
 

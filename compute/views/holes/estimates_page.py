@@ -17,9 +17,7 @@ from compute.views.holes.view import OF_SAMPLE, titled
 from compute.views.page import (
     Ask,
     Choice,
-    Expander,
     Figure,
-    Heading,
     Live,
     Note,
     Number,
@@ -29,24 +27,26 @@ from compute.views.page import (
     Steps,
     Table,
     Text,
+    folded,
 )
 
 _NONE = "none"
 
 
-def section(ask: Ask, dataset: str) -> Section:
-    """Scores by the judgements of a sampled task, where the dataset has one."""
+def tasks_of(ask: Ask, dataset: str) -> dict[str, Task]:
+    """The sampled tasks of a dataset, by their ids."""
+    found = [task for task in tasks.tasks(ask.store) if task.dataset == dataset]
+    return {task.id: task for task in found if task.order == orders.SAMPLED}
+
+
+def section(ask: Ask, known: Mapping[str, Task]) -> Section:
+    """Scores by the judgements of a sampled task."""
     holds = ("estimates", "estimated-numbers", "three-ways", "machine-errors")
     asks = ("sample", "estimated", "half", "machine")
-    return Section(partial(_estimates, ask, dataset), holds, asks=asks)
+    return Section(partial(_estimates, ask, known), holds, "Estimated scores (sample)", asks)
 
 
-def _estimates(ask: Ask, dataset: str) -> Steps:
-    found = [task for task in tasks.tasks(ask.store) if task.dataset == dataset]
-    known = {task.id: task for task in found if task.order == orders.SAMPLED}
-    if not known:
-        return
-    yield Heading("What the scores are")
+def _estimates(ask: Ask, known: Mapping[str, Task]) -> Steps:
     chosen = next(iter(known))
     if len(known) > 1:
         titles = {name: task.title for name, task in known.items()}
@@ -60,10 +60,10 @@ def _estimates(ask: Ask, dataset: str) -> Steps:
 
 
 class Sample(sample.Sample):
-    """The same, with what scores can be."""
+    """The same, with the possible ranges of scores."""
 
     def bounds(self) -> DataFrame:
-        """Today's scores, and what they can be."""
+        """Current scores, and their possible ranges."""
         if estimated.is_sum(self.measure):
             return estimated.ends(self.task, self.frame, self.judged(), self.measure)
         choice = self.ask.counting
@@ -79,7 +79,7 @@ class Sample(sample.Sample):
 
 
 def _picture(sample: Sample) -> Steps:
-    """The estimates with their figure; drawn anew as soon as somebody judges."""
+    """The estimates with their figure, redrawn after each judgement."""
     task, measure = sample.task, sample.measure
     try:
         found, bounds = sample.estimated(), sample.bounds()
@@ -87,33 +87,34 @@ def _picture(sample: Sample) -> Steps:
         yield Note([str(error)])
         return None
     rows = titled(sample.ask, sampled.systems(bounds, found))
-    yield Text(sampled.verdict(rows, sampled.pairs(found), found, task), bold=True)
+    said = sampled.verdict(rows, sampled.pairs(found), found, task)
     title = f"{measure} of systems, estimated from a sample"
     figure = partial(sampled.estimates, rows, measure)
     drawn_from = sampled.provenance(task, found), measure
-    yield Figure("estimates", title, figure, sample=drawn_from, of=OF_SAMPLE)
+    yield Figure("estimates", title, figure, sample=drawn_from, of=OF_SAMPLE, finding=said)
     yield sampled.note(task, found, measure)
     if rows["estimate"].notna().any():
-        yield Expander("The numbers", [sampled.numbers(rows, measure), sampled.NUMBERS])
+        both = [sampled.numbers(rows, measure), sampled.NUMBERS]
+        yield folded(both, ("estimated-numbers",), "Estimates as a table")
     return found, bounds
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:
-    """What does not move while somebody judges: widths, and the same beside a machine."""
+    """The parts that judging does not move: widths, and a comparison with an LLM."""
     if found.estimates.enough:
         yield Row(partial(_half_width, sample.task, found))
     graded = sample.ask(select.graded, dataset=sample.task.dataset, added=False)
     if graded.empty:
         return
     names = [_NONE, *sorted(set(graded["system"]))]
-    name = yield Choice("machine", "Beside a machine", names, width=240)
+    name = yield Choice("machine", "Compare with an LLM", names, width=240)
     if name != _NONE:
         yield from _three_ways(sample, name, graded[graded["system"] == name], found, bounds)
 
 
 def _half_width(task: Task, found: Estimated) -> Steps:
-    label = "Judgements needed for a half-width of"
-    half = yield Number("half", label, example=".02", width=280)
+    label = "Judgements needed for a margin of error of"
+    half = yield Number("half", label, example=".02", width=320)
     if half is not None:
         yield sampled.wanted(found, task, half)
 
@@ -121,7 +122,7 @@ def _half_width(task: Task, found: Estimated) -> Steps:
 def _three_ways(
     sample: Sample, name: str, own: DataFrame, found: Estimated, bounds: DataFrame
 ) -> Iterator[Step]:
-    """The same beside the grades of a machine."""
+    """The estimates by assessors, by an LLM and by both."""
     frame, measure = sample.frame, sample.measure
     alone = estimated.by_machine(sample.task, frame, sample.judged(), measure, own)
     both = sample.estimated(own)
@@ -131,7 +132,7 @@ def _three_ways(
     pairs, enough = three_ways.by_machine_alone(alone, both.estimates), both.estimates.enough
     said = three_ways.said(pairs, name, titles, corrected=enough)
     n_graded = int((frame.rows(own) >= 0).sum())
-    yield Text(f"{said} It graded {n_graded:,} of the {frame.n:,} documents.")
+    yield Text(f"{said} It graded {n_graded:,} of {frame.n:,} documents.")
     yield three_ways.table(rows, measure)
     yield three_ways.NOTE
     yield from _errors(sample, own, found, titles)
@@ -140,7 +141,7 @@ def _three_ways(
 def _errors(
     sample: Sample, own: DataFrame, found: Estimated, titles: Mapping[str, str]
 ) -> Iterator[Step]:
-    """On which documents the machine errs."""
+    """The documents on which the LLM errs."""
     frame, dataset = sample.frame, sample.task.dataset
     grades = frame.grades(sample.judged()), frame.grades(own)
     asked = sorted(set(frame.pairs["doc_id"]))
@@ -149,7 +150,7 @@ def _errors(
     rows, kappas = three_ways.errors(frame, grades, found.weights, titles, words)
     if rows.empty:
         return
-    yield Text("Where it errs", bold=True)
-    title, of = f"Errors of a machine on {dataset}", ("dataset", "sample", "machine")
+    yield Text("Errors of the LLM", bold=True)
+    title, of = f"Errors of an LLM on {dataset}", ("dataset", "sample", "machine")
     yield Table("machine-errors", title, rows, three_ways.ERRORS, height="auto", of=of)
     yield three_ways.error_note(kappas)

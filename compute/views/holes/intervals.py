@@ -1,6 +1,5 @@
 """Holes: scores with what they can be, and the ranks where holes are."""
 
-import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,14 +27,14 @@ _NAMED = 3
 """Pairs of systems that are named where more changed their order."""
 
 Row = Mapping[Hashable, Any]
-RANGES = {"": "own list", "pool_": "pool", "collection_": "collection"}
+RANGES = {"": "top k", "pool_": "pool", "collection_": "corpus"}
 """What a score can be, by what stands before the columns of its ends."""
 ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
 """Width and shade."""
 _ESTIMATES = {
-    "expected": ("expected", "diamond-open", 9),
-    "condensed": ("holes left out", "line-ns-open", 13),
+    "expected": ("imputed", "diamond-open", 9),
+    "condensed": ("condensed list", "line-ns-open", 13),
 }
 
 
@@ -48,7 +47,7 @@ def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
             row["title"],
             row["value"],
             f"{looks.plain(row['value'])} ({looks.between(low, high)} by the {name});"
-            f" {percent(row['hole'])} holes",
+            f" {percent(row['hole'])} unjudged",
         )
         for row in rows.to_dict("records")
         for low, high in [(row[f"{column}low"], row[f"{column}high"])]
@@ -84,22 +83,7 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
     """From below the lowest end to above the highest, so that every bar is seen to end."""
     shown = [name for name, _ in ranges(rows)]
     low = min(float(rows[f"{name}low"].min()) for name in shown)
-    return spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
-
-
-_STEPS = (0.02, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""Between ticks; DCG has no upper end."""
-
-
-def spanning(low: float, high: float) -> dict[str, Any]:
-    """Ticks and range of an axis of scores that shows all from `low` to `high`."""
-    step = next((one for one in _STEPS if high - low <= 15.5 * one), _STEPS[-1])
-    first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
-    ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
-    digits = 2 if step < 0.1 else 1 if step < 1 else 0
-    said = [looks.plain(tick, digits) if tick else "0" for tick in ticks]
-    spare = (ticks[-1] - ticks[0]) / 60
-    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": said}
+    return axes.spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
 
 
 def ranges(rows: DataFrame) -> list[tuple[str, str]]:
@@ -129,20 +113,20 @@ def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
     line = {"width": 1, "color": look.background}
     marker = {"size": 11, "color": look.primary, "line": line}
     hover = [_said(row, measure) for row in rows.to_dict("records")]
-    name = "score (holes count as not relevant)"
+    name = "score (unjudged = not relevant)"
     return traces.marks(rows["value"].tolist(), None, marker, hover, name=name)
 
 
 def _said(row: Row, measure: str) -> str:
     lines = [
         f"<b>{looks.escape(row['title'])}</b>",
-        f"{measure} {looks.precise(row['value'])}; can be",
+        f"{measure} {looks.precise(row['value'])}; possible range",
         *(
             f"{name}: {looks.precise(row[f'{column}low'])} to {looks.precise(row[f'{column}high'])}"
             for column, name in RANGES.items()
             if f"{column}low" in row
         ),
-        f"{row['n_holes']:,} holes in {row['n_queries']:,} queries",
+        f"{row['n_holes']:,} unjudged in {row['n_queries']:,} queries",
     ]
     for column, (name, _, _) in _ESTIMATES.items():
         if column in row:
@@ -159,7 +143,7 @@ def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
         yield place | {"y": y, "xshift": 124} | said
     head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
     yield head | {"xshift": 58, "text": f"Hole@{cut}"}
-    yield head | {"xshift": 128, "text": "never<br>judged"}
+    yield head | {"xshift": 128, "text": "judged for<br>no query"}
 
 
 def percent(share: float) -> str:
@@ -242,20 +226,20 @@ def interval_table(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figures, a row per system."""
     cut = measure.partition("@")[2]
     ends = [(f"{c}{end}", f"{n.capitalize()}: {end}") for c, n in RANGES.items() for end in ENDS]
-    heads = [("value", measure), *ends, ("expected", "Expected"), ("condensed", "Holes left out")]
+    heads = [("value", measure), *ends, ("expected", "Imputed"), ("condensed", "Condensed list")]
     columns = [
         Column("System", "title"),
         *(Column(head, name, looks.plain) for name, head in heads),
         Column(f"Hole@{cut}", "hole", percent),
-        Column("Never judged", "hole_beir", percent),
-        Column("Holes", "n_holes"),
+        Column("Judged for no query", "hole_beir", percent),
+        Column("Unjudged", "n_holes"),
     ]
     there = [one for one in columns if one.field in rows]
-    return Table("bounds", f"{measure} and what it can be", rows, there, of=OF)
+    return Table("bounds", f"{measure} and its possible range", rows, there, of=OF)
 
 
 def verdict(rows: DataFrame, measure: str) -> str:
-    """How much is unjudged, and whose score is the least certain by it."""
+    """The unjudged share, and the score with the widest range."""
     cut = measure.partition("@")[2]
     least, most = rows["hole"].min(), rows["hole"].max()
     if not rows["n_holes"].any():
@@ -264,11 +248,11 @@ def verdict(rows: DataFrame, measure: str) -> str:
     if shares == ["0%"]:
         shares = ["Less than 1%"]
     widest = rows.iloc[int((rows["high"] - rows["low"]).to_numpy().argmax())]
-    ends = looks.between(widest["low"], widest["high"])
-    whose = f"{widest['title']}, the least certain," if len(rows) > 1 else widest["title"]
+    ends = f"{looks.plain(widest['low'])}–{looks.plain(widest['high'])}"
+    whose = "Most uncertain: " * (len(rows) > 1) + widest["title"]
     return (
-        f"{' to '.join(shares)} of the top {cut} is unjudged: {whose} scores"
-        f" {looks.plain(widest['value'])} and can be {ends}, as the holes in its own list turn out."
+        f"{'–'.join(shares).replace('%–', '–')} of the top {cut} is unjudged. {whose},"
+        f" {looks.plain(widest['value'])} (possible range {ends})."
     )
 
 
@@ -280,63 +264,40 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
-    reading = (
-        "a hole is a document that nobody judged for the query. Dot: the score"
-        " today, holes counted as not relevant. The lines are all that it can be when documents"
-        f" that nobody judged may have any grade, {grades}. Bar, own list: the holes in the"
-        f" system's own top {cut}. {_pool_said(rows, about)} Thinnest line, collection: every"
-        f" document of {_collection_said(about)}, retrieved or not."
+    return Note(
+        [
+            f"Over {int(rows['n_queries'].max()):,} judged queries. Dot: unjudged = not relevant."
+            f" Bar: range if unjudged documents of the top {cut} had any grade, {grades}.",
+            f"{_pool_said(rows, about)} Thinnest line: {_corpus_said(about)}",
+            _wider_said(measure),
+        ]
     )
-    facts = [
-        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today.",
-        "Each end of a line is a score that some grades give.",
-        _wider_said(measure),
-        f"Hole@{cut}: share of the filled ranks without a judgement for the query.",
-        f"Never judged: share of {cut}, however short the list, that nobody judged for any query;"
-        " BEIR's code counts these.",
-    ]
-    return Note(facts, how=reading)
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
-    """Whose documents the pool has, to which rank; `about`: systems, depths and n_hits."""
-    runs, most = list(about["systems"]), int(about["most_depth"])
-    depth = f"{most:,}"
-    if about["least_depth"] < most:
-        depth = f"{int(about['least_depth']):,} to {most:,}, as each is kept"
-    pool = f"of the {counted(len(runs), 'stored run')} ({several(runs, _RUNS)}) to rank {depth}"
+    """The pool of stored runs; `about`: systems, of which there are so many."""
+    runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
-        return f"Thinner line, pool: every document {pool}."
-    return (
-        f"Not drawn, pool: every document {pool}. It has {about['n_hits']:,} hits, too many to"
-        " tell apart here; python -m compute holes prints it."
-    )
+        return f"Thinner line: all documents of the pool of {runs}."
+    return f"The pool of {runs} has too many documents to draw: python -m compute holes prints it."
 
 
-def _collection_said(about: Row) -> str:
+def _corpus_said(about: Row) -> str:
     if pd.isna(about["n_documents"]):
-        return "the collection, whose size is not known here and taken as large as it may be"
-    return f"the collection of {int(about['n_documents']):,}"
+        return "the corpus, whose size is unknown."
+    return f"the corpus of {int(about['n_documents']):,}."
 
 
 def _wider_said(measure: str) -> str:
     """How the ranges differ, which is a matter of what a measure divides by."""
     gain, k = holes.formula(measure)
     if gain.enough(k) == 0:
-        return "The three ranges of this measure are the same: only its top ranks count."
-    raised = "how many relevant documents there are, towards 0"
-    if gain.enough(k):
-        raised = "what a best list would reach"
-    return (
-        "A relevant document outside the list adds nothing to its sum and raises what that is"
-        f" divided by, {raised}: so with pool and collection the lowest score is as low or"
-        " lower, and the highest the same. A relevant hole in the list raises it as well: the ends"
-        " are not simply “none is relevant” and “all are”."
-    )
+        return "The three ranges are the same: only the top ranks count."
+    return "Wider ranges only lower the lowest score: relevant documents elsewhere raise the ideal."
 
 
 def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Note:
-    """What this collection's judgements cannot tell, or how holes are guessed.
+    """Limits of these judgements, or how unjudged documents are imputed.
 
     `waiting`: recorded with the added ones, where they do not count now.
     """
@@ -345,38 +306,33 @@ def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Not
     there = waiting or recorded
     enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
     if waiting and enough:
-        return Note([*_SILENCE, "Both appear where official + added is chosen above."])
-    return Note([*_SILENCE, *_wanted(there)])
+        return Note([_SILENCE, "Both appear where official + added is chosen above."])
+    return Note([_SILENCE, *_wanted(there)])
 
 
 def _expected(recorded: Row) -> Iterator[str]:
     of = "judged" if recorded["n_not_relevant"] else "added and judged"
-    yield f"Expected: each hole counts what the {of} documents at its rank gain on average."
     yield (
-        "That is optimistic: what was judged was retrieved by the systems that chose what to judge."
+        f"Imputed: an unjudged document gains what {of} documents at its rank gain on average"
+        " (optimistic)."
     )
 
 
-_LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high as well."
-
-
+_LEFT_OUT = "Condensed list: unjudged documents removed (usually optimistic, too)."
 _SILENCE = (
-    "The official judgements name relevant documents alone.",
-    "So Hole@k is close to 1 minus precision, and a score with holes expected or left out means"
-    " nothing.",
+    "The official qrels contain only relevant documents, so Hole@k is close to 1 − precision, and"
+    " imputed or condensed scores mean nothing."
 )
 
 
 def _wanted(recorded: Row) -> Iterator[str]:
-    if there := recorded["n_added"]:
-        yield f"Added so far: {counted(there, 'judgement')}."
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
     yield f"Both appear after {wanted}, some of them “not relevant”."
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:
-    """Each system by the official judgements, and with the added ones: score, holes, rank.
+    """Each system by the official judgements, and with the added ones: score, Hole@k, rank.
 
     Both frames: system, title, value, hole. Sorted by the score after.
     """
@@ -410,16 +366,18 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
     if len(both) < 2:
         return ""
     if not turned.any():
-        same = "The order of the systems is the same before and after"
+        same = "The ranking is the same before and after"
         slight = above(old[first], old[second]) & above(new[second], new[first])
-        return f"{same}, but for leads below {looks.plain(SHOWN)}." if slight.any() else f"{same}."
+        return (
+            f"{same}, except for leads below {looks.plain(SHOWN)}." if slight.any() else f"{same}."
+        )
     over = zip(second[turned], first[turned], strict=True)
     named = [
-        f"{both['title'][one]} is now ahead of {both['title'][other]}"
+        f"{both['title'][one]} now leads {both['title'][other]}"
         f" by {looks.plain(new[one] - new[other])}"
         for one, other in over
     ]
-    return f"The order changed: {several(named, _NAMED, 'pair')}; no test says so."
+    return f"The ranking changed (not tested): {several(named, _NAMED, 'pair')}."
 
 
 def published_effect(effect: DataFrame) -> Table:

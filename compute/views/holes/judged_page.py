@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
-from compute.judgements.sets import MACHINE, OFFICIAL
+from compute.judgements.sets import MACHINE, OFFICIAL, PERSON
 from compute.views.holes import agreement, judgement_sets, select, select_sets
 from compute.views.holes.judgement_sets import Comparison
 from compute.views.holes.view import OF_SETS, View, titled
@@ -18,13 +18,14 @@ from compute.views.page import (
     Ask,
     Beside,
     Box,
+    Button,
     Choice,
     Column,
     Figure,
-    Heading,
+    Link,
+    Message,
     Note,
     Passage,
-    Prose,
     Row,
     Section,
     Step,
@@ -32,51 +33,66 @@ from compute.views.page import (
     Table,
     Text,
     Widget,
+    folded,
 )
+from compute.views.page.holders import OPEN
 from compute.views.query import select as query_select
 from compute.views.shared import catalogue, next_steps
 
 MOST = 200
 """Pairs of a query and a document that a table and a picker show."""
-_ANCHOR = "agreement"
-"""The place on the page."""
 
 
 def way(view: View) -> Iterator[Step]:
-    """At the top of the page, a way down to the disagreements that wait to be settled."""
+    """At the top of the page, a link to the disagreements that wait to be settled."""
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
-        said = f"{counted(n_open, 'disagreement')} between people to settle"
-        yield Prose(f"[{said}](#{_ANCHOR})")
+        said = f"{counted(n_open, 'disagreement')} between assessors to settle"
+        yield Button(said, Link(names={OPEN: "kappas"}))
 
 
 def sections(view: View) -> Iterator[Section]:
-    """How far people agree, and machines with people; two judgement sets side by side."""
+    """Agreement of assessors, and of LLMs with them; two judgement sets side by side."""
+    found = view.ask(select_sets.listed, **_asked(view))
+    kinds = found["set"].str.partition(":")[0].tolist()
     people, machines = (partial(one, view.ask, view.dataset) for one in (_people, _machines))
-    yield Section(people, ("kappas", "disagreements"), asks=("weights",))
-    yield Section(machines, ("machines", "confusions"))
-    sets = ("sets", "set_ranks", "set-boards", "set-pairs", "set-grades")
-    yield Section(partial(_sets, view), sets, asks=("set", "beside", "pair"))
+    if kinds.count(PERSON) > 1:
+        keys = ("kappas", "disagreements")
+        yield folded(people, keys, "Agreement between assessors", ("weights",))
+    if MACHINE in kinds:
+        keys = ("machines", "confusions")
+        yield folded(machines, keys, "Agreement of LLMs with assessors")
+    if len(found) > 1:
+        keys = ("sets", "set_ranks", "set-boards", "set-pairs", "set-grades")
+        head, asks = "Agreement between judgement sets", ("set", "beside", "pair")
+        yield folded(partial(_sets, view, found), keys, head, asks)
+
+
+def _asked(view: View) -> dict[str, Any]:
+    """Parameters of questions about judgement sets."""
+    choice = view.ask.counting
+    asked: dict[str, Any] = {"dataset": view.dataset, "added": False, "rule": choice.rule}
+    return asked | {"sources": list(choice.sources)}
 
 
 def _people(ask: Ask, dataset: str) -> Steps:
-    """How far people who judged the same pairs agree, and what they disagree on."""
+    """Agreement of assessors who judged the same pairs, and their disagreements."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
     if ask(select.kappas, weights="none", **asked).empty:
+        yield Message("No two assessors judged the same pair.")
         return
-    yield Heading("How far people agree", anchor=_ANCHOR)
     weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
     kappas = ask(select.kappas, weights=weights, **asked)
-    title, of = f"Agreement of people on {dataset}", ("dataset", "weights")
+    title, of = f"Agreement of assessors on {dataset}", ("dataset", "weights")
     yield Table("kappas", title, kappas, agreement.KAPPAS, height="auto", of=of)
     (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
     yield agreement.alpha_note(row, weights)
     pairs = ask(select.disagreements, **asked)
     if pairs.empty:
-        yield Note(["Nobody disagrees."])
+        yield Note(["All grades agree."])
         return
     n_open = int(pairs["settled"].isna().sum())
-    yield Text(f"Disagreements: {len(pairs):,}, not settled yet: {n_open:,}", bold=True)
+    yield Text(f"Disagreements: {len(pairs):,} ({n_open:,} to settle)", bold=True)
     pairs, title = pairs.head(MOST), f"Disagreements on {dataset}"
     told, columns = (
         pairs.assign(labels=pairs["labels"].map(agreement.given)),
@@ -89,18 +105,18 @@ def _people(ask: Ask, dataset: str) -> Steps:
 
 
 def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
-    """How far machines whose grades are stored agree with people."""
+    """Agreement of LLMs whose grades are stored with assessors."""
     found = ask(select.machines, dataset=dataset, added=False)
     if found.empty:
+        yield Message("No pair was graded both by an LLM and by an assessor.")
         return
-    yield Heading("How far machines agree with people", anchor="machines")
-    title, columns = f"Agreement of machines with people on {dataset}", agreement.MACHINE_COLUMNS
+    title, columns = f"Agreement of LLMs with assessors on {dataset}", agreement.MACHINE_COLUMNS
     yield Table("machines", title, found, columns, height="auto", of=("dataset",))
     yield agreement.MACHINES
     table = agreement.confusion_table(ask(select.confusions, dataset=dataset, added=False))
-    title = f"Grades of machines and of people on {dataset}"
+    title = f"Grades of LLMs and of assessors on {dataset}"
     yield Table("confusions", title, table, height="auto", of=("dataset",))
-    yield Note(["Pairs that both graded, by people's grade (rows) and the machine's (columns)."])
+    yield Note(["Pairs that both graded, by human grade (rows) and LLM grade (columns)."])
 
 
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
@@ -143,15 +159,9 @@ class _Two:
         return ask(select_sets.values, **(self.asked | of))
 
 
-def _sets(view: View) -> Steps:
-    """The sets that there are, and the boards, the pairs and the grades by two of them."""
-    choice = view.ask.counting
-    asked: dict[str, Any] = {"dataset": view.dataset, "added": False}
-    asked |= {"rule": choice.rule, "sources": list(choice.sources)}
-    found = view.ask(select_sets.listed, **asked)
-    if len(found) < 2:
-        return
-    yield Heading("Does the order depend on who judged?", anchor="sets")
+def _sets(view: View, found: DataFrame) -> Steps:
+    """The judgement sets, and the leaderboards, pairs and grades by two of them."""
+    asked = _asked(view)
     rows = found.assign(set=found["set"].map(judgement_sets.title))
     title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
     yield Table("sets", title, rows, columns, height="auto", of=("dataset",))
@@ -171,31 +181,30 @@ def _sets(view: View) -> Steps:
 
 
 def _picked(names: list[str]) -> Steps:
-    """Two of the sets, at first the official one and the last: a machine, where one graded."""
+    """Two of the sets; by default the official one and the last, an LLM where one graded."""
     titles = {name: judgement_sets.title(name) for name in names}
     look: dict[str, Any] = {"noun": "judgement set", "titles": titles, "width": 260, "known": names}
     one = yield Choice("set", "Judgement set", names, OFFICIAL, **look)
     others = [name for name in names if name != one]
-    other = yield Choice("beside", "Beside", others, others[-1], **look)
+    other = yield Choice("beside", "Compare with", others, others[-1], **look)
     return [one, other]
 
 
 def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
-    """The boards by both sets, and the pairs of systems that turn."""
+    """The leaderboards by both sets, and the pairs of systems that differ between them."""
     measure, names = two.view.measure, two.names
     rows = titled(two.view.ask, judgement_sets.ranked(found))
-    yield Text(judgement_sets.verdict(found, names))
+    said = judgement_sets.verdict(found, names)
     title = f"Ranks by {measure}, by {names[0]} and by {names[1]}"
     legend = "Blue: ranked higher at the right; orange: lower."
-    figure = Figure(
-        "set_ranks", title, partial(bump, rows, (names[0], names[1])), legend, of=OF_SETS
-    )
+    drawn = partial(bump, rows, (names[0], names[1]))
+    figure = Figure("set_ranks", title, drawn, legend, of=OF_SETS, finding=said)
     table = judgement_sets.board_table(rows, names, title)
     yield Beside([[figure], [table]], widths=(620, 620), gap="medium")
     yield judgement_sets.board_note(found)
     turned, titles = found.turned(), dict(zip(rows["system"], rows["title"], strict=True))
     if len(turned):
-        yield Text("Pairs of systems that turn", bold=True)
+        yield Text("System pairs with a different result", bold=True)
         yield judgement_sets.turned_table(turned, names, titles)
         yield judgement_sets.TURNED
 
@@ -203,7 +212,7 @@ def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
 def _grades(two: _Two, rows: DataFrame) -> Steps:
     """The grades of pairs of a query and a document, where both sets judged and differ."""
     ask, dataset, names = two.view.ask, two.view.dataset, two.names
-    yield Text("Grades that differ", bold=True)
+    yield Text("Assessor disagreement", bold=True)
     if rows.empty:
         return
     title = f"Pairs that {names[0]} and {names[1]} grade differently"

@@ -145,9 +145,11 @@ COLUMNS = (
 )
 """Of the table of the sets of a dataset."""
 LISTED = Note(
-    ["Each set alone, and official with what was added."],
-    how="a set judges what it judged. Queries without one of its judgements are not evaluated, and"
-    " documents that it did not judge count as not relevant.",
+    [
+        "Each set by itself, and official + added.",
+        "Queries without a judgement of the set are not evaluated; documents that it did not judge"
+        " count as not relevant.",
+    ]
 )
 """Below that table."""
 TURNED = Note(["Significant: randomisation test, 5% for all pairs together (maxT), by each set."])
@@ -155,18 +157,19 @@ TURNED = Note(["Significant: randomisation test, 5% for all pairs together (maxT
 
 
 def verdict(found: Comparison, names: Sequence[str]) -> str:
-    """What changes with who judges; `names`: what both sets are called."""
+    """The differences between two judgement sets; `names`: their titles."""
     of, told = found.agreement, found.counts()
     left, right = names
-    said = f"{told['order_flips']:,} of {counted(len(found.pairs), 'pair')} of systems change order"
+    pairs = counted(len(found.pairs), "pair")
+    said = f"The order of {told['order_flips']:,} of {pairs} of systems is reversed"
     if of is not None:
         said += (
             f"; Kendall's τ = {looks.plain(of.tau, 2)}, τ-AP with {left} as the reference"
             f" {looks.plain(of.tau_ap, 2)}, with {right} {looks.plain(of.tau_ap_back, 2)}"
         )
-    turned = f"; {told['turned']:,} by both, the other way round" * bool(told["turned"])
+    turned = f"; by both, but reversed: {told['turned']:,}" * bool(told["turned"])
     return (
-        f"{said}. Significant by {left} alone: {told['only_left']:,}, by {right} alone:"
+        f"{said}. Significant only by {left}: {told['only_left']:,}; only by {right}:"
         f" {told['only_right']:,}{turned}."
     )
 
@@ -189,27 +192,26 @@ def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
 
 
 def board_note(found: Comparison) -> Note:
-    """What both boards are of, and how to read the lines between them."""
+    """The ground of both leaderboards, and how to read the figure."""
     n = len(found.means)
     return Note(
         [
             f"{found.measure} of {n} systems over {found.n_queries:,} queries that both sets"
-            " evaluate."
-        ],
-        how="a line joins a system's ranks by both sets. τ is 1 for the same order, −1 for the"
-        " reverse, 0 is chance; in τ-AP the top counts more.",
+            " evaluate.",
+            "τ: 1 same order, −1 reversed, 0 no association; τ-AP is top-weighted.",
+        ]
     )
 
 
 def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Table:
-    """The pairs that turn, as a table; `rows`: as `Comparison.turned`."""
+    """The pairs with a different result, as a table; `rows`: as `Comparison.turned`."""
     told = rows.assign(system=rows["system"].map(titles), other=rows["other"].map(titles))
     told["turns"] = [_what(row, names) for row in rows.to_dict("records")]
-    columns = [Column("System", "system"), Column("Other", "other"), Column("What turns", "turns")]
+    columns = [Column("System", "system"), Column("Other", "other"), Column("Change", "turns")]
     for side, name in zip(("left", "right"), names, strict=True):
         columns.append(Column(f"Difference by {name}", side, looks.signed))
         columns.append(Column(f"p by {name}", f"{side}_p", _p))
-    title = f"Pairs of systems that turn, by {names[0]} and by {names[1]}"
+    title = f"System pairs with a different result by {names[0]} and by {names[1]}"
     return Table("set-pairs", title, told, columns, of=OF_SETS)
 
 
@@ -221,7 +223,7 @@ def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
     said = ["order"] * bool(row["flips"])
     sides = [bool(row[f"{side}_significant"]) for side in ("left", "right")]
     if sides[0] != sides[1]:
-        said.append(f"significant by {names[sides.index(True)]} alone")
+        said.append(f"significant only by {names[sides.index(True)]}")
     elif all(sides):
         said.append("significant by both")
     return ", ".join(said)

@@ -34,14 +34,14 @@ _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
 """Of a lead that holds, by the widest range in which it does."""
 
 
-_SAID = {OPEN: "could turn", EQUAL: "level"}
+_SAID = {OPEN: "could flip", EQUAL: "tied"}
 _SAID |= {column: f"holds: {name}" for column, name in RANGES.items()}
 _MEANT = {
-    OPEN: "holes could turn the order",
-    EQUAL: "level",
-    "": "none in their own lists could",
-    "pool_": "none in the pool could",
-    "collection_": "none in the collection could",
+    OPEN: "could flip",
+    EQUAL: "tied",
+    "": "the top k cannot flip it",
+    "pool_": "nor can the pool",
+    "collection_": "nor can the corpus",
 }
 
 
@@ -105,7 +105,7 @@ def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
         x, y = min(one, other), max(one, other)
         hover = (
             f"<b>{titles[x]}</b> over <b>{titles[y]}</b><br>{measure}"
-            f" {looks.precise(lead, with_sign=True)}; can be"
+            f" {looks.precise(lead, with_sign=True)}; possible range"
         )
         hover += "".join(_range_said(pair, column, name, sign) for column, name in ranges(pairs))
         yield {"x": x, "y": y, "lead": lead, "kind": _kind(pair), "hover": hover}
@@ -113,7 +113,7 @@ def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
 
 def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
     low, high = sorted((sign * pair[f"{column}low"], sign * pair[f"{column}high"]))
-    says = {OPEN: "could turn", EQUAL: "level"}.get(pair[f"{column}verdict"], "holds")
+    says = {OPEN: "could flip", EQUAL: "tied"}.get(pair[f"{column}verdict"], "holds")
     return (
         f"<br>{name}: {looks.precise(low, with_sign=True)} to"
         f" {looks.precise(high, with_sign=True)}, {says}"
@@ -177,48 +177,37 @@ def most_paired(measure: str, n_queries: int) -> int:
 
 
 def none_holds(pairs: DataFrame) -> str:
-    """What a matrix would say that is all grey, in a sentence; empty where an order holds."""
+    """The sentence for a matrix that is all grey; empty where an order holds."""
     if not pairs["verdict"].eq(OPEN).all():
         return ""
     n = len(pairs)
-    which = f"Any of the {n:,} orders of two systems" if n > 1 else "The order of the two systems"
-    return (
-        f"{which} could turn. Some grades of the holes in both own lists turn it or make it level."
-    )
+    which = f"All {n:,} pairwise orders" if n > 1 else "The order of the two systems"
+    return f"{which} could flip once the unjudged documents of their top k are judged."
 
 
 def turned(pairs: DataFrame) -> str:
-    """What the matrix of orders comes to in each range."""
+    """The number of orders that could flip in each range."""
     counts = [
-        f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} in the {_PLURAL.get(name, name)}"
+        f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} ({name})"
         for column, name in ranges(pairs)
     ]
-    return f"Orders that could turn, of {len(pairs):,}: {', '.join(counts)}."
+    return f"Pairs whose order could flip, of {len(pairs):,}: {', '.join(counts)}."
 
 
 def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> Note:
-    """How to read the matrix of orders, and which systems it has no room for."""
-    cut = measure.partition("@")[2]
+    """How to read the matrix of orders, and the systems it has no room for."""
     systems = {*pairs["first"], *pairs["second"]} if len(pairs) else set()
-    shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
-    wide = "" if holes.formula(measure)[0].exact_pairs else _WIDE
+    shown = "hover" if len(systems) > MOST_WITH_NUMBERS else "number"
     left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
-    reading = (
-        "every system named above a column has the better score than the one on"
-        f" the left, by {shown}. The ranges are those above, asked of the difference: the own lists"
-        f" are the top {cut} of both systems. Grey: some grades of the holes in both own lists put"
-        " the other ahead, or level. Light blue: none does, but documents of the pool that neither"
-        " has there could. Blue: nothing in the pool could, but something in the collection. Dark"
-        " blue: nothing in the collection could."
-        f"{wide} A document that both retrieved is judged once, for both, and"
-        " one that is relevant raises the best list for both: whether two bars above overlap says"
-        " little about their order."
+    return Note(
+        [
+            f"The system above a column leads the one on the left ({shown}: by how much).",
+            left_out * bool(n_left_out),
+            "" if holes.formula(measure)[0].exact_pairs else _WIDE,
+            "A document that both retrieved is judged once, for both: overlapping ranges of two"
+            " scores say little about their order.",
+        ]
     )
-    return Note([left_out] if n_left_out else [], how=reading)
 
 
-_PLURAL = {"own list": "own lists"}
-_WIDE = (
-    " The ranges of this measure's differences are not exact: they hold all that is possible, and"
-    " may be too wide, so a grey or lighter cell may be decided all the same."
-)
+_WIDE = "These ranges are upper bounds: an order shown as open may be decided."

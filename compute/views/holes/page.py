@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from pandas import DataFrame
 
@@ -26,10 +27,7 @@ from compute.views.page import (
     Beside,
     Button,
     Choice,
-    Expander,
     Figure,
-    Heading,
-    Legends,
     Link,
     Message,
     Note,
@@ -39,6 +37,7 @@ from compute.views.page import (
     Steps,
     Text,
     Widget,
+    folded,
     offers,
 )
 from compute.views.shared import catalogue
@@ -49,8 +48,8 @@ MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FI
 PRINTED = "trec-covid"
 """The dataset whose figures before and after added judgements are in print."""
 _OF_ALL = (
-    "Estimates from samples, agreement and judgement sets are of all queries, and not shown for a"
-    " kind of them."
+    "Estimates from samples, agreement and judgement sets cover all queries: they are not shown for"
+    " a query group."
 )
 
 
@@ -64,30 +63,44 @@ def page(ask: Ask) -> Steps:
     if not view.has_added and offers.is_unjudged(ask, view.dataset):
         yield from offers.unjudged(view.dataset)
         return
+    sampled = estimates_page.tasks_of(ask, view.dataset) if view.whole else {}
     if view.whole:
         yield Section(partial(judged_page.way, view))
-    added = ("before-after", "published-effect")
-    yield Section(partial(_added, view, first=True), added)
     yield Section(partial(_scores, view), ("intervals", "bounds"))
-    if view.whole:
-        yield estimates_page.section(ask, view.dataset)
-    yield Section(partial(_orders, view), ("orders",))
-    yield Section(partial(_ranks, view), ("ranks",), "Where the holes are")
-    yield Section(partial(_added, view, first=False), added)
+    task = Link("annotate", {"view": "new", "dataset": view.dataset})
+    yield Button("Create a judging task", task, icon="arrow_forward")
+    if sampled:
+        yield estimates_page.section(ask, sampled)
+    yield from _sections(view, sampled=bool(sampled))
+
+
+def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
+    """The sections below the scores; the first that has something to say is open."""
+    several = len(view.systems) > 1
+    if several:
+        head, shut = "Could the ranking change?", sampled or view.has_added
+        yield Section(partial(_orders, view), ("orders",), head, folded=shut)
+    head, shut = "Effect of added judgements", sampled or not view.has_added
+    keys = ("before-after", "published-effect")
+    yield Section(partial(_added, view), keys, head, folded=shut)
+    yield folded(partial(_ranks, view), ("ranks",), "Unjudged rate by rank")
     if view.whole:
         yield from judged_page.sections(view)
     else:
         yield Note([_OF_ALL])
-    if len(view.systems) > 1:
-        head = "Had a system not been judged"
-        yield Section(partial(_left_out, view), ("left_out", "left-out-table"), head)
-        yield Section(partial(_gains, view), ("pool-gains",))
+    if several:
+        keys = ("left_out", "left-out-table")
+        yield folded(partial(_left_out, view), keys, "Pool bias: leave one system out")
+    if view.has_added:
+        head = "Score change from added judgements"
+        yield folded(partial(_gains, view), ("pool-gains",), head)
 
 
 def _controls(ask: Ask, runs: DataFrame) -> Steps:
     name = yield offers.dataset_with_lists(ask, runs, 260)
     noun = "measure with an interval"
-    measure = yield Choice("measure", "Measure", measures(ask), noun=noun, width=140)
+    look: dict[str, Any] = {"noun": noun, "width": 140, "recalls": (names := measures(ask))}
+    measure = yield Choice("measure", "Measure", names, **look)
     known = list(runs.loc[runs["dataset"] == name, "system"])
     systems = yield from offers.systems(ask, known, f"run on {name}", [name])
     title = offers.dataset_titles(ask).get(name, name)
@@ -103,41 +116,37 @@ def measures(ask: Ask) -> list[str]:
 
 def _scores(view: View) -> Iterator[Step]:
     """Every score with its ranges."""
-    if view.has_added:
-        yield Heading("What the scores can be")
     rows, measure = view.rows, view.measure
     (recorded,) = view.ask(select.recorded, dataset=view.dataset).to_dict("records")
-    yield Text(intervals.verdict(rows, measure))
     figure = partial(intervals.score_intervals, rows, measure)
-    yield Figure("intervals", f"{measure} of systems and what it can be", figure, of=OF)
+    said = intervals.verdict(rows, measure)
+    yield Figure("intervals", f"{measure} and its possible range", figure, of=OF, finding=said)
     waiting = None
     if "condensed" not in rows and not recorded["n_added"]:
         waiting = view.recorded
     (about,) = view.ask(select_unjudged.ranges, dataset=view.dataset).to_dict("records")
     yield intervals.intervals_note(rows, measure, recorded, about)
     yield intervals.last_note(rows, recorded, waiting)
-    table = intervals.interval_table(rows, measure)
-    yield Expander("Every score with its three ranges, as a table", [table])
+    yield folded(partial(_bounds, view), ("bounds",), "Possible scores as a table")
+
+
+def _bounds(view: View) -> Iterator[Step]:
+    yield intervals.interval_table(view.rows, view.measure)
 
 
 def _orders(view: View) -> Iterator[Step]:
-    """Which orders of two systems unjudged documents could turn, in each range."""
+    """Which orders of two systems could flip, in each range."""
     rows, measure = view.rows, view.measure
     shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
-    if len(shown) < 2:
-        return
-    yield Heading("Could unjudged documents turn the order?")
     asked = view.asked | {"systems": shown["system"].tolist()}
     pairs = view.ask(select.pairs, most_hits=MOST_HITS, **asked)
     if said := order_flips.none_holds(pairs):
         yield Text(said)
         return
-    yield Text(order_flips.turned(pairs))
-    legend = partial(order_flips.legend, pairs)
-    yield Legends(legend)
-    title = f"Which orders of two systems by {measure} could turn"
-    figure = partial(order_flips.order_matrix, shown, pairs, measure)
-    yield Figure("orders", title, figure, legend, of=OF)
+    title = f"Pairs of systems whose order by {measure} could flip"
+    drawn = partial(order_flips.order_matrix, shown, pairs, measure)
+    said, legend = order_flips.turned(pairs), partial(order_flips.legend, pairs)
+    yield Figure("orders", title, drawn, legend, of=OF, finding=said)
     yield order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown))
 
 
@@ -145,71 +154,50 @@ def _ranks(view: View) -> Iterator[Step]:
     """Where in the lists the holes are."""
     k, systems = int(view.measure.partition("@")[2]), view.rows["system"].tolist()
     counts = view.ask(select.by_rank, dataset=view.dataset, systems=systems, k=k)
-    title = "Share of unjudged documents by system and rank"
-    legend = "The stronger the grey, the more is unjudged; in per cent."
     yield Figure(
         "ranks",
-        title,
+        "Unjudged rate by system and rank",
         partial(intervals.rank_heatmap, view.rows, counts),
-        legend,
+        "% of queries whose document at this rank is unjudged. Darker: more.",
         of=("dataset", "systems"),
     )
-    yield Note(
-        ["Per cent of the queries with a document at this rank: where nobody judged it."],
-        of_matrix="The stronger the grey, the less is known.",
-    )
 
 
-def _added(view: View, *, first: bool) -> Iterator[Step]:
-    """What added judgements did to scores, holes and ranks, here and in print; at the top of the
-    page where there are any, else further down."""
-    if view.has_added != first:
-        return
+def _added(view: View) -> Iterator[Step]:
+    """The effect of added judgements on scores, unjudged shares and ranks, here and in print."""
     here, in_print = partial(_before_and_after, view), partial(_published, view.ask)
     if view.dataset == PRINTED:
-        beside = [Section(in_print, heading="In print")]
-        yield Beside([here, beside], widths=(705, 550), gap="medium")
-    else:
-        yield from here()
-        yield Expander("What added judgements did in print: TREC-COVID", in_print)
+        yield Beside([here, in_print], widths=(705, 550), gap="medium")
+        return
+    yield from here()
+    yield Text("Published example: TREC-COVID", bold=True)
+    yield from in_print()
 
 
 def _before_and_after(view: View) -> Iterator[Step]:
-    yield Heading("Before and after added judgements")
     yield from _moved(view) if view.has_added else [Message(_nothing_added(view))]
     yield Widget("added", {"dataset": view.dataset})
-    task = Link("annotate", {"view": "new", "dataset": view.dataset})
-    yield Button("Create a blind judging task", task, icon="arrow_forward")
 
 
 def _moved(view: View) -> Iterator[Step]:
     before, after = view.bounds(added=False), view.bounds(added=True)
     if before["value"].isna().all():
-        yield Note(["Nothing is judged officially: there is no score before the added ones."])
+        yield Note(["There are no official judgements, so no score before the added ones."])
         return
     yield intervals.before_and_after(before, after, view.measure)
-    kind = "" if view.whole else " on queries of any kind"
-    yield Note(
-        [
-            intervals.order_note(before, after),
-            "Before: official judgements.",
-            f"After: with {view.recorded['n_added']:,} added ones{kind}, whatever the switch"
-            " above the page says.",
-            "Changes are taken before rounding.",
-        ]
-    )
+    of_all = "" if view.whole else " (of all queries)"
+    after_n = f"after: with {view.recorded['n_added']:,} added ones{of_all}."
+    order = intervals.order_note(before, after)
+    yield Note([order, f"Before: official judgements; {after_n}"])
 
 
 def _nothing_added(view: View) -> str:
     if there := view.n_stored:
         return (
-            f"Not counted: {counted(there, 'added judgement')}. Choose under What counts, at the"
-            " top of the page."
+            f"Not counted: {counted(there, 'added judgement')}. Choose them at the top of the page,"
+            " under How to combine judgements."
         )
-    return (
-        "Nobody added judgements of this dataset yet. This table shows what they change once there"
-        " are some."
-    )
+    return "No judgements added yet."
 
 
 def _published(ask: Ask) -> Iterator[Step]:
@@ -220,21 +208,18 @@ def _published(ask: Ask) -> Iterator[Step]:
 
 
 def _left_out(view: View) -> Iterator[Step]:
-    """What each system alone brought to the pool."""
+    """The change of each score without the system's own part of the pool."""
     rows, measure = titled(view.ask, view.ask(select.left_out, **view.asked)), view.measure
     figure = partial(pools.left_out, rows, measure)
-    yield Figure("left_out", f"{measure} of systems left out of the pool", figure, of=OF)
-    yield from pools.left_out_notes(rows, measure)
-    table = pools.left_out_table(rows, measure)
-    yield Expander("What each system brought to the pool, as a table", [table])
+    found, title = pools.verdict(rows), f"{measure} of systems left out of the pool"
+    yield Figure("left_out", title, figure, of=OF, finding=found)
+    yield pools.left_out_note(rows, measure)
+    yield Text("Pool contributions", bold=True)
+    yield pools.left_out_table(rows, measure)
 
 
 def _gains(view: View) -> Iterator[Step]:
-    """Who gains by added judgements."""
-    if not view.has_added:
-        return
+    """The change of each score by added judgements."""
     rows = titled(view.ask, view.ask(select.gains, added=True, **view.asked))
-    if rows["n_added"].any():
-        yield Heading("Who gains by added judgements")
-        yield pools.gains_table(rows, view.measure)
-        yield pools.GAINS
+    yield pools.gains_table(rows, view.measure)
+    yield pools.GAINS

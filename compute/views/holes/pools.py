@@ -93,8 +93,7 @@ def _said(row: Row, measure: str) -> str:
             f"<b>{looks.escape(row['title'])}</b>",
             f"{measure} {looks.precise(row['value'])}, rank {row['place']}",
             f"left out {looks.precise(row['value_without'])}, rank {row['place_without']}",
-            f"{row['n_relevant']:,} relevant in its lists, {row['n_relevant_alone']:,} of them"
-            " in no other system's",
+            f"{row['n_relevant']:,} relevant retrieved, {row['n_relevant_alone']:,} unique",
         )
     )
 
@@ -105,7 +104,7 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
     head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
     notes = [
         head | {"xshift": shift, "text": text}
-        for shift, text in ((62, "change"), (128, f"rank of {len(rows)}"), (216, "only here"))
+        for shift, text in ((62, "change"), (128, f"rank of {len(rows)}"), (216, "unique relevant"))
     ]
     for y, row in enumerate(rows.to_dict("records")):
         change = looks.signed(row["value_without"] - row["value"])
@@ -120,43 +119,36 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
     return notes
 
 
-SHARES = Note(
-    [
-        "Only here: relevant documents in its lists that no other system shown has there.",
-        "Beside them: their share of all that it found.",
-        "The official judgements were not necessarily chosen from these systems: this asks what"
-        " would be if they had been.",
-    ]
-)
-"""What the last column of the figure counts."""
 GAINS = Note(
-    how="added judgements of documents in a system's lists, how many of them say relevant, and how"
-    " many of those no other system shown has. A system can lose by what others are found to have"
-    " right."
+    [
+        "Added judgements of documents that a system retrieved; unique: by no other system.",
+        "A system can lose when documents of others are found relevant.",
+    ]
 )
 """How to read `gains_table`."""
 
 
-def left_out_notes(rows: DataFrame, measure: str) -> list[Note]:
-    """What makes up the pool, and how to read the figure."""
-    cut = measure.partition("@")[2]
+def verdict(rows: DataFrame) -> str:
+    """How many systems would change their rank."""
     lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
     moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
     if not moved:
-        result = "No system would change its rank."
-    else:
-        result = f"{moved} of {len(rows)} systems would change their rank."
-    pool = (
-        f"Of the judged runs only the {len(rows)} shown make up this pool: others may have"
-        " had what one alone has here, so its loss is the most that it could be."
+        return "No system would change its rank if it were left out of the pool."
+    return f"{moved} of {len(rows)} systems would change rank if each were left out of the pool."
+
+
+def left_out_note(rows: DataFrame, measure: str) -> Note:
+    """The pool, and how to read the figure."""
+    cut = measure.partition("@")[2]
+    return Note(
+        [
+            f"The pool here is the top {cut} of only the {len(rows)} shown systems: with few runs"
+            " this overstates the loss.",
+            "Ring: without judgements of documents that only this system retrieved.",
+            "Unique relevant: relevant documents retrieved only by this system, and their share.",
+            "The official judgements need not come from such a pool.",
+        ]
     )
-    reading = (
-        "a system that helped to choose what was judged is judged better than a new one would be."
-        f" Suppose the judges had read the top {cut} of the systems shown here, and this one had"
-        " not been among them: the documents that it alone has there would have no judgement. Dot:"
-        f" {measure} as judged; ring: without those judgements. {result}"
-    )
-    return [Note([pool]), Note(how=reading), SHARES]
 
 
 def left_out_table(rows: DataFrame, measure: str) -> Table:
@@ -170,23 +162,23 @@ def left_out_table(rows: DataFrame, measure: str) -> Table:
         Column("Rank", "place"),
         Column("Left out", "place_without"),
         Column("Judged", "n_judged"),
-        Column("Only here", "n_alone"),
+        Column("Unique", "n_alone"),
         Column("Relevant", "n_relevant"),
-        Column("Only here", "n_relevant_alone"),
+        Column("Unique relevant", "n_relevant_alone"),
     ]
     return Table("left-out-table", "Systems left out of the pool", rows, columns, of=OF)
 
 
 def gains_table(rows: DataFrame, measure: str) -> Table:
-    """Who gains by added judgements: a row per system, `rows` as `pools.gains` with titles."""
+    """Score change from added judgements: a row per system, `rows` as `pools.gains` with titles."""
     rows = rows.assign(gain=rows["value_added"] - rows["value"])
     columns = [
         Column("System", "title"),
         Column("Added in its lists", "n_added"),
         Column("Relevant", "n_added_relevant"),
-        Column("Only here", "n_added_alone"),
+        Column("Unique relevant", "n_added_alone"),
         Column(f"{measure} before", "value", looks.plain),
         Column("after", "value_added", looks.plain),
         Column("gain", format=looks.signed),
     ]
-    return Table("pool-gains", "What systems brought to the pool", rows, columns, of=OF)
+    return Table("pool-gains", "Pool contributions of systems", rows, columns, of=OF)

@@ -14,7 +14,7 @@ from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
-from compute.views.holes.intervals import ENDS, spanning
+from compute.views.holes.intervals import ENDS
 from compute.views.holes.view import OF_SAMPLE
 from compute.views.page import Column, Note, Table
 from compute.views.shared import axes, traces
@@ -119,7 +119,7 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
         (
             row["title"],
             row["estimate"] if row["enough"] else row["value"],
-            f"{_said_shortly(row)}; can be {looks.between(row['low'], row['high'])}",
+            f"{_said_shortly(row)}; possible {looks.between(row['low'], row['high'])}",
         )
         for row in rows.to_dict("records")
     ]
@@ -128,7 +128,7 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 
 def _said_shortly(row: Mapping[Hashable, Any]) -> str:
     if pd.isna(row["estimate"]):
-        return f"today {looks.plain(row['value'])}"
+        return f"current {looks.plain(row['value'])}"
     if not row["enough"]:
         return f"{looks.plain(row['estimate'])} (SE {looks.plain(row['error'])})"
     within = looks.between(row["estimate_low"], row["estimate_high"])
@@ -158,36 +158,36 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
     """Wide enough to see every bar and interval end."""
     low = rows[["low", "value", "estimate_low"]].min().min()
     high = rows[["high", "estimate_high"]].max().max()
-    return spanning(float(low), float(high))
+    return axes.spanning(float(low), float(high))
 
 
 def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
     said = [_said(row, measure) for row in rows.to_dict("records")]
     places, pale = range(len(rows)), {"width": 9, "color": looks.colour(0.28, look.sequential)}
-    yield traces.lines(rows["low"], rows["high"], places, pale, said, name="can be")
+    yield traces.lines(rows["low"], rows["high"], places, pale, said, name="possible range")
     if rows["enough"].all():
         low, high = rows["estimate_low"], rows["estimate_high"]
         line = {"width": 4, "color": look.primary}
-        yield traces.lines(low, high, places, line, said, name="95% interval")
+        yield traces.lines(low, high, places, line, said, name="95% CI")
     if rows["estimate"].notna().any():
         dot = {"size": 11, "color": look.primary, "line": {"width": 1, "color": look.background}}
         yield traces.marks(rows["estimate"].tolist(), None, dot, said, name="estimate")
     today = {"symbol": "line-ns-open", "size": 13, "color": look.outline, "line": {"width": 2}}
-    yield traces.marks(rows["value"].tolist(), None, today, said, name="today's score")
+    yield traces.marks(rows["value"].tolist(), None, today, said, name="current score")
 
 
 def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     lines = [
         f"<b>{looks.escape(row['title'])}</b>",
-        f"{measure} today {looks.precise(row['value'])}; can be {looks.precise(row['low'])} to"
-        f" {looks.precise(row['high'])}",
+        f"{measure} current {looks.precise(row['value'])}; possible"
+        f" {looks.precise(row['low'])} to {looks.precise(row['high'])}",
     ]
     if row["enough"]:
         low, high = (looks.precise(row[f"estimate_{end}"]) for end in ("low", "high"))
-        lines.append(f"estimate {looks.precise(row['estimate'])}, 95% interval {low} to {high}")
+        lines.append(f"estimate {looks.precise(row['estimate'])}, 95% CI {low} to {high}")
     elif pd.notna(row["estimate"]):
         estimate, error = looks.precise(row["estimate"]), looks.precise(row["error"])
-        lines.append(f"estimate {estimate}, standard error {error}; no interval yet")
+        lines.append(f"estimate {estimate}, standard error {error}; no interval")
     return "<br>".join(lines)
 
 
@@ -196,34 +196,31 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     with title; `told`: of `pairs`."""
     said = [_enough(rows, told, found, task)]
     if found.n_behind:
-        person = " or ".join(found.waits_for) or "anybody"
+        person = " or ".join(found.waits_for) or "an assessor"
         said.append(
-            f"The sample stops at document {found.place + 1:,}, which waits for {person}; behind it"
-            f" {counted(found.n_behind, 'judged document')} cannot count yet."
+            f"The sample stops at document {found.place + 1:,}, which waits for {person};"
+            f" {counted(found.n_behind, 'judged document')} after it cannot count yet."
         )
     if not found.n_waiting and not found.estimates.is_census:
-        said.append("All that was drawn is judged or skipped: the task's page draws more.")
+        said.append("All sampled documents are judged or skipped: draw more on the task's page.")
     if found.n_left_out:
         drawn = counted(found.n_left_out, "older draw")
-        said.append(f"The runs behind {drawn} have changed; what it found counts as known.")
+        said.append(f"The runs behind {drawn} have changed; their judgements count as known.")
     if found.missing:
-        said.append(f"Without ranked lists for these queries: {', '.join(found.missing)}.")
+        said.append(f"No ranked lists for these queries: {', '.join(found.missing)}.")
     return " ".join(said)
 
 
 def _not_enough(has: Estimates) -> str:
     if has.range_only:
         return (
-            "No interval of this measure: it divides by documents that the sample could not draw,"
-            " or in simulations its intervals held the true score too seldom, as those of nDCG with"
-            " more than two grades do. Until all is judged only what the scores can be is known; P"
-            " and DCG of the same sample have intervals."
+            "No interval for this measure: it depends on documents outside the sample, or its"
+            " intervals undercover in simulations. P and DCG of the same sample have intervals."
         )
     return (
-        f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
-        f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
-        f" {FEWEST:,}. Until then an estimate has its standard error (SE) only, which is too small"
-        " where the sample missed what is rare."
+        f"Not enough judgements yet: {has.n_relevant:,} relevant and {has.n_not_relevant:,}"
+        f" non-relevant; at least {has.n_needed:,} and {FEWEST:,} are needed for a confidence"
+        " interval. Until then only the standard error (SE) is shown."
     )
 
 
@@ -235,7 +232,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     if task.goal == SCORES:
         half = ((rows["estimate_high"] - rows["estimate_low"]) / 2).to_numpy()
         widest = rows["title"].iloc[int(half.argmax())]
-        apart = f"Enough? The widest interval is ±{looks.plain(float(half.max()))} ({widest})"
+        apart = f"The widest margin of error is ±{looks.plain(float(half.max()))} ({widest})"
     else:
         # Such a sample spares what two systems share, so it says little of each by itself.
         half = ((told["high"] - told["low"]) / 2).to_numpy()
@@ -244,19 +241,18 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
             titles.get(told[side].iloc[int(half.argmax())], "") for side in ("a", "b")
         )
         apart = (
-            f"Enough? The widest interval of a difference, 95% for all pairs together, is"
+            "The widest margin of error of a difference (95% for all pairs together) is"
             f" ±{looks.plain(float(half.max()))} ({two})"
         )
     if not len(told):
         return f"{apart}."
-    return (
-        f"{apart}; {told['separable'].sum():,} of {counted(len(told), 'pair')} can be told apart."
-    )
+    pairs = counted(len(told), "pair")
+    return f"{apart}; {told['separable'].sum():,} of {pairs} differ significantly."
 
 
 def numbers(rows: DataFrame, measure: str) -> Table:
     """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
-    heads = [(f"{measure} today", "value"), ("Estimate", "estimate"), ("SE", "error")]
+    heads = [(f"Current {measure}", "value"), ("Estimate", "estimate"), ("SE", "error")]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         heads += [(f"{head}: {end}", f"{name}_{end}") for end in ENDS]
     columns = [
@@ -271,66 +267,44 @@ def numbers(rows: DataFrame, measure: str) -> Table:
 
 NUMBERS = Note(
     [
-        "Two intervals of 95%: These queries is about the mean over the queries here, and comes"
-        " from judging only a sample; queries like these is about the mean over all queries of"
-        " their kind, and comes from how estimates differ between queries, which holds the"
-        " sample's part already.",
-        "The ranks are those that a system can have by the pairs of systems that can be told"
-        " apart, for these queries, 95% for all of them together.",
+        "These queries: 95% CI of the mean over these queries, from sampling judgements.",
+        "Queries like these: 95% CI that includes the variance between queries.",
+        "Ranks: those possible given the significant pairs, 95% for all together.",
     ]
 )
 """How to read them."""
-_RATIO = (
-    " The best order and the number of relevant documents, by which this measure divides, are those"
-    " of what was drawn from and of what else is judged: documents that no system here has in its"
-    " top {depth} and nobody judged are not among them."
-)
 
 
 def wanted(found: Estimated, task: Task, half_width: float) -> Note:
-    """How many judgements more a half-width takes."""
+    """The number of further judgements for a margin of error."""
     more = found.more(task, half_width)
-    of = "of a system's interval" if task.goal == SCORES else "of a difference's interval"
+    of = "of a score" if task.goal == SCORES else "of a difference"
     if not found.estimates.enough:
-        return Note(["While there is no interval, nothing is said of how it narrows."])
+        return Note(["Without an interval yet, the number of judgements cannot be predicted."])
     width = looks.plain(half_width)
     if more is None:
-        return Note(
-            [f"No number of judgements brings that: what was skipped alone is wider than {width}."]
-        )
+        return Note([f"Not reachable: skipped documents keep the margin of error above {width}."])
     if not more:
-        return Note([f"No half-width {of} is above {width} now."])
+        return Note([f"No margin of error {of} is above {width}."])
     return Note(
         [
-            f"For half-widths {of} of at most {width}: about {counted(more, 'judgement')} more.",
-            "In simulations the widest interval was then narrower than wanted by 6 to 22% on"
-            " average, since predictions improve.",
+            f"A margin of error {of} of at most {width}: about {counted(more, 'judgement')} more"
+            " (in simulations 6 to 22% too many).",
         ]
     )
 
 
 def note(task: Task, found: Estimated, measure: str) -> Note:
-    """How to read the figure, and what the sample is."""
-    ratio = kind(measure).is_ratio
+    """The sample, and how to read the figure."""
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
     drawn = [
-        f"seed {one.seed} by predictor {one.predictor}, from frame {one.frame}"
-        for one in found.batches
+        f"seed {one.seed}, predictor {one.predictor}, frame {one.frame}" for one in found.batches
     ]
-    reading = (
-        "the pale bar is what a score can be, with any grades for what nobody judged of the"
-        " system's own list. The dot is what it is estimated to be from the sample, with its 95%"
-        " interval over all samples that could have been drawn, for these queries. The mark is"
-        " today's score, which counts what nobody judged as not relevant. What all who answered so"
-        " far skipped widens the interval. The 95% is meant for a number of judgements chosen"
-        " beforehand, not for stopping when the figure looks good."
-        + (_RATIO.format(depth=task.depth) if ratio else "")
-    )
-    sample = (
-        f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
-    )
-    origin = (
-        f"Drawn for {goal} with {'; then with '.join(drawn)}, for the task {task.title}"
-        f" ({task.id})."
-    )
-    return Note([sample, origin], how=reading)
+    pool = f"The ideal list is of documents in a top {task.depth} or judged."
+    facts = [
+        f"{found.n_judged:,} of {found.n:,} sampled pairs judged (population {found.n_pairs:,}).",
+        "The 95% CI covers sampling, for these queries; stop at a number chosen beforehand.",
+        pool * kind(measure).is_ratio,
+        f"Sampled for {goal}, task {task.title} ({task.id}): {'; '.join(drawn)}.",
+    ]
+    return Note(facts)

@@ -113,11 +113,11 @@ def _off(off: float, low: float, high: float) -> str:
 ERRORS = (
     Column("Documents", "group"),
     Column("Pairs of both", "n_pairs"),
-    Column("Relevant: people", "relevant", "{:.0%}".format),
-    Column("Relevant: machine", "said_relevant", "{:.0%}".format),
+    Column("Relevant: human", "relevant", "{:.0%}".format),
+    Column("Relevant: LLM", "said_relevant", "{:.0%}".format),
     Column("Too high", "too_high", "{:.0%}".format),
     Column("Too low", "too_low", "{:.0%}".format),
-    Column("Grade off by (95%)", ("off", "off_low", "off_high"), _off),
+    Column("Grade off by (95% CI)", ("off", "off_low", "off_high"), _off),
 )
 """Of the table of `errors`."""
 
@@ -130,22 +130,22 @@ def error_note(kappas: Mapping[str, float]) -> Note:
         for name, key in (("Kappa", "kappa"), ("weighted kappa", "weighted"))
     ]
     return Note(
-        [f"{', '.join(told)}, 95% of resamples: for all pairs that the sample was drawn from."],
-        how="what was likelier to be drawn counts less, by one over its chance, so that all numbers"
-        " but the count of pairs are of all pairs, not of the sample. Off is the machine's grade"
-        " minus people's, on average, with Hájek's 95% interval; a group whose interval lies"
-        " elsewhere than another's is one that the machine favours or wrongs. Groups of fewer than"
-        f" {machine_errors.FEWEST} pairs are left out.",
+        [
+            f"{', '.join(told)} (95% CI, bootstrap).",
+            "Weighted by inverse inclusion probability: numbers are of the whole population.",
+            "Grade off by: LLM − human, mean with Hájek's 95% CI.",
+            f"Groups of fewer than {machine_errors.FEWEST} pairs are left out.",
+        ]
     )
 
 
 def table(rows: DataFrame, measure: str) -> Table:
     """`rows`: as `systems`, with title."""
-    heads = [(f"{measure}, machine alone", "machine")]
-    for name, head in zip(WAYS, ("People alone", "Corrected"), strict=True):
+    heads = [(f"{measure}, LLM only", "machine")]
+    for name, head in zip(WAYS, ("Human only", "Corrected"), strict=True):
         heads += [(head, name), *((f"{head}: {end}", f"{name}_{end}") for end in ENDS)]
     columns = [Column("System", "title"), *(Column(h, name, looks.plain) for h, name in heads)]
-    title = f"{measure} by people, machine and both"
+    title = f"{measure} by assessors, LLM and both"
     return Table("three-ways", title, rows, columns, of=(*OF_SAMPLE, "machine"))
 
 
@@ -154,25 +154,23 @@ def said(
 ) -> str:
     """Which pairs the machine alone would call significant; `corrected`: the sample is enough."""
     if alone.empty and corrected:
-        return f"No pair is significant by {machine} alone that is not once corrected, too."
+        return f"No pair is significant only by {machine}, without correction."
     if alone.empty:
-        return f"No pair would be significant by {machine} alone."
+        return f"No pair would be significant by {machine} by itself."
     pairs = (alone["a"].map(titles) + " over " + alone["b"].map(titles)).tolist()
     named = several(pairs, _NAMED)
-    told = f"{counted(len(pairs), 'pair')} would be significant by {machine} alone"
+    told = f"{counted(len(pairs), 'pair')} would be significant by {machine} by itself"
     if not corrected:
-        return f"{told}: {named}. The sample is too small yet to correct that."
-    return f"{told}, and {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}."
+        return f"{told}: {named}. The sample is too small yet to correct for that."
+    return f"{told}, but not once corrected: {named}."
 
 
 NOTE = Note(
-    ["No other number counts the machine's grades."],
-    how="people alone is the estimate above. The machine alone takes its grades for the truth,"
-    " what it did not grade for not relevant, and has no interval, since nothing in it says how"
-    " often it errs. Corrected predicts each grade from ranks and from what the machine said,"
-    " weighs the machine by how well it agreed with people's other judgements, once for all"
-    " systems, and corrects the prediction by people's sample: in simulations its intervals held as"
-    " often as those of people alone, and were narrower where the machine helped. Significant is 5%"
-    " for all pairs together, by a randomisation test over the queries.",
+    [
+        "Human only: the estimate above. LLM only: its grades taken as truth, without an interval.",
+        "Corrected: grades predicted from ranks and the LLM, corrected by the human sample.",
+        "Significant: randomisation test over queries, 5% for all pairs together.",
+        "No other number counts the LLM's grades.",
+    ]
 )
 """Below that table."""

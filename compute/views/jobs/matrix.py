@@ -76,19 +76,19 @@ def clicked(
 
 
 def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
-    """`; left out: 2 up to date, 1 cannot run here`: the chosen cells that are no targets."""
+    """`; skipped: 2 up to date, 1 cannot run here`: the chosen cells that are no targets."""
     wanted = set(targets)
     rows = zip(cells["system"], cells["dataset"], cells["state"], strict=True)
     counts = Counter(state for system, dataset, state in rows if (system, dataset) not in wanted)
     words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"; left out: {', '.join(words)}" if words else ""
+    return f"; skipped: {', '.join(words)}" if words else ""
 
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
     """The stored datasets that a matrix leaves out, for nothing can run on them."""
     out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
     named = ", ".join(sorted(titles.get(name, name) for name in out))
-    return f"Not shown, for their documents are not here: {named}." if named else ""
+    return f"Hidden (no documents stored): {named}." if named else ""
 
 
 def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
@@ -100,7 +100,7 @@ def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
     if states == {CANNOT}:
         return f"Cannot run here: {why}"
     if states <= {CANNOT, UP_TO_DATE}:
-        return "All of it is up to date: the switch recomputes it all the same."
+        return "All of it is up to date: switch on recomputing to rerun it."
     counts = Counter(cells["state"])
     return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
 
@@ -196,7 +196,7 @@ def _word(state: str, width: int) -> str:
 
 def shipped(cells: DataFrame) -> str:
     """What a shipped run is, where there is one."""
-    came = "Shipped: came with Beirscope, and can be computed here, too."
+    came = "Shipped: precomputed result; can be recomputed."
     return came if cells["state"].eq(SHIPPED).any() else ""
 
 
@@ -291,14 +291,14 @@ def now(
 def _for(task: Job, clock: float | None) -> str:
     if clock is None or task.started is None:
         return ""
-    return f", at work for {duration(max(clock - task.started, 0))}"
+    return f", running for {duration(max(clock - task.started, 0))}"
 
 
 def silence(seconds: float) -> str:
     """How long nothing was told of a job whose worker lives; nothing while that is usual."""
     if seconds < USUAL:
         return ""
-    return f"Its last sign of progress came {duration(seconds)} ago; it goes on."
+    return f"Last progress {duration(seconds)} ago; still running."
 
 
 def before(job: Job, found: Sequence[Job]) -> int:
@@ -328,7 +328,7 @@ def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
 
 def times(job: Job, clock: float) -> str:
     """When a job was asked for and how long it took at `clock`, seconds since 1970."""
-    ago = f"asked {duration(max(clock - job.created, 0))} ago"
+    ago = f"submitted {duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 
@@ -336,14 +336,14 @@ def took(job: Job) -> str:
     """How long a job took from its start to its end; nothing before that."""
     if job.started is None or job.ended is None:
         return ""
-    return f"took {duration(job.ended - job.started)}"
+    return f"ran {duration(job.ended - job.started)}"
 
 
 def expected(estimate: Estimate, runs: int) -> str:
     """`6 runs, about 40 s on one worker without 2 that were never timed here`."""
     words = f"{runs:,} run{'s' * (runs != 1)}"
     if runs == estimate.unknown:
-        return f"{words}; how long it takes is not known yet: nothing like it ran here"
+        return f"{words}; no time estimate yet"
     words += f", about {duration(max(estimate.seconds, 1))} on one worker"
     never = f"{estimate.unknown} that {'was' if estimate.unknown == 1 else 'were'} never timed here"
     return f"{words} without {never}" if estimate.unknown else words
@@ -358,7 +358,7 @@ def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
 
 
 def at_work(found: Sequence[Job]) -> str:
-    """`1 job at work: 7 of 20 done`; nothing where none is queued or running."""
+    """`1 job running: 7 of 20 done`; nothing where none is queued or running."""
     active = [job for job in found if job.active]
     if not active:
         return ""
@@ -368,7 +368,7 @@ def at_work(found: Sequence[Job]) -> str:
         ended.update(job.counts or {})
     words = [f"{ended[DONE]} of {total} done"]
     words += [f"{ended[FAILED]} failed"] * (ended[FAILED] > 0)
-    return f"{len(active)} job{'s' * (len(active) != 1)} at work: {', '.join(words)}"
+    return f"{len(active)} job{'s' * (len(active) != 1)} running: {', '.join(words)}"
 
 
 def telling(tasks: Sequence[Job]) -> str:

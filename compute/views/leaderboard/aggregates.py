@@ -6,7 +6,6 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.base.bounded_cache import remembered
-from compute.base.words import counted
 from compute.evaluate import aggregates
 from compute.evaluate.aggregates import MEAN
 from compute.evaluate.tolerance import ranks
@@ -23,21 +22,19 @@ ROW, MOST = 28, 24
 """Pixels of a system, and how many are drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
 HOW_TO_READ = (
-    "the rank of each system, among all, by each way. Mean and median go by the values, the"
-    " geometric mean by their logarithms, the share of the best by values divided by the best of"
-    " the dataset; the mean by task counts each task the same. Ranks and wins go by the mean rank:"
-    " Borda's count and Bradley and Terry's strengths (ties as Davidson) give the same order, since"
-    " each system has each dataset. Ranks, wins and shares of the best hang on which systems take"
-    " part. Draws say how far a rank hangs on which datasets there happen to be, and are no test."
+    "In brackets: the range of ranks in 95% of 1,000 bootstrap samples of datasets (not a test).",
+    "Relative to best: scores divided by the dataset's best.",
+    "Mean rank is Borda's count, which orders systems as Bradley–Terry strengths do.",
+    "Both, and wins, depend on which systems are included.",
 )
 _SIGNED = ("ranks and wins",)
 WAYS = {
     MEAN: "mean",
     "median": "median",
     "geometric mean": "geometric<br>mean",
-    "share of the best": "share of<br>the best",
-    "ranks and wins": "ranks<br>and wins",
-    aggregates.BY_TASK: "mean by<br>task",
+    "share of the best": "relative<br>to best",
+    "ranks and wins": "mean<br>rank",
+    aggregates.BY_TASK: "macro-mean<br>over tasks",
 }
 
 
@@ -69,7 +66,7 @@ def orders(board: Board) -> DataFrame:
 
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
-    """Whether it hangs on the way who is first."""
+    """Whether the first rank depends on the way of averaging."""
     by_way: dict[str, list[str]] = {}
     for row in rows[rows["rank"] == 1].to_dict("records"):
         by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
@@ -77,10 +74,13 @@ def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
     for way, names in by_way.items():
         ways.setdefault(", ".join(names), []).append(way)
     if len(ways) == 1:
-        many = counted(len(by_way), "way")
-        return f"First by all {many} of averaging: {next(iter(ways))}."
-    told = "; ".join(f"{names} by {', '.join(of)}" for names, of in ways.items())
-    return f"Who is first hangs on the way: {told}."
+        return f"{next(iter(ways))} ranks first under all {len(by_way)} averages."
+    told = "; ".join(f"{names} by {', '.join(map(_called, of))}" for names, of in ways.items())
+    return f"The first rank depends on the average: {told}."
+
+
+def _called(way: str) -> str:
+    return WAYS[way].replace("<br>", " ")
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
@@ -94,8 +94,8 @@ def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
     if len(free):
         names = ", ".join(titles.get(name, name) for name in free)
         told.append(
-            f"No data bound the Bradley-Terry strength of {names}: other systems beat or tie none"
-            " of these on any dataset."
+            f"The Bradley–Terry strength of {names} is unbounded: no other system beats or ties it"
+            " on any dataset."
         )
     return told
 

@@ -1,9 +1,9 @@
 """The Leaderboard beside another one: the same systems in another order; ours against print."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pandas import DataFrame
 
@@ -21,12 +21,13 @@ from compute.views.page import (
     Ask,
     Choice,
     Figure,
-    Heading,
+    Message,
     Note,
-    Section,
     Step,
     Steps,
     Table,
+    Text,
+    folded,
 )
 
 OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
@@ -34,8 +35,7 @@ HERE = "Computed here"
 ALL_QUERIES = "All queries"
 MOST_ROWS = 12
 _COLOURS = "Blue: ranked higher at the right; orange: lower."
-_HOW = "a line joins a system's rank on both boards, blue where it rises, orange where it falls."
-_ALL = "All are compared, those too that are not shown above."
+_ALL = "Systems that are not shown above are compared, too."
 
 
 class Other(NamedTuple):
@@ -50,16 +50,20 @@ class Other(NamedTuple):
 
 
 def section(view: View, ground: Ground | None) -> Steps:
-    """This board's order beside that of another, over all systems, picked or not."""
+    """This board's ranking beside that of another, over all systems, picked or not."""
     if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
         return
     others = _others(view, ground)
     if not others:
         return
-    yield Heading("Leaderboards compared")
+    inside, head = partial(_chosen, view, ground, others), "Rank agreement with another leaderboard"
+    yield folded(inside, ["bump"], head, ["beside"])
+
+
+def _chosen(view: View, ground: Ground, others: Mapping[str, Other]) -> Steps:
     noun = "leaderboard to compare with"
-    beside = yield Choice("beside", "Beside", list(others), noun=noun, width=300)
-    yield Section(partial(_compared, view, ground, others[beside], beside), holds=["bump"])
+    beside = yield Choice("beside", "Compare with", list(others), noun=noun, width=300)
+    yield from _compared(view, ground, others[beside], beside)
 
 
 def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator[Step]:
@@ -75,7 +79,9 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     )
     found = rank_correlation.agreement(left, right)
     if found is None:
-        yield Note(["Fewer than three systems have sound figures on the same datasets of both."])
+        yield Note(
+            ["Fewer than three systems have scores on the same datasets of both leaderboards."]
+        )
         return
     shared = _where(view, ground, int(rows["n_datasets"].iloc[0]))
     facts = [*_agreement(found, shared, beside), _ALL * (len(view.picked) < len(board.systems))]
@@ -87,34 +93,32 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     judged = "official + added" if view.ask.choice else "computed"
     names = of.measure if of.kind == PUBLISHED else f"{of.measure}, {judged}", beside
     drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
-    yield Figure(
-        "bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, of=("over", "beside", *OF)
-    )
-    moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
-    yield Note([*facts, moved], how=_HOW)
+    look: dict[str, Any] = {"of": ("over", "beside", *OF), "finding": facts[0]}
+    yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, **look)
+    moved = f"The {MOST_NAMED} that move furthest are named." * (len(rows) > MOST_NAMED)
+    yield Note([*facts[1:], moved])
 
 
 def _moving(number: int) -> str:
     if not number:
-        return "All systems have the same rank on both boards."
-    return f"{counted(number, 'system')} {'has' if number == 1 else 'have'} another rank there."
+        return "All systems have the same rank on both leaderboards."
+    return f"{counted(number, 'system')} {'has' if number == 1 else 'have'} a different rank there."
 
 
 def _where(view: View, ground: Ground, n_datasets: int) -> str:
-    """What the compared figures are of: the dataset by its name where the order is of one."""
+    """The datasets of the compared scores: a single one by its name."""
     if len(ground.datasets) > 1:
-        return f"averages over {counted(n_datasets, 'dataset')} that both boards have"
+        return f"means over the {counted(n_datasets, 'shared dataset')}"
     datasets = view.board.datasets
     return f"on {datasets.set_index('dataset')['title'][ground.datasets[0]]}"
 
 
 def _agreement(found: rank_correlation.Agreement, where: str, beside: str) -> list[str]:
     return [
-        f"{found.n} systems, {where}.",
-        f"Kendall's τ = {_plain(found.tau)}.",
-        f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with this board as the"
-        f" reference, {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",
-        "τ is 1 for the same order, −1 for the reverse; 0 is chance.",
+        f"Kendall's τ = {_plain(found.tau)} over {found.n} systems, {where}.",
+        "1: same order; −1: reversed; 0: no association.",
+        f"τ-AP (top-weighted): {_plain(found.tau_ap)} with this leaderboard as the reference,"
+        f" {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",
     ]
 
 
@@ -134,7 +138,7 @@ def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
 
 
 def _others(view: View, ground: Ground) -> dict[str, Other]:
-    """What the board can stand beside, by the words in the control."""
+    """Leaderboards to compare with, by the words in the control."""
     ask, of, found = view.ask, view.of, {}
     tables, stored = ask(select.published_tables), list(ask(select.measures)["measure"])
     if of.kind == COMPUTED:
@@ -169,33 +173,32 @@ def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
 
 
 def against_print(view: View) -> Iterator[Step]:
-    """Every score here that a paper prints, too.
-
-    In print all queries count: nothing where the page is of one query group.
-    """
+    """Every score here that a paper prints, too."""
     ask, of = view.ask, view.of
-    if ask.kind:
-        return
     printed = ask(select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
         printed = printed[printed["source"] == of.source]
     found = reproduction.table(view.ours, printed, published.reasons())
     if found.empty:
+        yield Message("No score computed here was published.")
         return
-    yield Heading("Computed against published")
+    yield Text(f"{of.measure}: {reproduction.verdict_counts(found)}.")
     # A cell cuts what has no room, a wide table scrolls.
     width = 24 + 7 * int(found["reason"].str.len().max())
     yield Table(
         "ours-published",
-        f"Computed against published: {of.measure}",
+        f"Computed and published {of.measure}",
         reproduction.titled(found, view.named),
         reproduction.columns(found, width),
         height=38 + 35 * min(len(found), MOST_ROWS),
         of=OF,
+        source="stored runs and the named tables",
     )
-    returned = ", here over the returned queries only." if of.filter.returned else "."
-    facts = [
-        f"{of.measure}: {reproduction.verdict_counts(found)}.",
-        "Computed with added judgements, which no paper had." * bool(ask.choice),
-    ]
-    yield Note(facts, how=f"{reproduction.HOW_TO_READ}{returned}")
+    yield Note(
+        [
+            "Blue: rounds to the published value. Orange: differs; see the likely reason.",
+            "Difference: computed − published.",
+            "Computed over returned queries only." * of.filter.returned,
+            "Computed with added judgements, which no paper had." * bool(ask.choice),
+        ]
+    )

@@ -14,14 +14,13 @@ from compute.views.leaderboard.cells import PUBLISHED
 from compute.views.leaderboard.controls import OF, View
 from compute.views.page import (
     Column,
-    Expander,
     Figure,
     Legends,
     Message,
     Note,
-    Section,
     Step,
     Table,
+    folded,
 )
 from compute.views.shared import theme as looks
 
@@ -32,7 +31,7 @@ _WHY = (
 
 
 def sections(view: View) -> Iterator[Step]:
-    """Shut expanders under the board."""
+    """Folded sections under the board."""
     parts = {
         "averages-printed": ("Averages as printed", partial(_averages, view)),
         "in-domain": ("In-domain against zero-shot", partial(_in_domain, view)),
@@ -45,7 +44,7 @@ def sections(view: View) -> Iterator[Step]:
     if view.of.kind != PUBLISHED or view.of.source not in set(own["source"]):
         del parts["averages-printed"]
     for key, (label, inside) in parts.items():
-        yield Section([Expander(label, inside, key=key)], holds=[key])
+        yield folded(inside, [key], label)
 
 
 def _averages(view: View) -> Iterator[Step]:

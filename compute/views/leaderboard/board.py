@@ -19,6 +19,7 @@ from compute.base.words import counted, several
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
+from compute.views.shared.theme import plain
 
 # Nearly every neural system was trained on it: a best would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
@@ -226,16 +227,31 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
     sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(n, 'system')}"
     sentences = [f"{origin}: {board.measure}, {sizes}.", *_average_notes(board, named)]
     if board.cells["in_domain"].any():
-        sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
+        sentences.append(
+            "Italic: in-domain (trained on this dataset); excluded from averages and ranking."
+        )
     if board.cells["suspect"].any():
-        sentences.append("?: contradicts its neighbours in print; shown, never used.")
+        sentences.append("?: contradicts other figures in print; not ranked or averaged.")
     if len(board.cells) < len(board.datasets) * len(board.systems):
-        sentences.append("–: no figure; nothing is filled in.")
+        sentences.append("–: no score.")
     return sentences
 
 
+def finding(board: Board) -> str:
+    """The system with the best average, and on how many datasets it is the best."""
+    titles, best = short_titles(board.systems), board.cells[board.cells["best"]]
+    first = board.systems[board.systems["best"]]
+    wins = best["system"].value_counts()
+    if len(first) != 1 or len(board.datasets) == 1:
+        return ""
+    name, average = first["system"].iloc[0], first["average"].iloc[0]
+    n, of = int(wins.get(name, 0)), best["dataset"].nunique()
+    average = f"has the best average ({plain(average)})"
+    return f"{titles[name]} {average} and is best on {n} of {of} datasets."
+
+
 def hidden(board: Board, shown: Collection[str]) -> str:
-    """What stands above the figure where systems are hidden: a row of it may then have no best."""
+    """The sentence about hidden systems: a row may then have no best."""
     n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
     if left == n:
         return ""
@@ -244,7 +260,7 @@ def hidden(board: Board, shown: Collection[str]) -> str:
 
 def _average_notes(board: Board, systems: DataFrame) -> list[str]:
     if not board.averaged:
-        return ["No average: too few systems have the same datasets."]
+        return ["No average: too few systems share datasets."]
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     partly = [titles[name] for name in board.counted if name not in board.averaged]
     without = f", without {several(partly, MOST_NAMED, 'dataset')}" if partly else ""
@@ -269,6 +285,6 @@ def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
         for system, n in zip(fewer["system"], fewer["n_averaged"], strict=True)
     ]
     return (
-        "Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
-        f" {several(said, MOST_NAMED, 'system')}."
+        "Averages in italics cover fewer datasets (a run is missing or in-domain) and are not"
+        f" ranked: {several(said, MOST_NAMED, 'system')}."
     )

@@ -56,7 +56,7 @@ def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "")
     `kind`: over those of one kind."""
     if numbers == PUBLISHED:
         return source
-    over = "the returned queries only, as BEIR's code" if returned else "all judged queries"
+    over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
     over += f" with {kind}" if kind else ""
     return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
 

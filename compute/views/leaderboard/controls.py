@@ -11,13 +11,11 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS, PUBLISHED
-from compute.views.leaderboard.heatmap import COLOURS, MOST_WITH_NUMBERS
-from compute.views.leaderboard.order_confidence import ALL
+from compute.views.leaderboard.heatmap import COLOURS, MOST_WITH_NUMBERS, TITLES
 from compute.views.page import (
     Above,
     Ask,
     Asked,
-    Button,
     Choice,
     Group,
     Into,
@@ -31,7 +29,6 @@ from compute.views.page import (
     Step,
     Steps,
     Switch,
-    Text,
     offers,
 )
 from compute.views.shared import catalogue
@@ -42,9 +39,8 @@ FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared",
 """Keys of the popover's controls."""
 OF = ("task", "domain", "group", "family", "returned", "shared", "systems", "measure")
 """Controls whose values all its figures and tables are of."""
-OWN = "own"
-"""The group of datasets that were imported."""
-_OF_ALL = "In print all queries count: kinds of them are told apart under Numbers: Computed."
+_FILTERS = {"group": "Dataset group"}
+_OF_ALL = "Published scores are over all queries: query groups need Scores: Computed."
 
 
 class Filter(NamedTuple):
@@ -147,18 +143,18 @@ def controls(ask: Ask) -> Steps:
     if shown.empty:
         yield from _nothing(bare, in_common(0, printed) if gaps else "")
         return None
-    yield Note([f"Without judgements yet: {', '.join(bare)}." * bool(bare)])
+    yield Note([f"Without judgements: {', '.join(bare)}." * bool(bare)])
     baseline = yield from _baseline(ask, of, [*dict.fromkeys(shown["system"])])
     shown = yield from _filtered(shown, systems, chosen, baseline)
     board = leaderboard.board(shown, datasets, systems, of.measure)
     names, on = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
     offered = on if of.kind == COMPUTED else ()
-    noun = "system of these numbers"
+    noun = "system of these scores"
     picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, offered))
     usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
     view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120))
-    off = gaps or view != HEATMAP
-    colour = yield Into(of.places[1], Choice("colour", "Colour", COLOURS, disabled=off))
+    look: dict[str, Any] = {"titles": TITLES, "disabled": gaps or view != HEATMAP}
+    colour = yield Into(of.places[1], Choice("colour", "Colour by", COLOURS, **look))
     ours = cells.of_datasets(ours, datasets, chosen.wanted)
     return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)
 
@@ -174,19 +170,17 @@ def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
 
 def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
     sources = published.sources(tables)
-    known = {"numbers": (NUMBERS, "kind of numbers"), "table": (sources, "printed table")}
+    known = {"numbers": (NUMBERS, "kind of scores"), "table": (sources, "printed table")}
     known |= {"colour": (COLOURS, "colour"), "view": (VIEWS, "view")}
     yield Above([Offered(key, options=names, noun=noun) for key, (names, noun) in known.items()])
     place_of_view = yield Slot(width=120)
-    own = has_own(ask)
-    usual = COMPUTED if own or (yield Asked(offers.KIND, many=True)) else PUBLISHED
-    kind = yield Choice("numbers", "Numbers", NUMBERS, usual, width=130)
-    if kind == COMPUTED and own:
-        yield Above([Note([f"The papers' tables are under Numbers: Published{_without(ask)}."])])
+    usual = COMPUTED if (yield Asked(offers.KIND, many=True)) else PUBLISHED
+    called = {"titles": {DIFFERENCE: "Computed − published"}}
+    kind = yield Choice("numbers", "Scores", NUMBERS, usual, width=190, **called)
     look: dict[str, Any] = {"titles": cells.table_titles(tables), "disabled": kind == COMPUTED}
-    source = yield Choice("table", "Table", sources, width=270, **look)
+    source = yield Choice("table", "Source table", sources, width=270, **look)
     offered = cells.measures(kind, ask(select.measures), tables, source) or ask.measures()
-    noun = "measure of these numbers"
+    noun = "measure of these scores"
     measure = yield Choice("measure", "Measure", offered, "nDCG@10", noun=noun, width=150)
     place_of_colour, place_of_baseline = (yield Slot(width=190)), (yield Slot(width=190))
     chosen = yield from _filter(ask, datasets, kind)
@@ -195,10 +189,7 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
 
 
 def has_own(ask: Ask) -> bool:
-    """Whether a run with scores was imported, or is on a dataset that was.
-
-    The demo's runs, and runs without judgements, leave the papers' tables in the first place.
-    """
+    """Whether a run with scores was imported, or is on a dataset that was."""
     return any(
         part.kind == "scores"
         and part.rows > 0
@@ -207,70 +198,28 @@ def has_own(ask: Ask) -> bool:
     )
 
 
-def _without(ask: Ask) -> str:
-    """Of which of the papers' families no run is stored."""
-    families = ask(select.families)
-    missing = [
-        name
-        for name, printed, run in families[["family", "n_printed", "n_run"]].itertuples(index=False)
-        if printed and not run and name in FAMILIES
-    ]
-    if not missing or len(missing) == families["n_printed"].gt(0).sum():
-        return ""
-    return f"; no run here is of their families {', '.join(missing)}: see Jobs"
-
-
 def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
     """The popover of filters, which says how many are set."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
-    asked = {}
-    for key in (*FILTERS, "over", "dataset"):
-        asked[key] = yield Asked(key, many=True)
-    own = [name for name in _usual_groups(ask, numbers, asked) if name in choices["group"]]
+    given = []
+    for key in FILTERS:
+        given += [key] * ((yield Asked(key, many=True)) not in ([], [""]))
     families = Offered("family", options=FAMILIES, noun="family of systems")
     columns = choices.items()
     yield Above([*(Offered(name, options=names, noun=name) for name, names in columns), families])
-    given = {key for key in FILTERS if asked[key] not in ([], [""])}
-    given |= {"group"} if own and not asked["group"] else set()
-    if given == {"group"} and asked["group"] in ([], [OWN]):
-        show_all = Button("Show all datasets", Link(names={"group": [""]}))
-        words = Text("Own datasets alone are shown.", width="content")
-        yield Above([Row([words, show_all], aligned="center")])
     label = f"Filter ({len(given)})" if given else "Filter"
-    # In print there is no usual group that an import could change.
-    usual = {"group": own} if numbers == COMPUTED else {}
-    return (yield Group(label, partial(_filters, ask, choices, usual, numbers)))
+    return (yield Group(label, partial(_filters, ask, choices, numbers)))
 
 
-def _filters(
-    ask: Ask,
-    choices: Mapping[str, Sequence[str]],
-    usual: Mapping[str, Sequence[str]],
-    numbers: str,
-) -> Steps:
+def _filters(ask: Ask, choices: Mapping[str, Sequence[str]], numbers: str) -> Steps:
     place, wanted = (yield Slot()), {}
     ask = yield from offers.query_group_of_all(ask, "" if numbers == COMPUTED else _OF_ALL)
     for column, values in choices.items():
-        wanted[column] = yield Many(column, column.capitalize(), values, usual.get(column))
-    families = yield Many("family", "Family", list(FAMILIES))
-    returned = yield Switch("returned", "Returned queries only, as BEIR's code")
-    shared = yield Switch("shared", "Only datasets that all systems have")
+        wanted[column] = yield Many(column, _FILTERS.get(column, column.capitalize()), values)
+    families = yield Many("family", "System type", list(FAMILIES))
+    returned = yield Switch("returned", "Average over returned queries only (as BEIR's code)")
+    shared = yield Switch("shared", "Only datasets covered by all systems")
     return Filter(ask, wanted, families, returned, shared, place)
-
-
-def _usual_groups(ask: Ask, numbers: str, asked: Mapping[str, list[str]]) -> list[str]:
-    """The groups of datasets that a board shows unless told: own ones alone where all imports are
-    on them. Their columns would stand behind those of all that ships, and hardly any system has a
-    run on both. An address that names another dataset, or a task, a domain or a query group,
-    which own ones may lack, shows all."""
-    parts = [part for part in ask.parts() if part.kind == "scores"]
-    own = {part.dataset for part in parts} - DATASETS.keys()
-    imported = {part.dataset for part in parts if part.provenance.get("imported")}
-    last = {key: "".join(names[-1:]) for key, names in asked.items()}
-    named = {last["over"], last["dataset"]} - {"", ALL}
-    alone = bool(imported) and imported | named <= own
-    others = last["task"] or last["domain"] or last[offers.KIND]
-    return [OWN] * (numbers == COMPUTED and alone and not others)
 
 
 def computed(
@@ -296,7 +245,7 @@ def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: st
         return left
     whole = cells.of_all(left)
     if whole.empty:
-        yield Message("No dataset has a figure of every system shown: all are shown.")
+        yield Message("No dataset has a score of every shown system: all datasets are shown.")
     return left if whole.empty else whole
 
 

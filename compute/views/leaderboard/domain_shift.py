@@ -22,15 +22,12 @@ TABLE = "BEIR v1, Table 2"
 SYSTEMS = ("sbert-cosine", "ance")
 """The systems of Table 4."""
 HOW_TO_READ = (
-    "a mark further right is a collection whose words are more like the"
-    " source's; a mark above the line, one where the system beats the baseline. ρ near 1: the"
-    " more alike, the more it gains. Intervals: Fisher's z with the variance of Bonett and Wright"
-    " (2000). They take collections as independent, which FEVER and Climate-FEVER, with the same"
-    " documents, are not."
+    "Further right: more similar words. Above the line: better than the baseline.",
+    "CI: Fisher's z with the variance of Bonett and Wright (2000), corpora taken as independent.",
 )
 CHOSEN_AFTER = (
-    "The paper leaves out BioASQ, Signal-1M and Touche-2020; these three were chosen after seeing"
-    " the results, so the correlation without them flatters."
+    "The paper excludes BioASQ, Signal-1M and Touche-2020, chosen after seeing the results: that"
+    " inflates the correlation."
 )
 
 

@@ -7,6 +7,7 @@ Uneven gaps between the blocks of tasks would stretch one heatmap: every row is 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -20,13 +21,18 @@ from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import DIFFERENCE, run_of
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.labels import width
 from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import (
+    FAMILIES,
+    Entry,
     Palette,
     colorscale,
     colour,
     escape,
+    families,
     ink,
+    mark,
     palette,
     plain,
     precise,
@@ -38,11 +44,14 @@ AGAINST = "Against the baseline"
 VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
 _NOTES = {
-    BELOW_BEST: "Colour: how far below the best of its row, down to half of it; bold is the best.",
-    AGAINST: "Colour: minus the baseline on the same dataset, strongest from .2 on.",
-    VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
-    DIFFERENCE: "Colour: the difference, strongest from .2 on.",
+    BELOW_BEST: "Colour: score relative to the row's best. Bold: best.",
+    AGAINST: "Colour: difference to the baseline on the same dataset.",
+    VALUE: "Colour: score. Bold: best of the row.",
+    DIFFERENCE: "Colour: computed − published.",
 }
+_ENDS = {BELOW_BEST: ("½ or less", "¾", "best"), VALUE: ("0", ".5", "1")}
+"""Of the colour bar, where colours are no differences."""
+TITLES = {BELOW_BEST: "Relative to best", AGAINST: "vs. baseline", VALUE: "Score"}
 MARKS = {1: "▲", -1: "▼"}
 """Behind a value that is significantly above, or below, the baseline's."""
 _MOST_NAMED = 4
@@ -155,7 +164,8 @@ def heatmap(
     cells = list(_cells(view))
     numbered = len(view.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
     stops = look.diverging if view.signed else look.sequential
-    scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
+    ends = _ENDS.get(view.colour, (f"≤ {signed(-CLIP, 1)}", "0", f"≥ {signed(CLIP, 1)}"))
+    scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "colorbar": _bar(ends)}
     return go.Figure(
         data=[*_fills(cells), *(_texts(cells, stops, look) if numbered else ()), _overlay(cells)],
         layout={
@@ -165,34 +175,49 @@ def heatmap(
                 for cell in cells
                 if chosen and run_of(cell.dataset, cell.system) == run_of(*chosen)
             ],
-            **_axes(view),
+            **_axes(view, theme),
         },
     )
 
 
-def note(board: Board, colour_by: str, baseline: str | None) -> str:
-    """What the caption says of the colours, and of what the cells do not show."""
-    sentences = [_NOTES[colour_by]]
-    sound = ~board.cells["suspect"]
+def _bar(ends: Sequence[str]) -> dict[str, Any]:
+    """The colour bar, at the right below the cells."""
+    place: dict[str, Any] = {
+        "x": 1,
+        "xanchor": "right",
+        "y": 0,
+        "yanchor": "top",
+        "orientation": "h",
+    }
+    size = {"len": 220, "lenmode": "pixels", "thickness": 8, "ypad": 6, "outlinewidth": 0}
+    return place | size | {"tickvals": [0, 0.5, 1], "ticktext": ends, "tickfont": {"size": 11}}
+
+
+def legend(
+    board: Board, colour_by: str, baseline: str | None, shown: Collection[str] | None, theme: str
+) -> list[Entry]:
+    """The families of systems, and what colours mean."""
+    of = (
+        board.systems if shown is None else board.systems[board.systems["system"].isin(list(shown))]
+    )
+    said, sound = _NOTES[colour_by], ~board.cells["suspect"]
     if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
-        sentences.append("– also where the baseline has no figure: the value is in the hover.")
-    return " ".join(sentences)
+        said += " –: also where the baseline has no score (see the hover)."
+    return [*families(of["family"], theme), ("", "", said)]
 
 
 def marks_note(marks: DataFrame, title: str) -> list[str]:
-    """What the caption says of the marks, if a cell has one; `title` is the baseline's."""
+    """The caption of the marks, if a cell has one; `title` is the baseline's."""
     if not marks["side"].any():
         return []
     return [
-        f"{' '.join(MARKS.values())}: significantly above or below {title}.",
-        "By the randomisation test over queries, or its normal approximation where about 100 or"
-        " more differ, corrected by Holm over the systems of each dataset, p < .05; the hover has"
-        " each p.",
+        f"{' '.join(MARKS.values())}: significantly above or below {title} (randomisation test over"
+        " queries, Holm over the systems of a dataset, p < .05).",
     ]
 
 
 def unmarked(board: Board, baseline: str) -> str:
-    """Where no mark can be, for the baseline has no run there; empty where it has all."""
+    """Datasets without marks, because the baseline has no run there; empty where it has all."""
     filled = board.cells[board.cells["value"].notna()]
     tested = set(filled.loc[filled["system"] == baseline, "dataset"])
     others = set(filled.loc[filled["system"] != baseline, "dataset"])
@@ -203,8 +228,7 @@ def unmarked(board: Board, baseline: str) -> str:
     named = several(rows["title"].tolist(), _MOST_NAMED)
     signs = " or ".join(MARKS.values())
     return (
-        f"No {signs} can stand on {named}: the baseline, {titles.get(baseline, baseline)},"
-        " has no run there."
+        f"No {signs} on {named}: the baseline, {titles.get(baseline, baseline)}, has no run there."
     )
 
 
@@ -294,11 +318,11 @@ def _over(board: Board, n: int) -> str:
     of = len(board.averaged)
     if n == of:
         return leaderboard.averaged_note(board).lower()
-    return f"average over {n} of the {of} datasets: it has no rank and is compared with none"
+    return f"average over {n} of the {of} datasets: not ranked"
 
 
 def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
-    missing = "no average" if dataset == AVERAGE else "no figure"
+    missing = "no average" if dataset == AVERAGE else "no score"
     hover = f"{_where(view, dataset, system)}<br>{missing}"
     return _Cell(dataset, system, x, y, "–", hover, faint=True)
 
@@ -349,13 +373,13 @@ def _hover(view: _View, row: Mapping) -> str:
             said = _significance(view, row)
             lines.append(f"{precise(gap, with_sign=True)} against {base}{said}")
         elif view.colour == AGAINST and not row["suspect"]:
-            lines.append(f"no figure of {base} to compare with")
+            lines.append(f"no score of {base} to compare with")
     if math.isnan(row["share"]) and row["usable"] and view.colour == BELOW_BEST:
-        lines.append("no best here: nearly every system was trained on it")
+        lines.append("no best: nearly every system was trained on it")
     if row["in_domain"]:
-        lines.append("in-domain: trained on this dataset; in no average")
+        lines.append("in-domain: trained on this dataset; not averaged")
     if row["suspect"]:
-        lines.append("shown, never used")
+        lines.append("suspect in print; not ranked or averaged")
     if row["remark"] and row["remark"] != "in-domain":
         lines.append(escape(row["remark"], longest=120))
     return "<br>".join(lines)
@@ -369,7 +393,9 @@ def _significance(view: _View, row: Mapping) -> str:
     said = "p &lt; .001" if p < 0.001 else f"p = {plain(p)}"
     if side:
         return f", significant ({said}, corrected)"
-    chance = "" if not detectable <= LARGEST else f"<br>80% chance to find {rounded_up(detectable)}"
+    chance = (
+        "" if not detectable <= LARGEST else f"<br>80% power to detect {rounded_up(detectable)}"
+    )
     return f", not significant ({said}, corrected){chance}"
 
 
@@ -411,13 +437,31 @@ def _overlay(cells: list[_Cell]) -> dict:
     )
 
 
-def _axes(view: _View) -> dict:
+def _tasks(view: _View, theme: str) -> list[dict]:
+    """The name of each block of tasks, at the right of its middle."""
+    places, blocks = _places(view.board), {}
+    for row in view.board.datasets.itertuples():
+        blocks.setdefault((row.zero_shot, row.task), []).append(places[str(row.dataset)])
+    if len(blocks) < 2:
+        return []
+    look = {"x": 1, "xref": "paper", "xanchor": "left", "align": "left", "xshift": 6}
+    look |= {"font": {"size": 11, "color": palette(theme).muted}, "showarrow": False}
+    return [
+        look | {"y": (rows[0] + rows[-1]) / 2, "text": task.removesuffix(" (QA)")}
+        for (_, task), rows in blocks.items()
+    ]
+
+
+def _axes(view: _View, theme: str) -> dict:
     places = _places(view.board)
     last = max(places.values())
     titles = leaderboard.short_titles(view.board.systems)
     shown = [titles[name] for name in view.systems]
     rows = {name: escape(view.rows[name], 32) for name in places}
     across = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
+    of_family = dict(zip(view.board.systems["system"], view.board.systems["family"], strict=True))
+    colours = [mark(of_family[name], FAMILIES, theme)[0] for name in view.systems]
+    tasks = _tasks(view, theme)
     crowded = len(shown) > MOST_WITH_NUMBERS
     down = {
         "range": [last + 0.5, -0.5],
@@ -425,15 +469,22 @@ def _axes(view: _View) -> dict:
         "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
         "ticklabelstandoff": 6,
     }
+    columns = axes.names_across(shown, **across, crowded=crowded)
+    columns["ticktext"] = [
+        f'<span style="color:{colour}">■</span>{name}'
+        for colour, name in zip(colours, columns["ticktext"], strict=True)
+    ]
+    right = max((width(one["text"], 13, theme) for one in tasks), default=0)
     return {
-        "xaxis": axes.names_across(shown, **across, crowded=crowded),
+        "xaxis": columns,
         "yaxis": axes.CELLS | down,
+        "annotations": tasks,
         "height": round(ROW * (last + 1))
-        + 14
+        + 50
         + axes.height_of_names(shown, **across, crowded=crowded),
         # Of few rows Plotly would else keep more, and cut long turned names at the top.
         "minreducedheight": ROW,
-        "margin": {"l": 8, "r": 8 + max(_lean(shown), 0), "t": 30, "b": 6},
+        "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
     }
 

@@ -26,7 +26,7 @@ TIGHT = 18
 _MANY = 16
 PICTURE, HOLES = "Interval", "Hole@10"
 """Columns of the table: the interval drawn, and the mean share of unjudged documents."""
-_HEADS = ("System", "Mean", PICTURE, "95% interval", "Rank", "First in", "Group", HOLES, "Datasets")
+_HEADS = ("System", "Mean", PICTURE, "95% CI", "Rank", "P(rank 1)", "Significance group", HOLES)
 _WIDE, _HIGH, _DOT = 150, 24, 4
 """Pixels of a picture, and half of its dot."""
 WIDTH = 172
@@ -81,7 +81,7 @@ def intervals(
 def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
     """The layout where names and numbers leave the means but half of a column of a page."""
     names = [escape(titles[name], _SHORT) for name in rows["system"]]
-    across = {"domain": [0, 0.55], "nticks": 4}
+    across = {"domain": [0, 0.55]}
     return {"xaxis": across, "yaxis": {"ticktext": names}, "margin": {"r": 20}}
 
 
@@ -121,7 +121,7 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
         "mode": "lines+markers",
         "line": {"width": 2, "color": look.muted},
         "marker": {"size": 9, "color": look.muted, "opacity": 1},
-        "hovertemplate": f"group {letter}: cannot be told apart<extra></extra>",
+        "hovertemplate": f"group {letter}: no significant difference<extra></extra>",
     }
 
 
@@ -138,10 +138,10 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     head = place | {"y": -0.5, "yanchor": "bottom", "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        often = {"xshift": 112, "text": "first in<br>draws"}
+        often = {"xshift": 112, "text": "P(rank 1)"}
         yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
-        words = "not separable<br>by the test"
+        words = "no significant<br>difference"
         yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": words}
 
 
@@ -149,9 +149,10 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
     many = len(rows) > _MANY
     right = 0.97 - 0.02 * max(len(bars), 2)
     names, font = [titles[name] for name in rows["system"]], {"size": 11 if many else 13}
+    ends = rows[["low", "high", "mean"]]
     return {
-        "xaxis": {"domain": [0, right - 0.19], "title": {"text": measure}, "nticks": 7}
-        | {"zeroline": False},
+        "xaxis": {"domain": [0, right - 0.19], "title": {"text": measure}, "zeroline": False}
+        | axes.spanning(float(ends.min().min()), float(ends.max().max()), 8),
         "xaxis2": {
             "domain": [right, 1],
             "range": [-0.5, max(len(bars), 4) - 0.5],
@@ -223,7 +224,9 @@ def headings(board: Board) -> dict[str, str]:
     """By dataset, the head of its column in the table: its title, or its name too if that is
     ambiguous, as where somebody's own dataset is called Rank."""
     rows = board.datasets[["dataset", "title"]]
-    unclear = rows["title"].duplicated(keep=False) | rows["title"].isin([*_HEADS, "system"])
+    unclear = rows["title"].duplicated(keep=False) | rows["title"].isin(
+        [*_HEADS, "# datasets", "system"]
+    )
     heads = rows["title"].where(~unclear, rows["title"] + " (" + rows["dataset"] + ")")
     return dict(zip(rows["dataset"], heads, strict=True))
 

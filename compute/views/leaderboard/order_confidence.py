@@ -89,18 +89,18 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
         return several([titles.get(system, system) for system in some], _NAMED)
 
     if not alike:
-        return f"{named([first])} is significantly better than all others (family-wise 5%)."
+        return f"{named([first])} is significantly better than all others {_FAMILY}."
     worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
-    rest = f"; it is significantly better than {worse} (family-wise 5%)" if below else ""
+    rest = f"; it is significantly better than {worse} and " if below else ", but is "
     pair = map(named, _out_of_order(others, alike))
     return (
-        f"{named([first])} is ahead, but cannot be told apart from {named(alike)}{rest}."
-        f"{_why(*pair)}{_often_first(ranking)}"
+        f"{named([first])} ranks first{rest}not significantly different from"
+        f" {named(alike)} {_FAMILY}.{_why(*pair)}{_often_first(ranking)}"
     )
 
 
 def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]]:
-    """The first that is told apart from the leader, and one that ranks lower and is not."""
+    """The first that differs significantly from the leader; one that ranks lower and does not."""
     between = [system for system in others[: others.index(alike[-1])] if system not in alike]
     return [between[:1], [alike[-1]]] if between else []
 
@@ -109,19 +109,20 @@ def _why(apart: str = "", lower: str = "") -> str:
     """At a larger difference, only a larger standard error leaves 0 in the interval."""
     if not lower:
         return ""
-    why = f"the differences to {lower} vary more"
-    return f" {lower} ranks below {apart}, which is told apart: {why}."
+    return f" {lower} ranks below {apart}, but its differences vary more."
 
 
 def _often_first(ranking: DataFrame) -> str:
     often, drawn = float(ranking["first"].iloc[0]), ranking["drawn"].iloc[0]
     if often < OFTEN:
         return ""
-    return f" It comes first in {often:.0%} of draws of new {drawn}, which is no test."
+    return (
+        f" It ranks first in {often:.0%} of bootstrap samples of {drawn} (not a significance test)."
+    )
 
 
 def like_first(ranking: DataFrame) -> list[str]:
-    """The systems that cannot be told apart from the first of an order."""
+    """The systems that are not significantly different from the first of an order."""
     own = set(ranking["group"].iloc[0].split())
     others = zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
     return [system for system, group in others if own & set(group.split())]
@@ -129,21 +130,21 @@ def like_first(ranking: DataFrame) -> list[str]:
 
 def how_to_read(ranking: DataFrame, table: str = "in the view Table") -> str:
     """How to read an order; `table` says where the letters of the groups stand."""
-    return f"{_HOW.format(table)} {FIRST}" if ranking["drawn"].iloc[0] else ""
+    return _HOW.format(table) if ranking["drawn"].iloc[0] else ""
 
 
 def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """What the intervals of an order rest on, and what is left out."""
+    """The ground of the intervals of an order, and what is left out."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
-    left = f"Left out: {left_out:,} of the queries, on which a system has no value."
+    left = f"Left out: {left_out:,} queries on which a system has no value."
     over, *without = _size(ranking, board, ground)
-    return [f"Over {over}", *without, *_GROUNDS[drawn], *([left] if left_out else [])]
+    return [f"Mean over {over}", *without, *_GROUNDS[drawn], *([left] if left_out else [])]
 
 
 def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """What the columns Mean to Group of the table are over, and who is left out."""
+    """The datasets that the columns Mean to Significance group are over, and systems left out."""
     over, *without = _size(ranking, board, ground)
-    return [f"Mean to Group are over {over}", *without]
+    return [f"Columns Mean to Significance group: {over}", *without]
 
 
 def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
@@ -154,48 +155,28 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
         return [f"{titles[ground.datasets[0]]}{queries}."]
     left_out = len(board.systems) - len(ground.systems)
     lacks = "lacks" if left_out == 1 else "lack"
-    over = f"the {counted(len(ground.datasets), 'dataset')} that all of these have{queries}."
+    over = f"the {counted(len(ground.datasets), 'dataset')} that all systems cover{queries}."
     without = f"Left out: {counted(left_out, 'system')} that {lacks} one of them."
     return [over, without] if left_out else [over]
 
 
+_FAMILY = "(family-wise error rate 5%)"
 _HOW = (
-    "the dot is the mean, the line its 95% interval. Systems with dots on one bar"
-    " at the right, or a letter in common {}, cannot be told apart. Lines of others"
-    " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
-    " second to fourth. The percentage: how often a system comes first when queries, datasets or"
-    " both are drawn again, with replacement."
+    "Dot: mean; line: 95% CI. Systems on one bar, or with a common letter {}, are not significantly"
+    " different; overlapping lines do not imply that."
 )
 OFTEN = 0.95
-"""From such a share of draws on, to be first and not separable reads like a contradiction."""
-FIRST = (
-    "A percentage is no test: a system can be first in nearly all draws and still not be separable"
-    " from the second, for the test compares all pairs at once and errs in 5% of boards."
-)
-_AT_ONCE = (
-    "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."
-)
+"""Share of samples from which ranking first without significance reads like a contradiction."""
+FIRST = "It is not a significance test."
 _GROUNDS = {
-    rank_intervals.QUERIES: (
-        "The intervals ask what other queries would have given on the same datasets; about other"
-        " datasets they say nothing.",
-        _AT_ONCE,
-    ),
+    rank_intervals.QUERIES: ("The intervals are over other queries on the same datasets.",),
     rank_intervals.DATASETS: (
-        "In print there are no scores by query: the intervals ask what other datasets like these"
-        " would have given.",
-        "Few datasets promise too much: in simulations a plain 95% interval held the true mean in"
-        f" {_PLAIN} datasets.",
-        "Those shown are widened for that.",
-        _AT_ONCE,
+        "The intervals are over other datasets like these, and widened: in simulations plain 95%"
+        f" intervals covered {_PLAIN} datasets.",
     ),
-    rank_intervals.BOTH: (
-        "The intervals ask what other datasets like these, with other queries, would have given.",
-        _AT_ONCE,
-    ),
+    rank_intervals.BOTH: ("The intervals are over other datasets like these and other queries.",),
     rank_intervals.NOTHING: (
-        "No intervals: in print there are no scores by query, and fewer than"
-        f" {rank_intervals.FEWEST_DATASETS} datasets promise too much: in simulations a 95%"
-        f" interval held the true mean in {_PLAIN} datasets.",
+        f"No intervals: per-query scores are not published, and {rank_intervals.FEWEST_DATASETS}"
+        f" datasets are needed: in simulations 95% intervals covered {_PLAIN} datasets.",
     ),
 }

@@ -16,18 +16,19 @@ from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.controls import OF, View
 from compute.views.leaderboard.order_confidence import FIRST, Ground
 from compute.views.page import (
+    Asked,
     Choice,
     Column,
     Figure,
-    Heading,
     Link,
     Message,
     Note,
-    Section,
+    Offered,
     Step,
     Steps,
     Table,
     Text,
+    folded,
 )
 from compute.views.shared import standings
 from compute.views.shared.print_styles import Scores
@@ -35,60 +36,81 @@ from compute.views.shared.theme import between
 
 MOST_ROWS = 25
 """Of the table, without scrolling in it."""
+_APART = "Italic: in-domain, suspect or on a training set of most systems; not compared."
 _TOLD = (
-    "Group is the test: systems that share a letter cannot be told apart; below it is said how this"
-    " is found out.",
-    "First in is no test, but the share of draws that a system leads.",
-    "A click on a value opens its dataset.",
+    "Systems that share a letter are not significantly different.",
+    "Click a value to open its dataset.",
 )
 
 
 def section(view: View) -> Steps:
-    """How sure the order is, on all datasets or on one; returns which it is about, if any.
+    """Reliability of the ranking, on all datasets or on one; returns its ground, if any.
 
     All systems of the board are compared with each other, of which the picked ones are shown.
     """
     found, datasets = order_confidence.grounds(view.board), view.board.datasets
     if not found:
         return None
-    yield Heading("How sure is this order?")
+    noun = "dataset with two systems"
+    yield Offered("over", options=list(found), noun=noun)
+    over = yield Asked("over")
+    ground = found[over if over in found else next(iter(found))]
+    yield Text(_verdict(view, ground))
     titles = dict(zip(datasets["dataset"], datasets["title"], strict=True))
-    look: dict[str, Any] = {"titles": titles, "noun": "dataset with two systems", "width": 240}
-    over = yield Choice("over", "Order by", list(found), **look)
-    yield Section(partial(_order, view, found[over]), holds=["order"])
-    return found[over]
+    look: dict[str, Any] = {"titles": titles, "noun": noun, "width": 240}
+    control = Choice("over", "Ranking on", list(found), **look)
+    inside = partial(_chosen, view, found, control)
+    yield folded(inside, ["order"], "How reliable is this ranking?", ["over"])
+    return ground
+
+
+def _chosen(view: View, found: Mapping[str, Ground], control: Choice) -> Steps:
+    over = yield control
+    yield from _order(view, found[over])
+
+
+def _verdict(view: View, ground: Ground) -> str:
+    """Whether the first is significantly the best; empty where nothing is known of that."""
+    if view.of.kind == PUBLISHED and len(ground.datasets) == 1:
+        return ""
+    try:
+        order = ranking(view, ground)
+    except WrongInput:  # The section says it.
+        return ""
+    said = order_confidence.verdict(order, view.titles)
+    return f"{said} {_leads(view, ground, order)}".strip() if said else ""
 
 
 def _order(view: View, ground: Ground) -> Iterator[Step]:
     of, titles = view.of, view.titles
     if of.kind == PUBLISHED and len(ground.datasets) == 1:
-        yield Note(["In print there are no scores by query: of one dataset nothing is known."])
+        yield Note(["Per-query scores are not published: a single dataset has no interval."])
         return
     try:
         order = ranking(view, ground)
     except WrongInput as error:
         yield Message(str(error))
         return
-    if said := order_confidence.verdict(order, titles):
-        yield Text(f"{said} {_leads(view, ground, order)}".strip())
+    said = _verdict(view, ground)
     shown = order[order["system"].isin(view.picked)].reset_index(drop=True)
     if shown.empty:
-        yield Note(["None of the picked systems takes part in this order."])
+        yield Note([said, "None of the picked systems takes part in this ranking."])
         return
     n = len(ground.datasets)
-    title = f"Means of {of.measure} with intervals and groups{f', over {n} datasets' * (n > 1)}"
+    title = f"Mean {of.measure} with 95% CI and groups{f', over {n} datasets' * (n > 1)}"
     drawn = partial(figures.intervals, shown, titles, of.measure)
-    yield Figure("order", title, drawn, of=("over", *OF), narrow=True)
+    yield Figure("order", title, drawn, of=("over", *OF), narrow=True, finding=said)
     more = len(shown) - figures.MOST_ROWS
+    yield Note([order_confidence.how_to_read(order)])
     facts = [
         f"{len(shown)} of {len(order)} systems shown; ranks are among all."
         * (len(shown) < len(order)),
-        f"{more} more systems stand in the view Table." * (more > 0),
+        f"{more} more systems are in the view Table." * (more > 0),
         *order_confidence.facts(order, view.board, ground),
         _without_bars(shown),
         _over_all(view),
     ]
-    yield Note(facts, how=order_confidence.how_to_read(order))
+    yield Note(facts)
 
 
 def ranking(view: View, ground: Ground) -> DataFrame:
@@ -101,7 +123,7 @@ def ranking(view: View, ground: Ground) -> DataFrame:
 
 
 def _leads(view: View, ground: Ground, order: DataFrame) -> str:
-    """Which lead of the first would have been found; said of one dataset, over its queries."""
+    """The smallest lead that the test has the power to find; on one dataset, over its queries."""
     alike = order_confidence.like_first(order)
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
@@ -111,17 +133,17 @@ def _leads(view: View, ground: Ground, order: DataFrame) -> str:
 
 
 def _over_all(view: View) -> str:
-    """What an order's means are over, where the board's own are over fewer queries."""
+    """The queries of an order's means, where the board's own are over fewer."""
     over_fewer = view.of.filter.returned and view.of.kind != PUBLISHED
     return "These means are over all judged queries." if over_fewer else ""
 
 
 def _without_bars(order: DataFrame) -> str:
-    """What there is instead where groups are too many for bars."""
+    """Where the groups are shown, if they are too many for bars."""
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
-    return "The groups are too many for bars: their letters stand in the view Table."
+    return "The view Table shows the groups as letters."
 
 
 def table(view: View) -> Iterator[Step]:
@@ -138,7 +160,7 @@ def table(view: View) -> Iterator[Step]:
     heads = figures.headings(board)
     yield Table(
         "board",
-        f"{of.measure} of systems on datasets",
+        f"{of.measure} by system and dataset",
         rows,
         _columns(board, rows, order),
         scores(view, rows),
@@ -198,15 +220,15 @@ def scores(view: View, rows: DataFrame) -> Scores:
     fields = {"Mean": "mean"} | {head: figures.OF_DATASET + name for name, head in heads.items()}
     columns = [head for head, field in fields.items() if rows[field].notna().any()]
     frame = DataFrame(ranked, index=systems).reset_index(drop=True)
-    return Scores(columns, board.sign, frame, marked if view.of.tested else None, note)
+    return Scores(columns, board.sign, frame, marked if view.of.tested else None, note, _APART)
 
 
 def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
     """The table's columns, and what those of the order say of themselves."""
-    holes = "mean share of the top 10 that nobody judged"
-    alike = "by the test of all pairs: systems that share a letter cannot be told apart"
-    picture = "95% interval, the dot is the mean"
-    first = f"share of resamples in which the system is first. {FIRST}"
+    holes = "mean unjudged share of the top 10"
+    alike = "test of all pairs: systems that share a letter are not significantly different"
+    picture = "line: 95% CI; dot: mean"
+    first = f"share of bootstrap samples in which the system ranks first. {FIRST}"
     longest, ranks = max(map(len, rows["title"]), default=0), ("rank", "rank_low", "rank_high")
     drawn = None if order is None else partial(figures.pictures, order, rows["system"].tolist())
     pictures = Column(figures.PICTURE, drawn=drawn, width=figures.WIDTH, told=picture)
@@ -217,12 +239,13 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
         Column("System", "title", pinned=True, width=min(24 + 7 * longest, 180)),
         Column("Mean", "mean", "%.3f"),
         *[pictures] * (drawn is not None),
-        Column("95% interval", ("low", "high"), between),
-        Column("Rank", ranks, figures.rank_range),
-        Column("First in", ["first"], figures.share, told=first),
-        Column("Group", ["group"], _group, told=alike),
+        Column("95% CI", ("low", "high"), between, told="confidence interval of the mean"),
+        Column("Rank", ranks, figures.rank_range, told="possible ranks given the tests"),
+        Column("P(rank 1)", ["first"], figures.share, told=first),
+        Column("Significance group", ["group"], _group, told=alike),
         *[hole] * ("hole" in rows),
-        *[Column("Datasets", "n_datasets")] * (len(board.datasets) > 1),
+        *[Column("# datasets", "n_datasets", told="with a score, averaged or not")]
+        * (len(board.datasets) > 1),
         *(Column(head, figures.OF_DATASET + name, "%.3f") for name, head in values),
     ]
 

@@ -12,25 +12,35 @@ from compute.views.leaderboard import (
     select_marks,
 )
 from compute.views.leaderboard import board as leaderboard
-from compute.views.leaderboard.cells import DIFFERENCE, PUBLISHED
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
 from compute.views.leaderboard.controls import OF, TABLE, View, controls, has_own, in_common
-from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS, heatmap, marks_note, note, unmarked
+from compute.views.leaderboard.heatmap import (
+    MOST_WITH_NUMBERS,
+    heatmap,
+    legend,
+    marks_note,
+    unmarked,
+)
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.page import (
     Ask,
     Asked,
     Button,
     Figure,
-    Heading,
     Link,
+    Message,
     Note,
     Section,
     Step,
     Steps,
     Text,
+    folded,
 )
 
-UNTESTED = "The papers print no scores by query, so single datasets cannot be tested."
+UNTESTED = (
+    "Per-query scores are not published, so differences on single datasets cannot be tested;"
+    " Scores: Computed tests stored runs."
+)
 
 
 def page(ask: Ask) -> Steps:
@@ -45,10 +55,14 @@ def page(ask: Ask) -> Steps:
         yield Section(partial(_heat, view), holds=["cells"])
     if not gaps:
         ground = yield from order_page.section(view)
-        yield Section(partial(_aggregates, view), holds=["aggregates"])
-        yield Section(partial(_wins, view), holds=["wins"])
+        if len(view.board.datasets) > 1:
+            yield folded(partial(_wins, view), ["wins"], "Wins and losses")
+            head = "Is the ranking robust to how datasets are averaged?"
+            yield folded(partial(_aggregates, view), ["aggregates"], head)
         yield from beside_page.section(view, ground)
-    yield Section(partial(beside_page.against_print, view), holds=["ours-published"])
+    if not view.ask.kind:  # Published scores are over all queries.
+        checked = partial(beside_page.against_print, view)
+        yield folded(checked, ["ours-published"], "Reproduction check")
     if not gaps:
         yield from beside_papers.sections(view)
 
@@ -62,49 +76,55 @@ def _heat(view: View) -> Steps:
     yield Note([leaderboard.hidden(board, shown)])
     look: dict[str, Any] = {"colour_by": colour, "baseline": view.baseline, "shown": shown}
     look["chosen"] = (yield Asked("dataset")), (yield Asked("system"))
-    said = note(board, colour, view.baseline)
     drawn = partial(heatmap, board, marks=marks, **look)
-    title = f"{board.measure} of systems on datasets"
-    yield Figure("cells", title, drawn, said, opens=view.run, of=("baseline", *OF), main=True)
+    yield Figure(
+        "cells",
+        f"{board.measure} by system and dataset",
+        drawn,
+        partial(legend, board, colour, view.baseline, shown),
+        opens=view.run,
+        of=("baseline", *OF),
+        main=True,
+        finding="" if difference else leaderboard.finding(board),
+    )
     shared = in_common(len(board.systems), view.printed) if difference else ""
-    yield Note([*leaderboard.caption(board, view.origin, shown), shared], of_matrix=said)
+    facts = [*leaderboard.caption(board, view.origin, shown), shared]
     if marks is not None:
         title = view.titles.get(view.baseline, view.baseline)
-        yield Note([*marks_note(marks, title), unmarked(board, view.baseline)])
-    if of.kind == PUBLISHED:
-        yield Note([UNTESTED])
-    if not has_own(view.ask):
-        yield Button("Put runs of your own beside these", Link("data", {"show": "Import"}))
+        facts += [*marks_note(marks, title), unmarked(board, view.baseline)]
+    yield Note(facts)
+    yield Note([UNTESTED * (of.kind == PUBLISHED)])
+    if of.kind == PUBLISHED and has_own(view.ask):
+        own = Link(names={"numbers": COMPUTED, "group": "own"})
+        yield Button("Show your own runs", own)
+    elif of.kind == PUBLISHED:
+        yield Button("Add your own runs", Link("data", {"show": "Import"}))
 
 
 def _aggregates(view: View) -> Iterator[Step]:
-    """Ranks by several ways of averaging; nothing where there are few datasets or systems."""
+    """Ranks by several ways of averaging, of several datasets and systems."""
     rows, board = aggregates.orders(view.board), view.board
     if rows.empty:
+        yield Message(f"Averages need {aggregates.FEWEST} systems that share as many datasets.")
         return
-    yield Heading("Does the order depend on how datasets are averaged?")
-    yield Text(aggregates.verdict(rows, view.titles))
     shown, n = rows[rows["system"].isin(view.picked)], len(board.averaged)
+    verdict = aggregates.verdict(rows, view.titles)
     if (shown["way"] == aggregates.MEAN).any():
         title = f"Ranks by {board.measure} over {n} datasets, averaged in many ways"
-        yield Figure("aggregates", title, partial(aggregates.matrix, shown, view.titles), of=OF)
-    over = (
-        f"Over {n} datasets; in brackets the ranks in 95% of 1,000 draws of as many datasets with"
-        " replacement."
-    )
-    yield Note([over, *aggregates.notes(rows, view.titles)], how=aggregates.HOW_TO_READ)
+        drawn = partial(aggregates.matrix, shown, view.titles)
+        yield Figure("aggregates", title, drawn, of=OF, finding=verdict)
+    else:
+        yield Text(verdict)
+    yield Note([*aggregates.HOW_TO_READ, *aggregates.notes(rows, view.titles)])
 
 
 def _wins(view: View) -> Iterator[Step]:
     """Wins and losses of the picked against the baseline over several datasets, or why there are
-    none; of one dataset the heatmap says as much."""
+    none."""
     board, baseline = view.board, view.baseline
-    if len(board.datasets) == 1:
-        return
     if missing := nothing_to_compare(board, baseline, view.picked):
-        yield Note([missing])
+        yield Message(missing)
         return
-    yield Heading("Wins and losses")
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     drawn = partial(strip, board, baseline, shown=view.picked)
     said = "Blue: better than the baseline; orange: worse."

@@ -15,10 +15,6 @@ EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
 """Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
-HOW_TO_READ = (
-    "trust what is blue, it rounds to the printed digits; doubt what is orange until its reason"
-    " convinces you. The difference is computed minus published"
-)
 NO_REASON = "No reason is known."
 _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "? suspect in print"}
 
@@ -85,9 +81,9 @@ def _reason(row: dict, reasons: Sequence[dict]) -> str:
 
 
 def verdict_counts(found: DataFrame) -> str:
-    """`6 equal to the printed digits, 1 near, 2 differ`."""
-    words = {EQUAL: "equal to the printed digits", NEAR: "within .005", APART: "further off"}
-    words |= {SUSPECT: "suspect in print"}
+    """`6 match the published digits, 1 are within .005, 2 differ`."""
+    words = {EQUAL: "match the published digits", NEAR: "are within .005", APART: "differ"}
+    words |= {SUSPECT: "are suspect in print"}
     counts = found["verdict"].value_counts()
     return ", ".join(f"{counts[name]} {words[name]}" for name in VERDICTS if name in counts)
 

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.base.words import counted
 from compute.datasets.published import MEDIAN_LENGTH
 from compute.views.leaderboard.board import short_titles
 from compute.views.lengths.violins import RELEVANT, words
@@ -78,6 +79,17 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
         **_axes(list(rows["title"]), columns),
     )
     return figure
+
+
+def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
+    """The system that retrieves the shortest documents on most datasets."""
+    tops = medians[medians["of"] == "top"]
+    if tops["system"].nunique() < 2:
+        return ""
+    first = tops.loc[tops.groupby("dataset")["median"].idxmin(), "system"]
+    name, n = first.value_counts().index[0], int(first.value_counts().iloc[0])
+    title, of = titles.get(str(name), str(name)), counted(len(first), "dataset")
+    return f"{title} retrieves the shortest documents on {n} of {of}."
 
 
 def preference(medians: DataFrame) -> pd.Series:
@@ -190,7 +202,7 @@ AVERAGES = (
     Column("Words per query", "query_words", _two),
     Column("of all splits", "all_query_words", _two),
     Column("Published", "printed_query_words", _two),
-    Column("Without text", ("empty_texts", "n_documents"), _empty),
+    Column("Empty documents", ("empty_texts", "n_documents"), _empty),
 )
 """Of the table of mean words per document and query beside the papers', and documents without
 text."""
@@ -222,7 +234,7 @@ def published_columns(printed: DataFrame) -> list[Column]:
     """Its columns; `printed` is of one table."""
     return [
         Column("Dataset", "dataset"),
-        Column("What", "what"),
+        Column("Statistic", "what"),
         Column("System", "system"),
         Column(f"Published ({printed['source'].iloc[0]})", "value", words),
         Column("Here", "here", lambda value: "–" if pd.isna(value) else words(value)),

@@ -16,7 +16,6 @@ from compute.views.page import (
     Beside,
     Choice,
     Figure,
-    Heading,
     Legends,
     Link,
     Message,
@@ -27,6 +26,7 @@ from compute.views.page import (
     Steps,
     Switch,
     Table,
+    folded,
     offers,
 )
 from compute.views.shared import catalogue
@@ -98,28 +98,28 @@ def page(ask: Ask) -> Steps:
     else:
         yield Message(_uncounted(view.dataset))
     if whole and stored["is_counted"].any():
-        yield Section(partial(_medians, view, named), ("medians",), "All datasets")
+        yield Section(partial(_medians, view, named), ("medians",))
     if view.dataset["is_counted"]:
-        yield Section(partial(_head_to_head, view, named), ("pair", "gaps"))
-        yield Section(partial(_grades, view), ("grades",))
+        pair, head = partial(_head_to_head, view, named), "Two systems, query by query"
+        yield folded(pair, ("pair", "gaps"), head, ("a", "b"))
+        yield folded(partial(_grades, view), ("grades",), "By relevance")
     if whole:
-        yield Section(partial(_averages, view.ask), ("averages",))
-        yield Section(
-            partial(_published, view.ask, named), ("published-lengths",), "Published figures"
-        )
+        yield folded(partial(_averages, view.ask), ("averages",), "Average length (words)")
+        published_ones = partial(_published, view.ask, named)
+        yield folded(published_ones, ("published-lengths",), "Published lengths")
 
 
 def _controls(ask: Ask, stored: DataFrame) -> Steps:
     names = list(stored["dataset"])
     first = usual(ask(select.medians, k=int(TOPS[0])), names)
     name = yield offers.dataset(ask, names, "dataset with lengths or runs", 240, default=first)
-    k = yield Choice("k", "Top", TOPS, noun="number of documents", width=100)
+    k = yield Choice("k", "Depth (k)", TOPS, noun="number of documents", width=100)
     axis = yield Choice("axis", "Axis", (LINEAR, LOG), noun="axis", width=150)
     systems = yield from offers.systems(ask, _counted(ask), "system with counted lengths")
     record = offers.record(ask, name)
     datasets = list(record.parts) or [name]
     ask = yield from offers.query_group(ask, datasets, record.title)
-    cut = yield Switch("cut", f"Cut at {MAX_WORDS} words")
+    cut = yield Switch("cut", f"Truncate at {MAX_WORDS} words")
     row = stored[stored["dataset"] == name].iloc[0]
     found = datasets if record.parts else [record.collection]
     cut_at, words = MAX_WORDS if cut else None, offers.segmented(ask, *found)
@@ -149,9 +149,8 @@ def _uncounted(row: Series) -> str:
             f" python -m compute lengths compute {row['dataset']}."
         )
     return (
-        f"{row['title']} came without texts, so nobody knows how long its documents are:"
-        f" python -m compute add-texts {row['dataset']} FOLDER adds them, of a collection with"
-        " these ids."
+        f"{row['title']} was imported without texts: python -m compute add-texts {row['dataset']}"
+        " FOLDER adds those of a collection with these ids."
     )
 
 
@@ -165,16 +164,13 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
     yield Note(
         [
             view.cut_at,
-            view.segmented,
-            "The documents and queries of all parts together." * (len(view.datasets) > 1),
+            f"Lengths of {violins.first(view.k)} per query. Left of the dotted line: shorter than"
+            " the corpus median.",
             *_missing(row),
-        ],
-        how=f"each shape shows the lengths of {violins.first(view.k)} of every query;"
-        " a shape left of the dotted line belongs to a system that prefers short documents."
-        " Below it 5 to 95% of them, the middle half, and the median as a ring."
-        " Words are split at white space, title and text together. 9 longer: so many lie beyond the"
-        " end of the axis. The whole collection counts each document once, the others each time"
-        " that it is found, or judged relevant, for a query.",
+            "The documents and queries of all parts together." * (len(view.datasets) > 1),
+            view.segmented or "Whitespace tokens of title and text.",
+            "The corpus counts a document once, the others once per query.",
+        ]
     )
 
 
@@ -184,10 +180,10 @@ def _missing(row: Series) -> Iterator[str]:
     if missing > 0:
         yield (
             f"Not counted yet: {missing} of {counted(row['n_runs'], 'run')};"
-            f" python -m compute lengths compute {row['dataset']} does it."
+            f" python -m compute lengths compute {row['dataset']} counts them."
         )
     if left_out:
-        yield f"Left out: {counted(left_out, 'retrieved document')} that the collection lacks."
+        yield f"Left out: {counted(left_out, 'retrieved document')} that the corpus lacks."
 
 
 def _medians(view: View, named: DataFrame) -> Steps:
@@ -197,16 +193,14 @@ def _medians(view: View, named: DataFrame) -> Steps:
         "medians",
         f"Median words of the top {view.k} of systems on datasets",
         partial(medians.heatmap, rows, named, chosen=view.dataset["dataset"]),
-        "Orange: shorter than the collection; blue: longer.",
+        "Orange: shorter than the corpus; blue: longer; saturates at ¼× and 4×.",
         opens=Link(carried=("dataset",)),
         of=("systems", "axis", "cut", "k"),
+        finding=medians.shortest(rows, offers.system_titles(view.ask)),
     )
     yield Note(
         [view.cut_at, _dashes(view.ask, rows)],
-        how=f"the median number of words of {violins.first(view.k)}.",
-        of_matrix="Orange: shorter than the collection, blue: longer; strongest from a quarter and"
-        " from four times on. Systems that prefer short documents stand left. A click opens the"
-        " dataset above.",
+        of_matrix="Columns: from shortest to longest. Click a row to open the dataset above.",
     )
 
 
@@ -219,11 +213,11 @@ def _dashes(ask: Ask, rows: DataFrame) -> str:
     there = there[there["dataset"].isin(rows["dataset"]) & there["has_documents"]]
     lacking = there[there["n_counted"] < there["n_runs"]]
     if lacking.empty:
-        return "–: no such run is stored."
+        return "–: no run."
     named = list(lacking["dataset"]) if len(lacking) <= MOST_NAMED else []
     runs = counted(int((lacking["n_runs"] - lacking["n_counted"]).sum()), "stored run")
     command = " ".join(["python -m compute lengths compute", *named])
-    return f"–: no such run is stored, or its lengths are not counted; {command} counts {runs}."
+    return f"–: no run, or lengths not counted; {command} counts {runs}."
 
 
 def _head_to_head(view: View, named: DataFrame) -> Steps:
@@ -231,8 +225,8 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
     found = view.ask(select.summaries, **view.choice)
     systems = list(found.loc[found["of"] == "top", "system"])
     if len(systems) < 2:
+        yield Message("Two systems with counted lengths are needed.")
         return
-    yield Heading("Two systems, query by query")
     titles = offers.system_titles(view.ask)
     a, b = yield Row(partial(_pair, systems, titles))
     pairs = view.ask(select.head_to_head, a=a, b=b, **view.choice)
@@ -249,34 +243,31 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         partial(violins.differences, pairs, both),
         of=_PAIR,
         narrow=True,
+        finding=violins.verdict(pairs, both),
     )
     yield Beside([partial(view.violins, rows, "pair", title, _PAIR), [gaps]], shares=(0.55, 0.45))
-    yield Note([view.cut_at], how=violins.verdict(pairs, both, view.k))
+    yield Note([view.cut_at])
 
 
 def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
     papers = set(OF_THE_PAPERS) <= set(systems)
     first, second = OF_THE_PAPERS if papers else offers.first_pair(systems)
     look: dict[str, Any] = {"noun": "system with counted lengths", "titles": titles, "width": 240}
-    a = yield Choice("a", "A", systems, first, **look)
-    b = yield Choice("b", "B", systems, second, **look)
+    a = yield Choice("a", "System A", systems, first, **look)
+    b = yield Choice("b", "System B", systems, second, **look)
     return a, b
 
 
 def _grades(view: View) -> Steps:
     """The lengths of judged documents by relevance."""
     rows = violins.by_relevance(view.ask(select.summaries, **view.choice))
-    # With one grade alone the figure at the top shows it already.
     if len(rows) < 3:
+        yield Message("All judged documents have one grade: the figure above shows them.")
         return
-    yield Heading("By relevance")
     title = f"Lengths of judged documents of {view.dataset['title']} by relevance"
     yield from view.violins(rows, "grades", title, ("dataset", "axis", "cut"))
     yield Note(
-        [view.cut_at],
-        how="if longer documents are judged more relevant, the shapes move right"
-        " from the lowest grade to the highest. A document counts once for every query that it is"
-        " judged for, by the official judgements alone.",
+        [view.cut_at, "Official judgements only; a document counts once per query."],
     )
 
 
@@ -284,15 +275,13 @@ def _averages(ask: Ask) -> Steps:
     """Mean words beside the papers', and how many documents are a title only."""
     means = ask(select.averages)
     if means.empty:
+        yield Message("No average length is known.")
         return
-    yield Heading("Words on average")
-    yield Table("averages", "Words on average", means, medians.AVERAGES, of=())
+    yield Table("averages", "Average length (words)", means, medians.AVERAGES, of=())
     yield Note(
         [
-            "Published: the papers' statistics, whose way of splitting words is not said; here"
-            " words are split at white space.",
-            "The papers average over the queries of all splits.",
-            "Documents without text have a title at most.",
+            "Here: whitespace tokens; published: tokenization not reported, queries of all splits.",
+            "Empty documents: title only.",
             offers.segmented(ask),
         ]
     )
@@ -307,10 +296,11 @@ def _published(ask: Ask, named: DataFrame) -> Steps:
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
     rows = medians.published_rows(published.lengths(), ours, means, titles)
     columns = medians.published_columns(rows)
-    yield Table("published-lengths", "Published lengths beside ours", rows, columns, of=())
+    look: dict[str, Any] = {"of": (), "source": "BEIR v4 and stored runs"}
+    yield Table("published-lengths", "Published and computed lengths", rows, columns, **look)
     yield Note(
         [
-            "The paper's finding: on these collections TAS-B puts very short documents first, ANCE"
-            " much longer ones. –: not computed here.",
+            "The paper's finding: TAS-B retrieves very short documents, ANCE much longer ones."
+            " –: not computed here."
         ]
     )

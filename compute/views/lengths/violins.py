@@ -20,7 +20,7 @@ from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
 
-ROW, NARROW, MANY = 58, 40, 12
+ROW, NARROW, MANY = 48, 40, 12
 """Height of a group in pixels, its density above and its quantiles below; above MANY groups."""
 STEPS = 300
 """Points of a density along the axis."""
@@ -28,7 +28,7 @@ SHOWN = 0.995
 """Share of the documents, each group weighing the same, that a linear axis reaches."""
 BARS = 41
 """Columns of the differences between two systems, the middle one around 0."""
-WHOLE, RELEVANT = "Whole collection", "Relevant documents"
+WHOLE, RELEVANT = "Corpus", "Relevant documents"
 _SHOULDER, _BELOW = 0.7, 0.12
 _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
 """Pixels of a row in one column of a page, and of all rows where they are neither too low nor too
@@ -226,8 +226,8 @@ def _colour(row: Row, theme: str) -> str:
 def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
     """The families of the systems, and what stands below the shapes."""
     look, marks = looks.palette(theme), looks.families(rows["family"], theme)
-    below = [(look.muted, "━", "middle half"), (look.muted, "─", "5 to 95%")]
-    return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "the collection's median")]
+    below = [(look.muted, "━", "interquartile range"), (look.muted, "─", "5th–95th percentile")]
+    return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "corpus median")]
 
 
 def _violin(
@@ -299,7 +299,7 @@ def _medians(
             gap = words(row["p50"] - corpus, with_sign=True)
             text += f'  <span style="color:{muted}">{gap}</span>'
         notes.append(at | {"y": place - 0.08, "text": text})
-    head = {"y": -0.95, "text": "median, diff.", "font": {"color": muted}}
+    head = {"y": -0.95, "text": "median (Δ vs corpus)", "font": {"color": muted}}
     if narrow:
         above = -0.5 - _LEAST_ROW / _low(len(records))
         head |= {"y": above, "text": "median", "font": {"color": muted, "size": _LETTER}}
@@ -378,14 +378,12 @@ def first(k: int) -> str:
     return f"the first {k} documents" if k > 1 else "the first document"
 
 
-def verdict(pairs: DataFrame, titles: tuple[str, str], k: int) -> str:
-    """What the differences come to, in sentences: `pairs` has words_a and words_b per query."""
+def verdict(pairs: DataFrame, titles: tuple[str, str]) -> str:
+    """On how many queries each retrieves shorter documents: `pairs` has words_a and words_b."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
     return (
-        f"for each query the median length of {first(k)} of A minus that of B."
-        f" Of {counted(len(gaps), 'query')}, {titles[0]} has the shorter documents in {shorter:,}"
-        f" and {titles[1]} in {longer:,}; in {len(gaps) - shorter - longer:,} they are"
-        " equally long. The median difference is"
+        f"{titles[0]} retrieves shorter documents on {shorter:,} of {counted(len(gaps), 'query')},"
+        f" {titles[1]} on {longer:,}; the median difference is"
         f" {words(float(gaps.median()), with_sign=True)} words."
     )

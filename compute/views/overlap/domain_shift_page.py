@@ -26,6 +26,7 @@ from compute.views.page import (
     Step,
     Steps,
     Table,
+    folded,
     offers,
 )
 from compute.views.shared import catalogue
@@ -41,7 +42,7 @@ def left_out(ask: Ask) -> Many:
     """The datasets that correlations leave out; the paper's three by default."""
     return Many(
         "left_out",
-        "Left out of ρ",
+        "Excluded from the correlation",
         list(ask(catalogue.datasets)["dataset"]),
         list(published.LEFT_OUT),
         noun="dataset",
@@ -55,10 +56,12 @@ def both(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
     """As printed, and as computed here."""
-    yield Heading("As printed: similarity to MS MARCO")
+    yield Heading("Published: similarity to MS MARCO")
     yield from _printed(ask, unit, left_out)
-    yield Heading("Computed here")
-    yield from _computed(ask, pairs, counted, unit, left_out)
+    computed = partial(_computed, ask, pairs, counted, unit, left_out)
+    own = [f"own_{place}" for place in range(counted["dataset"].nunique())]
+    asks = ("source", "scores", "own_systems", "own_baseline")
+    yield folded(computed, own, "Computed here", asks)
 
 
 def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
@@ -74,18 +77,19 @@ def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
     yield Note(
         [
             instead,
-            f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}.",
-            "Scores of systems on their own training set, and suspect ones, are left out.",
+            f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}, without in-domain and"
+            " suspect ones.",
             domain_shift.CHOSEN_AFTER,
         ]
     )
-    yield from _correlations(ask, scores, systems, baseline, left_out)
-    yield Note(how=domain_shift.HOW_TO_READ)
+    yield Note(domain_shift.HOW_TO_READ)
+    every = partial(_correlations, ask, scores, systems, baseline, left_out)
+    yield folded(every, ("correlations",), "Correlations as a table")
 
 
 def _printed_controls(ask: Ask, tables: Sequence[str]) -> Steps:
     table = yield Choice(
-        "table", "Table", tables, noun="printed table", titles=_by_measure(tables), width=240
+        "table", "Source table", tables, noun="printed table", titles=_by_measure(tables), width=240
     )
     scores = _printed_scores(ask, table)
     systems, baseline = yield from _systems(ask, scores, "")
@@ -108,7 +112,7 @@ def _correlations(
     if groups:
         yield Table(
             "correlations",
-            "Domain shift",
+            "Domain shift: rank correlation of gain and similarity",
             figures.table(groups),
             figures.COLUMNS,
             width=630,
@@ -123,7 +127,7 @@ def _computed(
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         yield Message(
-            "Nothing to compare yet: python -m compute overlap compute DATASET… counts collections."
+            "Nothing to compare yet: python -m compute overlap compute DATASET… counts corpora."
         )
         return
     titles = dict(zip(counted["dataset"], counted["title"], strict=True))
@@ -132,11 +136,11 @@ def _computed(
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
     said = (titles[source], unit, measure)
     yield from _panels(ask, marks, systems, baseline, said, "own", _OWN)
-    of = "of stored runs" if table == COMPUTED else f"as printed in {table}"
+    of = "of stored runs" if table == COMPUTED else f"published in {table}"
     yield Note(
         [
-            f"Similarities of the {len(sources)} collections counted here; {measure} {of}.",
-            "Open marks: left out of ρ.",
+            f"Similarities of the {len(sources)} corpora counted here; {measure} {of}.",
+            "Open marks: excluded from the correlation.",
         ]
     )
 
@@ -228,7 +232,7 @@ def _panels(
         yield Message("No dataset has a similarity to this source, and scores of both systems.")
         return
     if marks["dataset"].nunique() == 1:
-        yield Note(["One dataset alone has a similarity and scores: there is no correlation."])
+        yield Note(["Only one dataset has a similarity and scores: there is no correlation."])
         return
     source, words, measure = said
     marks = _named(ask, marks)

@@ -315,23 +315,18 @@ def rule(square: DataFrame, least: float) -> str:
 
 
 def legend(square: DataFrame, least: float) -> str:
-    """What lines and sizes mean, for above a figure that has left its page."""
-    return f"{rule(square, least)} Wider: more alike. Larger marks: more documents."
+    """The meaning of lines, sizes and places."""
+    return f"{rule(square, least)} Closer and wider: more similar. Larger marks: more documents."
 
 
 HOW_TO_READ = (
-    "near is alike, and a line is wider where two collections are more alike, and the widest carry"
-    " their similarity; marks are larger for more documents. Left, right, up and down mean nothing."
-    " A click on a mark lists its neighbours; dragging moves the picture, the wheel zooms."
+    "Axes have no meaning. Click a mark to list its neighbours; drag to move, wheel to zoom."
 )
 
 
-def note(square: DataFrame, faithfulness: float, least: float) -> list[str]:
-    """The rule of lines, and how far distances can be trusted."""
+def note(faithfulness: float) -> list[str]:
+    """The accuracy of distances in the plane."""
     if math.isnan(faithfulness):
-        return [rule(square, least)]
-    return [
-        rule(square, least),
-        "A plane cannot show all similarities at once: the rank correlation of distance with 1"
-        f" minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect).",
-    ]
+        return []
+    exact = f"rank correlation of distance with 1 − similarity: {looks.plain(faithfulness, 2)}"
+    return [f"Distances are approximate ({exact})."]

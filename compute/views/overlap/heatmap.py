@@ -27,8 +27,8 @@ WIDEST = 64
 """Pixels of a cell where there are few collections."""
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
-HOW_TO_READ = "a similarity of 1 means the same words, each as often; 0 means no word in common."
-OPENS = "A click on a cell, or on a row of the table, opens the pair below."
+HOW_TO_READ = "1: the same words with the same frequencies; 0: no word in common."
+OPENS = "Click a cell, or a row of the table, to open the pair below."
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")
 LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
 _BAR = 190
@@ -220,18 +220,16 @@ def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
     """
     number = vocabularies["dataset"].nunique()
     return [
-        "Similarity is weighted Jaccard: of the relative frequencies of every word in two"
-        " collections, the sum of the smaller ones over the sum of the larger ones.",
-        f"{number} collections, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
+        "Similarity: weighted Jaccard of the words' relative frequencies.",
+        f"{number} corpora, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
         f"Words not above {floor * 1e6:g} per million are left out." if floor else "",
     ]
 
 
 PRINTED = [
-    "Printed in Pyserini's documentation, not computed here: weighted Jaccard of the word pieces of"
-    " 19 collections that have a relative frequency above 1e-4.",
-    "Most likely the cased tokeniser's: SciFact and NFCorpus have .582 there, and .607 where their"
-    " pieces are counted here, of the uncased one.",
+    "Source: Pyserini documentation. Weighted Jaccard over word pieces with relative frequency"
+    " > 1e-4.",
+    "Probably computed with the cased tokenizer (.582 vs .607 uncased here for SciFact–NFCorpus).",
 ]
 
 
@@ -248,10 +246,9 @@ def collections_in_print() -> DataFrame:
 
 
 _WRITTEN = {
-    "unigrams": "words of title and text, lower-cased: runs of letters, digits and underscores",
-    "bigrams": "pairs of neighbouring words of title and text, lower-cased: runs of letters,"
-    " digits and underscores",
-    "word pieces": "pieces of BERT's uncased vocabulary, of title and text",
+    "unigrams": "lower-cased words of title and text",
+    "bigrams": "lower-cased word pairs of title and text",
+    "word pieces": "BERT uncased word pieces of title and text",
 }
 
 
@@ -276,7 +273,7 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
     words = [
         ("Not counted yet", [name for name in missing if name not in known]),
         (
-            "Compared with none, as the words of the others came without the rare ones",
+            "Not compared, because the other corpora came without rare words",
             [name for name in missing if name in known],
         ),
     ]

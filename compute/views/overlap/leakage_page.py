@@ -3,7 +3,7 @@
 from compute.views.overlap import leakage
 from compute.views.page import Ask, Note, Steps, Table, Text, offers
 
-HEADING = "Test queries that training data holds"
+HEADING = "Train–test leakage"
 MEASURE = "nDCG@10"
 _COMMAND = "python -m compute leakage find --dataset DATASET --training FILE… --name NAME"
 
@@ -28,13 +28,9 @@ def section(ask: Ask) -> Steps:
     thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
     yield Note(
         [
-            f"Mean {MEASURE} of stored runs over all queries, and without those that were found"
-            " themselves or by a relevant document; the 95% interval of the change is over"
-            " queries like these, and there from five queries on both sides on.",
-            "Dataset and Compare show the same queries under kinds of queries.",
-        ],
-        how="texts are near-equal from a Jaccard similarity of their character"
-        f" 5-grams of {thresholds} on. What is"
-        " found by words alone; a paraphrase or a translation"
-        " is not. That a training set holds a text does not say that a system was trained on it.",
+            f"Mean {MEASURE} over all queries, and without those found by themselves or by a"
+            " relevant document; 95% CI of the change over queries like these.",
+            f"Near-equal: Jaccard of character 5-grams ≥ {thresholds}; paraphrases are not found.",
+            "That a training set holds a text does not say that a system was trained on it.",
+        ]
     )

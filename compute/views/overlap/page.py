@@ -1,6 +1,6 @@
 """The page Overlap: how similar are the corpora, and does it matter to a system?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,8 +35,8 @@ from compute.views.page import (
     Steps,
     Switch,
     Table,
-    Text,
     Widget,
+    folded,
     offers,
 )
 from compute.views.shared.theme import DOMAINS, plain
@@ -45,16 +45,17 @@ HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
 COMMAND = "python -m compute overlap compute"
 EVERY = "every collection"
+_ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
-_PAIR = (Column("Collection", "dataset"), Column("Other", "other"), _SIMILARITY)
-_ALL = (Column("Collection", "other"), _SIMILARITY)
+_PAIR = (Column("Corpus", "dataset"), Column("Other", "other"), _SIMILARITY)
+_ALL = (Column("Corpus", "other"), _SIMILARITY)
 _NEAREST = (
-    Column("Collection", "dataset"),
-    Column("Most alike", "other"),
+    Column("Corpus", "dataset"),
+    Column("Nearest", "other"),
     _SIMILARITY,
-    Column("Second", "second"),
+    Column("2nd nearest", "second"),
     Column("Its similarity", "second_similarity", plain, "Similarity", width=72),
 )
 
@@ -88,7 +89,7 @@ def page(ask: Ask) -> Steps:
     view: View = yield Row(partial(_controls, ask, shown))
     if shown == SHIFT:
         yield from domain_shift_page.both(ask, view.pairs, view.counted, view.unit, view.left_out)
-        yield Section(partial(leakage_page.section, ask), heading=leakage_page.HEADING)
+        yield folded(partial(leakage_page.section, ask), (), leakage_page.HEADING)
         return
     square = similarity_matrix.matrix(view.pairs)
     if view.numbers == COMPUTED:
@@ -108,15 +109,16 @@ def _controls(ask: Ask, shown: str) -> Steps:
         numbers = yield from _numbers(ask)
     unit, floor, order, least, left_out = "word pieces", published.OVERLAP_FLOOR, ORDERS[0], 0.0, []
     if numbers == COMPUTED:
-        unit = yield Choice("unit", "Words", list(UNITS), noun="kind of words", width=150)
+        unit = yield Choice("unit", "N-gram order", list(UNITS), noun="kind of words", width=150)
         name = yield Choice(
-            "floor", "Rare words", list(FLOORS), noun="bound of frequency", width=190
+            "floor", "Minimum frequency", list(FLOORS), noun="bound of frequency", width=190
         )
         floor = FLOORS[name]
     if shown == HEATMAP:
-        order = yield Choice("order", "Order", ORDERS, noun="order", width=150)
+        look: dict[str, Any] = {"noun": "order", "titles": _ORDERS, "width": 200}
+        order = yield Choice("order", "Sort by", ORDERS, **look)
     if shown == GRAPH:
-        least = yield Slide("lines", "Solid lines from", default=0.45)
+        least = yield Slide("lines", "Similarity threshold", default=0.45)
     if shown == SHIFT:
         left_out = yield domain_shift_page.left_out(ask)
     pairs, counted = _pairs(ask, numbers, unit, floor)
@@ -131,7 +133,7 @@ def _numbers(ask: Ask) -> Steps:
         asked += yield Asked(key, many=True)
     usual = COMPUTED if asked or _has_own(ask) else PUBLISHED
     noun = "kind of numbers"
-    return (yield Choice("numbers", "Numbers", NUMBERS, usual, noun=noun, width=150))
+    return (yield Choice("numbers", "Similarities", NUMBERS, usual, noun=noun, width=150))
 
 
 def _has_own(ask: Ask) -> bool:
@@ -154,7 +156,7 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 def too_few(counted: DataFrame, unit: str) -> str:
     """What a comparison lacks, and the command that brings it."""
     number = counted["dataset"].nunique()
-    has = "No collection has" if not number else "Only one collection has"
+    has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"
     return f"{has} its {unit} counted; {need} to compare. {COMMAND} DATASET… counts them."
 
@@ -179,21 +181,28 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
     pair = tuple(chosen.split(SEPARATOR))
     triangle = Figure(
         "pairs",
-        "Vocabulary overlap of every pair of collections",
+        "Vocabulary overlap of every pair of corpora",
         partial(heatmap.heatmap, square, titles, unit=view.unit, chosen=pair),
         opens=_pair_link,
         width="content",
         of=("floor", "order", "unit"),
+        finding=_most_similar(rows, titles),
     )
     beside = heatmap.height(len(square))
     table = _table(rows, titles, list(shown), chosen, beside)
     yield Beside([[triangle], [table]], widths=(heatmap.WIDTH, 440))
     opens = heatmap.OPENS if view.numbers == COMPUTED else ""
-    yield Note(how=heatmap.HOW_TO_READ, of_matrix=opens)
+    yield Note([heatmap.HOW_TO_READ], of_matrix=opens)
     yield from _about(view)
     if view.numbers == COMPUTED:
         words = partial(_pair, view, chosen, shown)
         yield Section(words, holds=[f"words_{side}" for side in pair_words.SIDES], heading="A pair")
+
+
+def _most_similar(rows: DataFrame, titles: Mapping[str, str]) -> str:
+    first = rows.iloc[0]
+    pair, value = (titles[first[side]] for side in ("dataset", "other")), first["similarity"]
+    return f"Most similar: {' and '.join(pair)} ({plain(value)})."
 
 
 def _order(view: View, square: DataFrame) -> list[str]:
@@ -209,7 +218,7 @@ def _table(
     table = rows.replace({"dataset": titles, "other": titles}).round({"similarity": 4})
     return Table(
         "pair_rows",
-        "Similarity of pairs of collections",
+        "Similarity of pairs of corpora",
         table,
         opens=Link(carried=("pair",)),
         carried=[[pair] for pair in pairs],
@@ -222,9 +231,9 @@ def _table(
 
 def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
     """The words that a pair shares most, and those that set each apart."""
-    yield Pick("pair", "Pair of collections", shown)
+    yield Pick("pair", "Pair of corpora", shown)
     one, _, other = chosen.partition(SEPARATOR)
-    function_words = yield Switch("function_words", "Function words too, such as the and of")
+    function_words = yield Switch("function_words", "Include function words")
     asked = {"dataset": one, "other": other, "unit": view.unit, "function_words": function_words}
     rows = view.ask(select.words_of_pair, **asked)
     names = view.titles[one], view.titles[other]
@@ -232,13 +241,9 @@ def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
     yield Beside(list(_sides(rows, names)), widths=(pair_words.WIDTH,) * len(pair_words.SIDES))
     yield Note(
         [
-            f"Per million {view.unit} of each collection.",
-            "What they share most counts a word as often as it stands in the collection that has"
-            " less of it; that is what the similarity adds up.",
-            "The other two columns put first what tells the collections apart best (what a word"
-            " adds to their Jensen-Shannon divergence).",
-            "Words such as the and of are left out, for they tell of no subject."
-            * (not function_words),
+            f"Per million {view.unit} of each corpus. Shared: the smaller of both frequencies.",
+            "More frequent: sorted by contribution to the Jensen–Shannon divergence.",
+            "Function words are left out." * (not function_words),
             heatmap.cut(view.counted[view.counted["dataset"].isin([one, other])]),
         ]
     )
@@ -258,7 +263,7 @@ def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
             of=("pair", "function_words", "unit"),
             narrow=True,
         )
-        yield [Text(head, bold=True), figure]
+        yield [figure]
 
 
 def _graph(view: View, square: DataFrame) -> Steps:
@@ -266,7 +271,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
     points = similarity_matrix.layout(square)
     figure = Figure(
         "graph",
-        "Vocabulary overlap of collections: alike ones near each other",
+        "Vocabulary overlap of corpora: similar ones near each other",
         partial(graphs.graph, square, points, view.counted, least=view.least, unit=view.unit),
         graphs.legend(square, view.least),
         opens=Link(carried=("node",)),
@@ -276,8 +281,8 @@ def _graph(view: View, square: DataFrame) -> Steps:
     )
     neighbours = partial(_neighbours, square, view.titles)
     yield Beside([[figure], neighbours], widths=(graphs.WIDTH, 488))
-    facts = graphs.note(square, similarity_matrix.faithfulness(square, points), view.least)
-    yield Note(facts, how=graphs.HOW_TO_READ)
+    facts = graphs.note(similarity_matrix.faithfulness(square, points))
+    yield Note([graphs.HOW_TO_READ, *facts])
 
 
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
@@ -288,7 +293,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
     if name == EVERY:
         table, title, columns = (
             graphs.neighbours(square, titles),
-            "The nearest collections",
+            "The nearest corpora",
             _NEAREST,
         )
     else:

@@ -25,7 +25,7 @@ SIDES = (BOTH, FIRST, SECOND)
 def heads(names: tuple[str, str]) -> dict[str, str]:
     """Heading of each side, for two collections of these titles."""
     return {
-        BOTH: "What they share most",
+        BOTH: "Shared most",
         FIRST: f"More frequent in {names[0]}",
         SECOND: f"More frequent in {names[1]}",
     }

@@ -23,7 +23,6 @@ from compute.views.page.holders import (
     Above,
     Beside,
     Box,
-    Expander,
     Group,
     Inside,
     Into,
@@ -38,6 +37,7 @@ from compute.views.page.holders import (
     Steps,
     Wait,
     Window,
+    folded,
 )
 from compute.views.page.parts import (
     Button,

@@ -8,6 +8,9 @@ from compute.views.page.ask import Ask
 from compute.views.page.controls import Control
 from compute.views.page.parts import Part
 
+OPEN = "open"
+"""Key of the address that names the expanders that are open."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -43,6 +46,21 @@ class Section:
     heading: str = ""
     asks: Sequence[str] = ()
     """Keys of the controls in it, which an address may have although the section is passed over."""
+    folded: bool = False
+    """A shut expander under its heading: the dashboard runs it once it is open, and is sent None
+    before. Files and sites have it."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the address, under OPEN."""
+        return (*self.holds, self.heading)[0]
+
+
+def folded(
+    inside: "Inside", holds: Sequence[str], heading: str, asks: Sequence[str] = ()
+) -> Section:
+    """A section that is folded."""
+    return Section(inside, holds, heading, asks, folded=True)
 
 
 @dataclass(frozen=True)
@@ -64,15 +82,6 @@ class Box:
     inside: "Inside"
     height: int | str = "content"
     width: int | str = "stretch"
-
-
-@dataclass(frozen=True)
-class Expander:
-    """Folded steps. With a key they run once it is opened, and return None before."""
-
-    label: str
-    inside: "Inside"
-    key: str = ""
 
 
 @dataclass(frozen=True)
@@ -142,7 +151,6 @@ Holder = (
     | Section
     | Beside
     | Box
-    | Expander
     | Live
     | Slot
     | Into

@@ -173,8 +173,8 @@ def without_runs(ask: Ask, dataset: Dataset) -> str:
 
 def measure(ask: Ask) -> Choice:
     """The control of measures."""
-    look: dict[str, Any] = {"noun": "measure", "advice": to_score, "width": 140}
-    return Choice("measure", "Measure", ask.measures(), **look)
+    look: dict[str, Any] = {"noun": "measure", "advice": to_score, "width": 150}
+    return Choice("measure", "Measure", names := ask.measures(), recalls=names, **look)
 
 
 def segmented(ask: Ask, *collections: str) -> str:
@@ -238,7 +238,7 @@ def _group(
         KIND,
         "Queries",
         options,
-        noun="kind of queries",
+        noun="query group",
         advice=instead,
         titles=titles | {EVERY: "All queries"},
         width=230,
@@ -253,7 +253,7 @@ def _group(
 def instead(name: str) -> str:
     """Advice for a query group that is not offered."""
     by_scores = name.startswith(f"{query_slices.ANSWERED}:")
-    why = "Kinds that are made from the scores only describe: Dataset has them. "
+    why = "Groups made from the scores only describe: Dataset has them. "
     return f"{why * by_scores}All queries are shown."
 
 

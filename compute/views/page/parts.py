@@ -10,9 +10,8 @@ from pandas import DataFrame
 from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import Legend
 
-MOST_WORDS = 14
-"""Words of a note in sight; a longer note stands behind its mark, but for the first sentence."""
-HOW = "How to read this:"
+MOST_WORDS = 30
+"""Words of a note in sight; the facts that follow stand behind its mark."""
 OF = ("dataset", "measure")
 """Controls whose values most figures and tables are of."""
 
@@ -130,20 +129,16 @@ class Code:
 
 @dataclass(frozen=True)
 class Note:
-    """A caption: facts, the first of them in sight, and how to read the figure behind the mark."""
+    """A caption: facts in sight up to MOST_WORDS, and the others behind its mark."""
 
     facts: Sequence[str] = ()
-    """One sentence each; empty ones are left out."""
-    how: str = ""
+    """Sentences; empty ones are left out."""
     of_matrix: str = ""
-    """What else to know where the figure is drawn as a matrix, not as lists on a narrow screen:
-    behind `how`, or without it behind the facts."""
-    signs: Sequence[str] = ()
-    """Facts that come first, and only where the figure is drawn so."""
+    """The last fact, where the figure is drawn as a matrix, not as lists on a narrow screen."""
 
     @property
     def _told(self) -> list[str]:
-        return [fact for fact in (*self.signs, *self.facts) if fact]
+        return [fact for fact in (*self.facts, self.of_matrix) if fact]
 
     @property
     def shown(self) -> str:
@@ -153,20 +148,15 @@ class Note:
             if len(" ".join([*shown, fact]).split()) > MOST_WORDS:
                 break
             shown.append(fact)
-        return " ".join(shown) or HOW.removesuffix(":") * bool(self.how)
+        return " ".join(shown)
 
     def narrow(self) -> "Note":
         """The note where lists stand in place of a matrix."""
-        return replace(self, of_matrix="", signs=())
+        return replace(self, of_matrix="")
 
     def behind(self) -> str:
-        """Text of the mark: how to read the figure, and the facts that are not in sight."""
-        how = " ".join(one for one in (self.how, self.of_matrix * bool(self.how)) if one)
-        if not self._told:
-            return how
-        rest = " ".join(self._told).removeprefix(self.shown).strip()
-        last = self.of_matrix * (not self.how)
-        return " ".join(one for one in (f"{HOW} {how}" * bool(how), rest, last) if one)
+        """Text of the mark: the facts that are not in sight."""
+        return " ".join(self._told).removeprefix(self.shown).strip()
 
 
 @dataclass(frozen=True)
@@ -197,6 +187,11 @@ class Figure:
     """It is what the page is about: its file is named without its key."""
     narrow: bool = False
     """It has room in one column of a paper, 84 mm, where names and numbers of others collide."""
+    finding: str = ""
+    """What a reader sees in it, in one sentence; it stands above the title."""
+    source: str = ""
+    """Where its numbers come from, unless from stored runs or from the table that a control
+    names."""
 
 
 Format = Callable[..., str]
@@ -278,6 +273,13 @@ class Table:
     """Keys of the controls whose values it is of: they name its file."""
     name: str = ""
     """Of its file, without the ending, once it is exported."""
+    source: str = ""
+    """Where its numbers come from, as of a figure."""
+
+    @property
+    def caption(self) -> str:
+        """The title, and the source in brackets."""
+        return f"{self.title} ({self.source})" if self.source else self.title
 
     @property
     def listed(self) -> list[Column]:

@@ -7,10 +7,10 @@ from compute.base.errors import Missing, WrongInput
 from compute.views.page.ask import Ask
 from compute.views.page.controls import Asked, Choice, Control, Many, Offered
 from compute.views.page.holders import (
+    OPEN,
     Above,
     Beside,
     Box,
-    Expander,
     Group,
     Inside,
     Into,
@@ -27,7 +27,10 @@ from compute.views.page.holders import (
 )
 from compute.views.page.parts import Figure, Heading, Message, Part, Table
 
-FREE = ("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair", "about")
+FREE = (
+    *("dataset", "system", "systems", "query", "document", "from", "a", "b", "pair", "about"),
+    OPEN,
+)
 """Keys that an address may have although no control shows them."""
 
 
@@ -87,11 +90,11 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
 
 
 def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
-    """Figures and tables of a page for these values, as they are made; folded ones are left out.
+    """Figures and tables of a page for these values, as they are made.
 
     Raises Missing for an unknown value, WrongInput for a key without a control.
     """
-    walk = Walk(chosen, folded=False)
+    walk = Walk(chosen)
     for part in (steps := walk.run(lambda: page(ask), [])):
         if isinstance(part, Figure | Table):
             yield Found(part, dict(walk.shown), dict(walk.titles))
@@ -110,8 +113,8 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 class Walk:
     """One run of a page: yields parts as they are made, and lists them as they stand on screen."""
 
-    def __init__(self, chosen: Mapping[str, Any], key: str = "", *, folded: bool = True) -> None:
-        self._chosen, self._key, self._folded = chosen, key, folded
+    def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
+        self._chosen, self._key = chosen, key
         self.controls: dict[str, Control] = {}
         self.asked: dict[str, Any] = {}
         self.shown: dict[str, Any] = {}
@@ -189,12 +192,6 @@ class Walk:
         for column in step.columns:
             yield from self.run(column, shown, above)
 
-    def _expander(self, step: Expander, shown: list[Any], above: list[Any] | None) -> Iterator:
-        if step.key and not self._folded:
-            self._passed_over += self._chosen  # any of them may be of a control in it
-            return None
-        return (yield from self.run(step.inside, shown, above))
-
     def _slot(self, step: Slot, shown: list[Any], above: list[Any] | None) -> Iterator:
         place: list[Any] = []
         shown.append(place)
@@ -224,7 +221,6 @@ _WALKED: Mapping[type, Callable[..., Iterator]] = {
     Beside: Walk._beside,
     Group: Walk._plain,
     Box: Walk._plain,
-    Expander: Walk._expander,
     Live: Walk._plain,
     Slot: Walk._slot,
     Into: Walk._into,

@@ -27,6 +27,8 @@ from compute.views.shared import next_steps
 
 Rows = Mapping[str, Mapping[Hashable, Any]]
 """Documents by id: title, text, relevance."""
+_TALL = 240
+"""Pixels of a document, which scrolls."""
 _FURTHER = 100
 """Relevant documents that no list shows are offered up to this many."""
 
@@ -74,7 +76,7 @@ def lists(shown: Shown) -> Steps:
         opens=Link(carried=("document",)),
         of=("dataset", "systems", "ranks", "query"),
     )
-    yield Note([f"Judged relevant to this query: {shown.n_relevant:,}."], signs=words.SIGNS)
+    yield Note([f"Relevant to this query: {shown.n_relevant:,}."])
     if chosen:
         rows = {row["doc_id"]: row for one in (further, hits) for row in one.to_dict("records")}
         left = partial(_document, shown, pick, rows, chosen)
@@ -111,7 +113,7 @@ def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
     yield pick
     pair = {"query_id": shown.query_id, "doc_id": chosen}
     yield Widget("judge", {"dataset": shown.dataset, **pair})
-    yield Box(partial(_text, shown, chosen, rows[chosen]))
+    yield Box(partial(_text, shown, chosen, rows[chosen]), height=_TALL)
     yield Widget("in_view")
 
 
@@ -123,8 +125,8 @@ def _another(shown: Shown, pick: Pick, rows: Rows, hits: DataFrame, chosen: str)
     next_list = listed[listed["system"] != shown.systems[0][0]]
     first = (listed if next_list.empty else next_list)["doc_id"].iloc[0]
     names = {name: line for name, line in pick.shown.items() if name != chosen}
-    other = yield Pick("beside", "Beside it", {first: names[first]} | names)
-    yield Box(partial(_text, shown, other, rows[other]))
+    other = yield Pick("beside", "Compare with", {first: names[first]} | names)
+    yield Box(partial(_text, shown, other, rows[other]), height=_TALL)
 
 
 def _text(shown: Shown, doc_id: str, row: Mapping[Hashable, Any]) -> Steps:

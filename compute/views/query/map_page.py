@@ -92,7 +92,7 @@ def page(ask: Ask) -> Steps:
     yield from _some_queries(view, legend)
     names = [name for name, _ in view.systems]
     at = {"dataset": dataset.name, "systems": ",".join(names), "measure": measure}
-    yield Button("The lists, query by query", Link("query", at))
+    yield Button("Ranked lists per query", Link("query", at))
     if view.query in view.query_ids and view.document:
         shown = at | {"query": view.query, "document": view.document}
         window = partial(_document, view, Link("query", shown))
@@ -106,10 +106,10 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     look: dict[str, Any] = {"noun": f"run on {name}", "titles": offers.system_titles(ask)}
     system = yield Choice("system", "System", known, first, recalls=known, **look)
     others = [*known, NOTHING]
-    other = yield Choice("other", "Beside it", others, second, recalls=known, **look)
+    other = yield Choice("other", "Compare with", others, second, recalls=known, **look)
     measure = yield offers.measure(ask)
-    order = yield Choice("order", "Order", list(ORDERS), width=180)
-    ranks = yield Choice("ranks", "Ranks", words.RANKS, "50", width=80)
+    order = yield Choice("order", "Sort by", list(ORDERS), width=180)
+    ranks = yield Choice("ranks", "Depth (k)", words.RANKS, "50", width=100)
     systems = [system, other] if other in known else [system]
     return offers.record(ask, name), systems, measure, ORDERS[order], int(ranks)
 
@@ -148,15 +148,14 @@ def _to(row: int) -> dict[str, str]:
 def _all_queries(view: View, legend: Legend) -> Steps:
     """The picture of all queries; a click on it lists those around."""
     drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
-    title = "All queries, rank by rank"
+    title = f"Relevance by rank, all queries of {view.dataset.title}"
     yield Figure(
         "all", title, drawn, legend, opens=lambda row: Link(names=_to(row - ROWS // 2)), of=_OF
     )
     yield Note(
         [
-            f"All {len(view.query_ids):,} queries, one above the other, in the order chosen above;"
-            " ranks from left to right.",
-            "Click on it to list the queries there: they stand between the two lines.",
+            f"Rows: {len(view.query_ids):,} queries (sorted as chosen); columns: ranks"
+            f" 1–{view.depth}. Click to zoom; the orange lines mark the queries listed below."
         ]
     )
 
@@ -170,14 +169,17 @@ def _some_queries(view: View, legend: Legend) -> Steps:
     panels = [rank_map.part(panel, view.rows) for panel in view.panels]
     drawn = partial(rank_map.window, panels, names, chosen=_chosen(view))
     yield Figure(
-        "map", "Ranks by query", drawn, legend, opens=partial(_cell, view), of=(*_OF, "measure")
+        "map",
+        "Relevance by rank, query by query",
+        drawn,
+        legend,
+        opens=partial(_cell, view),
+        of=(*_OF, "measure"),
     )
     yield Note(
-        [f"Holes: their share of the {view.depth} ranks shown."],
-        of_matrix=f"How to read this: a row is a query, a column a rank of its list, and at the"
-        f" right stands its {view.measure}. Relevant documents belong at the left. Grey cells are"
-        " holes, which count as not relevant; a blank end is a list that stops. Click on a cell to"
-        " read its document.",
+        [f"Unjudged: share of the {view.depth} ranks shown."],
+        of_matrix="Good rankings have relevant documents at the left; at the right:"
+        f" {view.measure}. Blank: fewer results returned. Click a cell to read its document.",
     )
 
 
@@ -186,8 +188,8 @@ def _steps(view: View) -> list[Step]:
     earlier, later = Link(names=_to(first - ROWS)), Link(names=_to(last))
     up, down = "keyboard_arrow_up", "keyboard_arrow_down"
     return [
-        Button("Earlier", earlier, icon=up, shortcut="P", disabled=first == 0),
-        Button("Later", later, icon=down, shortcut="N", disabled=last == n),
+        Button("Previous", earlier, icon=up, shortcut="P", disabled=first == 0),
+        Button("Next", later, icon=down, shortcut="N", disabled=last == n),
         Text(f"Queries {first + 1:,} to {last:,} of {n:,}", width="content"),
     ]
 
@@ -232,4 +234,4 @@ def _document(view: View, lists: Link) -> Steps:
         yield Passage(found["title"].iloc[0], found["text"].iloc[0], text)
     else:
         yield Text(next_steps.without_texts(view.dataset))
-    yield Button("This query's lists, to compare and to judge", lists)
+    yield Button("Ranked lists of this query", lists)

@@ -31,6 +31,7 @@ from compute.views.page import (
     Table,
     Widget,
     Words,
+    folded,
     offers,
 )
 from compute.views.query import augmented, documents, score_breakdown, select, words
@@ -39,7 +40,7 @@ from compute.views.shared import catalogue
 PLAIN = "bm25-wordpiece"
 """The search of augmented systems with the query as it is."""
 _BARS = 560
-_NO_SUM = " is no sum over the top ranks of one list: choose a measure such as nDCG@10."
+_NO_SUM = " is not a sum over ranks: choose a measure such as nDCG@10."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
 
@@ -87,11 +88,12 @@ def page(ask: Ask) -> Steps:
     )
     yield Section(partial(documents.lists, shown), holds=["lists"], asks=["beside"])
     why = partial(_why, view, of, values)
-    yield Section(why, holds=["gains", "sum"], asks=["sum"], heading=f"Why this {measure}")
+    yield folded(why, ["gains", "sum"], f"{measure} breakdown", ["sum"])
     yield from _augmented(view, of)
     rows = words.value_rows(values, view.systems)
     columns = words.value_columns(rows, ask.measures())
-    yield Table("values", "The query by measure", rows, columns, of=_VALUES)
+    table = Table("values", "Scores of the query by measure", rows, columns, of=_VALUES)
+    yield folded([table], ["values"], "Scores by every measure")
     yield _to_the_map(view, query_id)
 
 
@@ -100,8 +102,8 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     systems = yield from _systems(ask, known, name)
     measure = yield offers.measure(ask)
-    order = yield Choice("order", "Order", list(words.ORDERS), width=180)
-    ranks = yield Choice("ranks", "Ranks", words.RANKS, width=80)
+    order = yield Choice("order", "Sort by", list(words.ORDERS), width=180)
+    ranks = yield Choice("ranks", "Depth (k)", words.RANKS, width=100)
     find = yield Words("find", "Find", width=150)
     titled = words.titled(systems, ask(catalogue.systems))
     dataset = offers.record(ask, name)
@@ -181,14 +183,16 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
         return
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in view.names}
     drawn = partial(score_breakdown.gains, [(titles[name], one) for name, one in found.items()])
-    said = "Blue: what the list adds; pale: the best order of what is judged relevant."
-    title, about = f"What each rank adds to {measure}", ("dataset", "systems", "query", "measure")
+    said = "Blue: contribution of the document at a rank; pale: ideal order."
+    title, about = (
+        f"Contribution of each rank to {measure}",
+        ("dataset", "systems", "query", "measure"),
+    )
     yield Figure("gains", title, drawn, said, of=about)
-    yield Note(how=score_breakdown.reading(measure))
     shown = view.names[0]
     if len(found) > 1:
         look: dict[str, Any] = {"titles": titles, "side_by_side": True}
-        shown = yield Choice("sum", "The sum of", view.names, **look)
+        shown = yield Choice("sum", "Details for", view.names, **look)
     rows, title = score_breakdown.table(found[shown]), titles[shown]
     height, head = None if len(rows) <= 12 else 420, f"{measure} of {title}, rank by rank"
     yield Table("sum", head, rows, height=height, of=(*about[:2], "sum", *about[2:]))
@@ -197,15 +201,13 @@ def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
 
 
 def _augmented(view: View, of: Mapping[str, Any]) -> Steps:
-    """For each shown system that rewrote the query: its words, and what that changed."""
+    """For each shown system that rewrote the query: its words, and their effect."""
     asked, titles = view.ask(select.augmented, systems=view.names, **of), dict(view.systems)
     for system, query in asked.groupby("system", sort=False):
         name = str(system)
-        yield Section(
-            partial(_rewritten, view, of, name, query),
-            holds=[f"augmented-{name}", f"moved-{name}"],
-            heading=f"What {titles.get(name, name)} asked",
-        )
+        rewritten, keys = partial(_rewritten, view, of, name, query), ("augmented", "moved")
+        head = f"Augmented query of {titles.get(name, name)}"
+        yield folded(rewritten, [f"{key}-{name}" for key in keys], head)
 
 
 def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame) -> Steps:
@@ -214,28 +216,22 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
     figure = Figure(f"augmented-{system}", title, partial(augmented.bars, query), of=_REWRITTEN)
     yield Beside([[figure]], widths=(_BARS,))
     yield Note(
-        [augmented.told(query)],
-        how="the system does not ask the query as it was typed. It gives each word of it a weight"
-        " and adds words of its own; a longer bar counts more. ## begins a piece that goes on with"
-        " a word.",
+        [augmented.told(query), "Longer bar: larger weight. ##: continues a word."],
     )
     hits = view.ask(select.listed, systems=[system, PLAIN], depth=10, **of)
     if PLAIN not in set(hits["system"]):
-        yield Note([f"What that changed shows once {PLAIN} has a run on this dataset."])
+        yield Note([f"Its effect on the ranking needs a run of {PLAIN} on this dataset."])
         return
     rows = augmented.moved(hits, system, PLAIN)
     yield Table(
         f"moved-{system}",
-        "What augmentation changed in the ranking",
+        "Effect of augmentation on the ranking",
         rows,
         augmented.MOVED,
         of=_REWRITTEN,
     )
     yield Note(
-        [
-            "The first ten documents with the augmented query, and with the query as it is"
-            f" ({PLAIN})."
-        ]
+        [f"The first ten documents with the augmented query, and with the original ({PLAIN})."]
     )
 
 
@@ -243,4 +239,4 @@ def _to_the_map(view: View, query_id: str) -> Button:
     """The way to every query of the first two systems, at this one."""
     named = dict(zip(("system", "other"), view.names, strict=False))
     at = {"dataset": view.dataset.name, "measure": view.measure, "query": query_id}
-    return Button("All queries of these systems, rank by rank", Link("map", at | named))
+    return Button("Open in the relevance map", Link("map", at | named))

@@ -22,7 +22,7 @@ from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 22
 """Height of a query in the list, in pixels."""
-ALL = 320
+ALL = 240
 """Height of the picture of all queries."""
 NAMES = 210
 _HEAD, _FOOT = 44, 24
@@ -59,7 +59,7 @@ def panel(
     """A system's map in the order of `places`, its mean score and share of holes as the remark."""
     array = cells.to_numpy(np.int8)[places]
     filled = int((array != EMPTY).sum())
-    share = f"{100 * (array == HOLE).sum() / filled:.0f}% holes" if filled else "no hits"
+    share = f"{100 * (array == HOLE).sum() / filled:.0f}% unjudged" if filled else "no hits"
     scores = values.to_numpy(np.float64, na_value=np.nan)[places]
     mean = looks.plain(float(values.mean()) if values.notna().any() else np.nan)
     return Panel(title, array, scores, f"{measure} {mean}, {share}")
@@ -109,7 +109,7 @@ def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
     one = len(levels) == 1
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
     entries = list(zip(blues, relevant, strict=True))[::-1]
-    entries += [(judged, "judged not relevant"), (hole, "a hole: nobody judged it")]
+    entries += [(judged, "not relevant"), (hole, "unjudged")]
     return [(colour, "■", words) for colour, words in entries]
 
 
@@ -136,7 +136,7 @@ def _lists(panels: Sequence[Panel], names: Sequence[str], **_: object) -> Lists:
 
 def _row_said(cells: Cells, value: float) -> str:
     found, holes = int((cells > 0).sum()), int((cells == HOLE).sum())
-    return f"{looks.plain(float(value))}; {found} relevant, {holes} holes"
+    return f"{looks.plain(float(value))}; {found} relevant, {holes} unjudged"
 
 
 @in_lists(_lists, fits=True)
@@ -250,7 +250,7 @@ def _strip_said(panel: Panel, start: int, stop: int) -> str:
     filled = max(int((cells != EMPTY).sum()), 1)
     of = f"queries {start + 1:,} to {stop:,}" if stop - start > 1 else f"query {stop:,}"
     mean = looks.plain(float(np.nanmean(values)) if (~np.isnan(values)).any() else np.nan)
-    return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% holes"
+    return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% unjudged"
 
 
 @in_lists(_lists)
@@ -327,7 +327,7 @@ def _targets(
     Words are kept by trace and the query is read off the axis, so that thousands of cells cost
     a few bytes each.
     """
-    kinds = {1: said(np.nan), 2: "judged not relevant"}
+    kinds = {1: said(np.nan), 2: "not relevant"}
     kinds |= {n + 3: said(level) for n, level in enumerate(levels)}
     of = _kinds(panel.cells, levels)
     for kind, words in kinds.items():

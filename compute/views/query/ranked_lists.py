@@ -320,7 +320,7 @@ def _heads(
     apart = "<br>" if many else "  "
     for place, title in enumerate(titles):
         kinds = [hit.kind for hit in hits if hit.place == place]
-        holes = f"{kinds.count('hole')} of {len(kinds)} holes" if kinds else "no hits"
+        holes = f"{kinds.count('hole')}/{len(kinds)} unjudged" if kinds else "no hits"
         said = "  ".join((holes, *notes[place : place + 1]))
         size = 12 if many else 14
         remark = f'<span style="color:{muted};font-size:{size}px">{said}</span>'

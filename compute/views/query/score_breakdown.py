@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.evaluate.rank_terms import FILLED
-from compute.evaluate.score_breakdown import Explained, has_best
+from compute.evaluate.score_breakdown import Explained
 from compute.evaluate.tolerance import equal
 from compute.views.query.words import said
 from compute.views.shared import axes as shared_axes
@@ -137,20 +137,6 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
     return frame
 
 
-def reading(measure: str) -> str:
-    """How to read the bars, in words."""
-    bars = (
-        f"a blue bar is what the document at that rank adds to {measure}; the"
-        " bars of a row add up to the score."
-    )
-    if not has_best(measure):
-        return bars
-    return (
-        f"{bars} The pale bars behind are the best order of all that is judged relevant; what is"
-        " not judged adds nothing."
-    )
-
-
 def table(found: Explained) -> DataFrame:
     """The sum rank by rank, as text: what the list adds, the best order beside it; then totals.
 
@@ -161,10 +147,19 @@ def table(found: Explained) -> DataFrame:
         _line(row, best.get(row["rank"]))
         for row in _shown(found).to_dict("records")
     ]  # fmt: skip
-    columns = ["Rank", "Grade", "Gain", "Discount", "Adds", "Best grade", "Best adds", "Document"]
+    columns = [
+        "Rank",
+        "Grade",
+        "Gain",
+        "Discount",
+        "Contribution",
+        "Ideal grade",
+        "Ideal contribution",
+        "Document",
+    ]
     sums = ["Sum", "", "", "", _number(found.total), "", _number(found.best_total), ""]
     frame = DataFrame([*rows, sums], columns=columns)
-    return frame if len(found.best) else frame.drop(columns=["Best grade", "Best adds"])
+    return frame if len(found.best) else frame.drop(columns=["Ideal grade", "Ideal contribution"])
 
 
 def _shown(found: Explained) -> DataFrame:
@@ -179,7 +174,7 @@ def _shown(found: Explained) -> DataFrame:
 
 def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
     there = isinstance(row.get("doc_id"), str)
-    grade = "hole" if pd.isna(row["relevance"]) else f"{row['relevance']}".replace("-", "−")
+    grade = "unjudged" if pd.isna(row["relevance"]) else f"{row['relevance']}".replace("-", "−")
     discount = row["discount"]
     listed = (
         [grade, f"{row['gain']:g}", f"{discount:.4g}", _number(row["term"])]
@@ -198,9 +193,8 @@ def conclusion(found: Explained, stored: float | None, title: str) -> str:
     if stored is None:
         return f"{title}: {divided}. No value is stored."
     if equal(stored, found.value):
-        exact = " to the last digit" if stored == found.value else ""
-        return f"{title}: {divided}, which is the stored {found.measure}{exact}."
+        return f"{title}: {divided} (matches the stored {found.measure})."
     return (
-        f"{title}: {divided}; the stored {found.measure} is {looks.plain(stored, 4)}, scored on a"
-        " longer list than is kept here."
+        f"{title}: {divided}; the stored {found.measure}, {looks.plain(stored, 4)}, is of a longer"
+        " list."
     )

@@ -21,9 +21,8 @@ RANKS = ("10", "20", "50", "100")
 """How many ranks of a list can be shown."""
 
 SIGNS = (
-    "✓ relevant (a number: its grade above 1), · judged not relevant, ? not judged: a hole.",
-    "A document that several lists show has one colour in all of them, and lines where neighbours"
-    " show it.",
+    "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
+    "A document in several lists has one colour; lines join it in neighbouring lists.",
 )
 """What the signs in the boxes mean."""
 
@@ -40,7 +39,7 @@ def said(relevance: float) -> str:
     return {
         "relevant": f"relevant, grade {relevance}",
         "judged": f"judged not relevant, grade {relevance}".replace("-", "−"),
-        "hole": "not judged for this query: a hole",
+        "hole": "unjudged for this query",
     }[judgement(relevance)]
 
 
@@ -67,7 +66,8 @@ def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
     number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
     verb = "contains" if query["n_found"] == 1 else "contain"
     said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
-    return said + (f", {n_listed:,} of them listed." if n_listed < query["n_found"] else ".")
+    cut = f"; the first {n_listed:,} are listed, refine with Find."
+    return said + (cut if n_listed < query["n_found"] else ".")
 
 
 def _line(text: str) -> str:

@@ -1,9 +1,10 @@
 """Axes that several figures have: names down and across, shares, differences."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from compute.views.shared.theme import escape, signed
+from compute.views.shared.theme import escape, plain, signed
 
 Axis = dict[str, Any]
 
@@ -21,6 +22,8 @@ TICKS_AWAY: Axis = {"ticks": "outside", "ticklen": 5, "tickcolor": CLEAR}
 """Names keep away from the marks at the left end."""
 CLICKED: dict[str, Any] = {"hoverdistance": -1}
 """The layout of a figure with `traces.targets`."""
+_STEPS = (0.02, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Between ticks; DCG has no upper end."""
 _NARROW = 560
 """Pixels that columns share on a screen 800 wide."""
 
@@ -80,6 +83,17 @@ def height_of_names(
     if crowded:
         return 12 + 6 * letters
     return 14 + round(4.7 * letters) if touching(titles, fewest=fewest, longest=longest) else 30
+
+
+def spanning(low: float, high: float, most: float = 15.5) -> Axis:
+    """Ticks and range of an axis of scores that shows all from `low` to `high`."""
+    step = next((one for one in _STEPS if high - low <= most * one), _STEPS[-1])
+    first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
+    ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
+    digits = 2 if step < 0.1 else 1 if step < 1 else 0
+    said = [plain(tick, digits) if tick else "0" for tick in ticks]
+    spare = (ticks[-1] - ticks[0]) / 60
+    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": said}
 
 
 def differences(values: Sequence[float], digits: int) -> Axis:

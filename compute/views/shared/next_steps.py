@@ -22,7 +22,7 @@ def without_judgements(name: str) -> str:
 def without_texts(dataset: Dataset) -> str:
     """Why ids stand where texts should, and what brings the texts."""
     if dataset.group == "own":
-        return "This collection came without texts: ids stand for them. “Add texts” brings them."
+        return "No document texts stored. Use “Add texts” to import them."
     return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
 
 
@@ -33,7 +33,7 @@ def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequenc
     """
     if outdated:
         return (
-            f"{', '.join(outdated)}: made before what is stored of {dataset.title} was replaced,"
+            f"{', '.join(outdated)}: made before the stored data of {dataset.title} was replaced,"
             " and left out. The page Jobs runs them again; imported runs are imported again."
         )
     if not dataset.has_split:

@@ -19,5 +19,7 @@ class Scores(NamedTuple):
     better."""
     note: str = ""
     """What MARK means, where cells are marked."""
+    apart: str = ""
+    """Why some take no part: they are in italics."""
     lower: Sequence[str] = ()
     """Columns where less is better, whatever `sign` says of the others."""

@@ -23,7 +23,7 @@ ANSWERED = "answered"
 """By whom a relevant document is found in the top 10: all systems, some or none. It only describes,
 for a test on queries that were chosen by their scores would find what they were chosen by."""
 TITLES = {
-    WORDS: "words of the query",
+    WORDS: "query length",
     RELEVANT: "relevant documents",
     FIRST: "question word",
     RARE: "rare words",

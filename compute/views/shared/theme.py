@@ -149,6 +149,13 @@ def legend(entries: Iterable[Entry]) -> str:
     return f'<div style="font-size:0.87rem">{"".join(parts)}</div>'
 
 
+def headline(said: str, about: str, entries: Iterable[Entry], theme: str) -> str:
+    """What stands above a figure, as HTML: what it shows, its legend and what it is of."""
+    look = palette(theme)
+    small = f'<div style="font-size:0.87rem;color:{look.muted}">{html.escape(about)}</div>'
+    return f"<b>{html.escape(said)}</b>{legend(entries) if entries else ''}{small if about else ''}"
+
+
 def legend_entry(name: str, known: Sequence[str], theme: str) -> Entry:
     """A domain or family for `legend`."""
     colour, symbol = mark(name, known, theme)

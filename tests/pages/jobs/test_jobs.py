@@ -34,7 +34,7 @@ def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> No
     app = opened(PAGE, **CHOSEN)
     assert app.multiselect(key="datasets").value == ["tiny"]
     assert not button_named(app, "Start").disabled
-    assert "1 run; how long it takes is not known yet" in words_of(app)
+    assert "1 run; no time estimate yet" in words_of(app)
 
 
 def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Store) -> None:
@@ -64,7 +64,7 @@ def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> N
     assert not app.exception
     assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
     app = opened(PAGE)
-    assert "tried again since" in [caption.value for caption in noted(app)]
+    assert "retried" in [caption.value for caption in noted(app)]
     assert "Retry" not in [button.label for button in app.button]
 
 
@@ -110,11 +110,11 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
 def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> None:
     def said() -> list[str]:
         labels = [link.proto.label.replace("\\", "") for link in opened().get("page_link")]
-        return [label for label in labels if "at work" in label]
+        return [label for label in labels if "running" in label]
 
     assert said() == []
     job = jobs.start(store, "run", ["bm25"], ["tiny"]).job
-    assert said() == ["1 job at work: 0 of 1 done"]
+    assert said() == ["1 job running: 0 of 1 done"]
     jobs.cancel(store.settings, job)
     assert said() == []
 

@@ -159,7 +159,7 @@ def test_a_way_through_the_page_dataset() -> None:
     views.set_value("Documents").run()
     assert app.query_params["show"] == "Documents"
     app.text_input(key="doc").set_value("*d*").run()
-    assert "No system ranks *d* here" in plain(app.info) and "*d*" not in app.info[0].value
+    assert "No system retrieves *d*" in plain(app.info) and "*d*" not in app.info[0].value
     # By the browser's own Back.
     app.query_params["show"] = "Queries"
     app.run()

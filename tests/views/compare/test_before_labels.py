@@ -46,14 +46,14 @@ def test_parts_stand_in_the_order_of_the_screen(shown: list[Part]) -> None:
     assert keys == ["depths", "likeness", "hubs", "changed"]
     first = next(one.text for one in shown if isinstance(one, Heading))
     # q1 is the same in both; q2 shares the last of three, q3 two in another order.
-    assert first.startswith("a and b differ in the top 10 on 2 of 3 queries (67%): on average 2.0 ")
+    assert first.startswith("a and b differ in the top 10 on 2 of 3 queries (67%): they share 2.0 ")
 
 
 def test_overlap_is_the_share_of_the_first_k(shown: list[Part]) -> None:
     # Below the third rank, the last of all lists, nothing is told.
-    assert table(shown, "depths")["Same documents"] == ["33%", "67%"]
-    assert table(shown, "depths")["Queries with all the same"] == ["1", "1"]
-    assert table(shown, "depths")["Queries with none"] == ["2", "0"]
+    assert table(shown, "depths")["Shared documents"] == ["33%", "67%"]
+    assert table(shown, "depths")["Queries with all shared"] == ["1", "1"]
+    assert table(shown, "depths")["Queries with none shared"] == ["2", "0"]
 
 
 def test_a_document_in_many_top_lists_is_named(shown: list[Part], ask: StoreAsk) -> None:
@@ -68,9 +68,9 @@ def test_a_document_in_many_top_lists_is_named(shown: list[Part], ask: StoreAsk)
 def test_queries_that_changed_most_stand_side_by_side_with_texts(shown: list[Part]) -> None:
     found = table(shown, "changed")
     assert found["Query"] == ["q2", "q3"]
-    assert found["Only a has"] == [f"1: {TEXTS['d2']}", f"3: {TEXTS['d1']}"]
-    assert found["Only b has"] == [f"1: {TEXTS['d4']}", f"3: {TEXTS['d2']}"]
-    assert found["Shared of 10"] == [1, 2]
+    assert found["Only a"] == [f"1: {TEXTS['d2']}", f"3: {TEXTS['d1']}"]
+    assert found["Only b"] == [f"1: {TEXTS['d4']}", f"3: {TEXTS['d2']}"]
+    assert found["Overlap@10"] == [1, 2]
 
 
 def test_equal_lists_are_said_to_be_equal() -> None:

@@ -160,8 +160,8 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
     assert found is not None
     assert found.alone == pytest.approx((0.3, 0.2))
     assert fusions.verdict(found, ("A", "B"), MEASURE) == (
-        "RRF with k = 60 is best on these queries: .500, where A alone has .300 and B .200."
-        " Chosen on other queries, a fusion has .500: +.200 against A (95% .200 to .200)."
+        "Best on these queries: RRF with k = 60, .500 (A .300, B .200). Cross-validated: .500,"
+        " +.200 over A (95% CI .200 to .200)."
     )
     best = fusions.best(found, MEASURE)
     assert fusions.name(best, "bm25", "minilm") == "rrf(bm25,minilm)"  # as it is stored
@@ -182,8 +182,8 @@ def test_a_fusion_that_beats_no_system_is_not_called_best(
         found = fusions.swept(_rows(ends | {("rrf", 60.0): value}), measure)
         assert found is not None
         said = fusions.verdict(found, ("A", "B"), measure)
-        assert said.startswith("RRF with k = 60 is the best fusion on these queries: ")
-        assert "No fusion here is better than A alone." in said
+        assert said.startswith("Best fusion on these queries: RRF with k = 60, ")
+        assert "No fusion beats A." in said
 
 
 def test_parts_count_the_same_and_vary_around_their_own_means() -> None:
@@ -210,7 +210,7 @@ def test_few_queries_say_nothing_of_others() -> None:
     found = fusions.swept(_rows(_VALUES, n=20), MEASURE)
     assert found is not None
     assert found.fused is None
-    assert "50 queries are needed" in fusions.verdict(found, ("A", "B"), MEASURE)
+    assert "at least 50 queries" in fusions.verdict(found, ("A", "B"), MEASURE)
 
 
 def test_a_setting_that_wins_on_what_is_judged_only_is_marked() -> None:

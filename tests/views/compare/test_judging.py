@@ -127,10 +127,10 @@ def test_where_all_that_differ_are_judged_the_difference_is_known(tmp_path: Path
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert "all that differ, fewer than 100: any" in told
+    assert "all that differ (fewer than 100): any" in told
     judge(store, tasks.make(store, plan, tops, known, "ada"), 54)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
-    whole = "All 54 documents that the two place differently are judged:"
+    whole = "All 54 documents that the two rank differently are judged:"
     assert said == f"{whole} good leads by .700 of P@10 on these queries."
-    assert not [one for one in found if isinstance(one, Button) and one.label == "Go on judging"]
+    assert not [one for one in found if isinstance(one, Button) and one.label == "Continue judging"]

@@ -32,8 +32,8 @@ from tests.views.records import written
 TWO: dict[str, Any] = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
 FOUR: dict[str, Any] = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
 SHOWN = (
-    *("differences", "scatter", "likeness", "kinds", "kinds_table", "different", "fused"),
-    "tests",
+    *("differences", "different", "tests", "kinds", "kinds_table", "scatter", "likeness"),
+    "fused",
 )
 
 
@@ -52,7 +52,8 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StoreAsk]:
 def words(shown: list[Part]) -> str:
     """All that parts say."""
     notes = [f"{one.shown} {one.behind()}" for one in shown if isinstance(one, Note)]
-    return "\n".join([*(str(getattr(one, "text", "")) for one in shown), *notes])
+    found = [one.finding for one in shown if isinstance(one, Figure)]
+    return "\n".join([*(str(getattr(one, "text", "")) for one in shown), *found, *notes])
 
 
 def table(shown: list[Part], key: str) -> Any:
@@ -65,16 +66,16 @@ def test_two_systems_on_one_dataset_in_the_order_of_the_screen(ask: StoreAsk) ->
     assert tuple(one.key for one in shown if isinstance(one, Figure | Table)) == SHOWN
     said = words(shown)
     assert "sure leads by " in said.splitlines()[1], "behind Swap A and B"
-    assert "sure is better on 2, <b>*mine*&$x$ on 0; equal on 1." in said
+    assert "sure is better on 2 queries, <b>*mine*&$x$ on 0; equal on 1." in said
     assert "<b>*mine*&$x$ leaves 1 of 3 queries unanswered; these score 0." in said
     holes = parts(page, ask, **TWO | {"measure": "Hole@10"})
     assert "sure leaves" not in said and "unanswered" not in words(holes)
-    assert "All 3 queries. Difference: sure minus" in said
+    assert "All 3 queries; click a row to open one. Difference: sure minus" in said
     (swap, *made) = [one for one in shown if isinstance(one, Button)]
     assert swap.opens.names == {"a": EVIL, "b": "sure"}
     assert [one.opens.names["system"] for one in made] == ["sure", EVIL]
-    (verdict,) = [line for line in said.splitlines() if "best fusion on these queries" in line]
-    assert "50 queries are needed" in verdict
+    (verdict,) = [line for line in said.splitlines() if "on these queries: " in line]
+    assert "at least 50 queries" in verdict
     (form,) = [one for one in shown if isinstance(one, Widget)]
     assert form.values["dataset"] == "tiny" and EVIL in form.values["fusion"]
 
@@ -105,7 +106,7 @@ def test_the_best_two_come_first_where_there_is_no_bm25(ask: StoreAsk) -> None:
 
 def test_on_all_datasets(ask: StoreAsk) -> None:
     shown = parts(page, ask, **TWO | {"dataset": ALL}, fuse="true")
-    assert "sure has the better mean on 2 of 2." in words(shown)
+    assert "sure has the better mean on 2 of 2 datasets." in words(shown)
     assert len(table(shown, "rows")) == len(table(shown, "fused_losses")) == 2
     assert table(shown, "fused_best")["Loss with it"].tolist() == [".000", ".000"]
     with pytest.raises(Missing, match="No dataset has both of these systems"):
@@ -117,28 +118,28 @@ def test_p_alone_and_corrected_and_what_the_test_would_have_found(ask: StoreAsk)
     tests = table(shown, "tests")
     assert tests[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
     said = words(shown)
-    told = "With all 6 pairs of systems on this dataset corrected: p = .06, the two cannot be told"
+    told = "Corrected for all 6 pairs of systems on this dataset: p = .06, the two are not"
     assert told in said
     assert "All systems of this dataset" in {getattr(one, "label", "") for one in shown}
     assert "not after correction for 6 pairs" in said.splitlines()[1]
     # On all six queries that differ a is ahead, and that is not significant.
-    assert "Too few queries differ to say" in said and " takes " not in said
+    assert "Too few queries differ to compute" in said and " takes " not in said
     said = words(parts(page, ask, **FOUR | {"b": "c"}, find="0.1"))
     # Of twelve queries all would have to differ by more than two values can.
-    assert "found with 80% chance: none that is possible, all 6 pairs" in said
-    assert "this pair alone, ." in said
-    assert ".1 takes " in said and " queries, all 6 pairs corrected" in said
+    assert "(80% power): none possible corrected for 6 pairs" in said
+    assert " for this pair only" in said
+    assert ".1 takes " in said and " corrected for 6 pairs" in said
 
 
 @pytest.mark.parametrize(
     ("key", "address", "said"),
     [
-        ("differences", {"a": "sure", "b": "sure"}, "A and B are the same system"),
+        ("differences", {"a": "sure", "b": "sure"}, "System A and system B are the same"),
         ("scatter", {"a": "surr"}, r"No system on tiny here is called surr\. Did you mean sure"),
         ("scatter", {"measure": "nDCG@7"}, "To score the stored runs by it: python -m compute"),
-        ("kinds", {"slice": "answered"}, "so nothing is tested by it: Dataset shows it"),
-        ("kinds", {"slice": "vocabulary"}, "It takes the counted words of the collection"),
-        ("different", FOUR | {"by": "b ahead"}, "No query is of this kind"),
+        ("kinds", {"slice": "answered"}, "cannot be tested: Dataset shows them"),
+        ("kinds", {"slice": "vocabulary"}, "Rare words need the counted words"),
+        ("different", FOUR | {"by": "b ahead"}, "No query is in this group"),
     ],
 )
 def test_a_part_that_is_not_there_says_why(
@@ -155,8 +156,8 @@ def test_queries_are_shown_where_either_is_ahead(ask: StoreAsk) -> None:
 def test_kinds_of_queries_by_labels_of_ones_own(ask: StoreAsk) -> None:
     shown = parts(page, ask, dataset="again", slice=EVIL)
     assert table(shown, "kinds_table")["Queries"].to_list() == ["1", "1"]
-    assert "Too few queries of each kind" in words(shown)
-    assert "1 queries are of no known kind and left out." in words(shown)
+    assert "Too few queries in each group" in words(shown)
+    assert "1 query without a label left out." in words(shown)
 
 
 def test_nothing_to_compare(tmp_path: Path) -> None:

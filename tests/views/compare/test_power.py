@@ -1,13 +1,12 @@
 """What a test would have found, in words."""
 
 import math
-from typing import Any
 
 import pytest
 from pandas import DataFrame
 
 from compute.evaluate import significance
-from compute.views.compare import power, tables
+from compute.views.compare import power
 from compute.views.compare.power import Plan
 
 ALONE = Plan(300, 1, 0.05, 0.3, 0.0486, 0.0486)
@@ -16,20 +15,23 @@ FEW = ALONE._replace(detectable=math.nan, alone=math.nan)
 
 
 def test_the_smallest_difference_is_rounded_up() -> None:
-    assert power.found(ALONE).shown == "Smallest true difference found with 80% chance: .049."
+    assert power.found(ALONE).shown == "Minimum detectable difference (80% power): .049."
     assert power.found(AMONG).shown == (
-        "Smallest true difference found with 80% chance: .074, all 91 pairs corrected; this pair"
-        " alone, .049."
+        "Minimum detectable difference (80% power): .074 corrected for 91 pairs, .049 for this"
+        " pair only."
     )
     assert ".012." in power.found(ALONE._replace(detectable=0.012)).shown
 
 
 def test_queries_are_for_the_difference_that_is_named() -> None:
     # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
-    assert power.needed(ALONE, 0.02).shown == "To find .02 takes 1,768 queries."
-    assert power.needed(ALONE, 0.0205).shown.startswith("To find .0205 takes ")
+    assert (
+        power.needed(ALONE, 0.02).shown
+        == "A true difference of .02 takes 1,768 queries (80% power)."
+    )
+    assert power.needed(ALONE, 0.0205).shown.startswith("A true difference of .0205 takes ")
     said = power.needed(AMONG, 0.02).shown
-    assert said.endswith(" queries, all 91 pairs corrected; this pair alone, 1,768.")
+    assert said.endswith(" (80% power) corrected for 91 pairs, 1,768 for this pair only.")
 
 
 def test_where_too_few_queries_differ_that_is_said() -> None:
@@ -40,15 +42,11 @@ def test_where_too_few_queries_differ_that_is_said() -> None:
 def test_leads_over_several_systems_are_a_span() -> None:
     others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
     assert power.leads(others) == (
-        "With 300 queries, true leads over 2 of these 3 under about .021 to .049, depending on the"
-        " system, would be missed more than one time in five."
+        "With 300 queries, the test has 80% power only for true differences above about .021–.049"
+        " over 2 of these 3 systems."
     )
-    assert "true leads over these under" in power.leads([ALONE, AMONG])
-    assert power.leads([ALONE, ALONE._replace(n=290)]).startswith("With 290 to 300 queries, ")
-    assert power.leads([ALONE]) == (
-        "With 300 queries, a true lead over it under about .049 would be missed more than one time"
-        " in five."
-    )
+    assert power.leads([ALONE, ALONE._replace(n=290)]).startswith("With 290–300 queries, ")
+    assert power.leads([ALONE]).endswith("only for true differences above about .049.")
 
 
 def test_a_pair_is_planned_from_its_test() -> None:
@@ -65,12 +63,3 @@ def test_a_pair_among_all_is_planned_from_its_row() -> None:
     plan = power.of_pair(frame.iloc[0])
     assert plan == AMONG
     assert power.found(plan) == power.found(AMONG)
-
-
-def test_it_stands_beside_what_is_not_significant() -> None:
-    tested: Any = {"p_randomisation": 0.02, "won": 3, "lost": 4}
-    assert not tables.unsure(tested, None) and not tables.unsure(tested, {"p": 0.04})
-    assert tables.unsure(tested, {"p": 0.31}) and tables.unsure(
-        tested | {"p_randomisation": 0.07}, None
-    )
-    assert not tables.unsure({"p_randomisation": 1.0, "won": 0, "lost": 0}, None)

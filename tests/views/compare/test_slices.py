@@ -39,8 +39,8 @@ def test_a_verdict_names_the_kinds_that_differ_and_who_leads_there() -> None:
     rows, of = both(0.1, 0.12, -0.4)
     said = slices.verdict(slices.contrasts(rows, of), "words", TITLES, "nDCG@10")
     assert said.startswith(
-        "By words of the query some differ significantly from the others"
-        " (p corrected for 3 kinds): “k2”, where two leads by "
+        "By query length, some groups differ from the other queries (maxT, 3 groups):"
+        " “k2”, where two leads by "
     )
     assert re.search(r", elsewhere one leads by \.1\d\d \(p = \.0005\)", said)
     # Of holes fewer are better: the same differences say the opposite.
@@ -52,7 +52,7 @@ def test_a_verdict_where_no_kind_differs_or_none_can_be_tested() -> None:
     rows, of = both(0.1, 0.1, 0.1)
     said = slices.verdict(slices.contrasts(rows, of), "topic", TITLES, "nDCG@10")
     assert said == (
-        "By topic no kind of query differs significantly from the others (p corrected for 3 kinds)."
+        "By topic, no group differs significantly from the other queries (maxT, 3 groups)."
     )
     few = slices.contrasts(rows[2:6], of[2:6])
     assert slices.verdict(few, "topic", TITLES, "nDCG@10").startswith("Too few queries")

@@ -50,7 +50,9 @@ def find(ask: Ask, key: str, **chosen: Any) -> Any:
 def said(shown: list[Any]) -> str:
     """All sentences of a page."""
     notes = [f"{one.shown} {one.behind()}" for one in shown if isinstance(one, Note)]
-    return " ".join([*notes, *(one.text for one in shown if isinstance(one, Message | Text))])
+    found = [one.finding for one in shown if isinstance(one, Figure)]
+    texts = [one.text for one in shown if isinstance(one, Message | Text)]
+    return " ".join([*notes, *found, *texts])
 
 
 def links(shown: list[Any]) -> dict[str, Link]:
@@ -60,8 +62,8 @@ def links(shown: list[Any]) -> dict[str, Link]:
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        ("Systems", "two systems whose intervals overlap may still differ"),
-        ("Queries", "Of 3 queries all systems fail 0"),
+        ("Systems", "Overlapping intervals do not imply no difference"),
+        ("Queries", "All systems score 0 on 0 of 3 queries"),
         ("Judgements", "5 judgements of 3 queries"),
         ("Documents", "Type the id of a document, such as d"),
         ("Kinds of queries", "Labels of your own: python -m compute import-labels."),
@@ -115,12 +117,12 @@ def _drawn(part: Any) -> bool:
 def test_a_dataset_without_runs_says_what_computes_one(ask: Ask, dataset: str, words: str) -> None:
     assert words in said(parts(ask, dataset=dataset))
     for view in ("Systems", "Queries"):
-        assert "has a nDCG@10 here yet." in said(parts(ask, dataset=dataset, show=view))
+        assert "has nDCG@10 yet." in said(parts(ask, dataset=dataset, show=view))
 
 
 def test_runs_of_a_dataset_imported_anew_are_named_and_lead_to_jobs(ask: Ask) -> None:
     shown = parts(ask, dataset="anew")
-    assert f"{HOSTILE}, plain: made before what is stored of anew was replaced" in said(shown)
+    assert f"{HOSTILE}, plain: made before the stored data of anew was replaced" in said(shown)
     assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [HOSTILE, "plain"]}
 
 
@@ -132,12 +134,12 @@ def test_the_forums_of_the_polish_cqadupstack_are_shown_as_printed(ask: Ask) -> 
 
 def test_the_verdict_and_the_first_two_stand_above_the_figure(ask: Ask) -> None:
     shown = parts(ask, dataset="own", measure="RR@10", show="Systems")
-    differ = "Compared alone, a and b differ (p = .03); with all 6 pairs corrected p = .06."
+    differ = "As a single comparison, a and b differ (p = .03); corrected for 6 pairs, p = .06."
     texts = [one.text for one in shown if isinstance(one, Text)]
     assert differ == texts[-1]
-    assert re.search(r"With 12 queries, .* under about \.\d{3}.* would be missed", texts[1])
+    assert re.search(r"With 12 queries, the test has 80% power only .* about \.\d{3}", texts[1])
     two = {"dataset": "own", "measure": "RR@10", "a": "a", "b": "b"}
-    assert links(shown)["The first two compared"] == Link("compare", two)
+    assert links(shown)["Compare the first two"] == Link("compare", two)
     keys = [getattr(one, "key", "") for one in shown]
     assert shown.index(Text(differ)) < keys.index("standing")
 
@@ -153,9 +155,9 @@ def test_the_clicked_system_is_one_of_the_two_compared_and_query_starts_with_it(
     ask: Ask,
 ) -> None:
     shown = links(parts(ask, dataset="own", system="d"))
-    assert shown["Two of its systems compared"].names["a"] == "d"
-    assert shown["The lists, query by query"].names["systems"] == ["d", "a"]
-    assert not links(parts(ask, dataset="own"))["The lists, query by query"].names["systems"]
+    assert shown["Compare the clicked system"].names["a"] == "d"
+    assert shown["Ranked lists per query"].names["systems"] == ["d", "a"]
+    assert not links(parts(ask, dataset="own"))["Ranked lists per query"].names["systems"]
 
 
 def test_a_system_has_its_versions_which_are_read_for_them_alone(ask: Ask) -> None:
@@ -173,16 +175,18 @@ def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> No
     part = find(ask, "kinds", kind="one system alone", **address)
     assert part.carried[0] == ["tiny-pl", "q3"]
     assert part.opens("tiny-pl", "q3").names["systems"] == ["plain", HOSTILE]
-    assert "No query is of this kind." in said(parts(ask, kind="all fail", **address))
-    assert "holes make no query hard" in said(parts(ask, **address | {"measure": "Hole@10"}))
+    assert "No query is in this group." in said(parts(ask, kind="all fail", **address))
+    assert "unjudged documents make no query hard" in said(
+        parts(ask, **address | {"measure": "Hole@10"})
+    )
 
 
 def test_a_document_is_searched_by_its_id(ask: Ask) -> None:
     address = {"dataset": "tiny", "show": "Documents"}
     assert "d4 is ranked or judged for 1 query" in said(parts(ask, doc="d4", **address))
     assert find(ask, "places", doc="d4", **address).shown["Judgement"].isna().tolist() == [True]
-    assert "No system ranks *d* here" in said(parts(ask, doc="*d*", **address))
-    assert "Ids with these letters: d1, d2" in said(parts(ask, doc="d", **address))
+    assert "No system retrieves *d*" in said(parts(ask, doc="*d*", **address))
+    assert "Ids that contain it: d1, d2" in said(parts(ask, doc="d", **address))
 
 
 def test_a_dataset_in_two_languages_shows_what_is_printed(ask: Ask) -> None:
@@ -207,10 +211,10 @@ def test_kinds_of_queries_by_labels_of_ones_own(ask: Ask) -> None:
     part = find(ask, "by_kind", slice=HOSTILE, **address)
     assert part.title.endswith(f"by {HOSTILE}")
     assert HOSTILE not in part.drawn(theme="light").to_json().split('"customdata"')[0]
-    assert "it describes, and is no ground" in said(parts(ask, slice="answered", **address))
+    assert "they only describe" in said(parts(ask, slice="answered", **address))
 
 
 def test_the_facts_of_a_dataset_stand_on_one_line_and_its_note_behind(ask: Ask) -> None:
     note = next(one for one in parts(ask, dataset="msmarco-pl/test") if isinstance(one, Note))
-    assert "relevant from 2 on, as AP(rel=2)@100" in note.shown
-    assert note.behind().startswith("It prints the 6,980 queries of dev")
+    assert "relevant: grade 2 or more, as AP(rel=2)@100" in note.shown
+    assert "It prints the 6,980 queries of dev" in f"{note.shown} {note.behind()}"

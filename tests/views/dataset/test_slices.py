@@ -60,7 +60,7 @@ def test_the_keys_that_there_are(reading: Reading) -> None:
         "topic",
         "answered",
     ]
-    with pytest.raises(Missing, match="no kinds of queries by 'colour'; there are words, relevant"):
+    with pytest.raises(Missing, match="no query groups by 'colour'; there are words, relevant"):
         select_slices.by_slice(cursor, datasets=["tiny"], measure="nDCG@10", key="colour")
 
 
@@ -76,7 +76,7 @@ def test_many_kinds_stand_in_rows_and_two_queries_leave_room_for_the_others() ->
     assert ends[0][1] == 1 and ends[0][0] > ends[1][1] > ends[1][0] > ends[2][1]
     assert ends[2][0] == pytest.approx(0, abs=1e-9)
     assert layout.xaxis.domain == layout.xaxis6.domain and layout.xaxis5.domain[1] <= 1 + 1e-9
-    assert layout.xaxis.range == layout.xaxis12.range == pytest.approx((-0.06, 1.06))
+    assert layout.xaxis.range == layout.xaxis12.range == pytest.approx((-1 / 60, 61 / 60))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])

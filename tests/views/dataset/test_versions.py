@@ -53,6 +53,6 @@ def test_each_version_has_its_scores_holes_and_what_it_has_more(three: Bench) ->
     told = history.merge(rows, on="system")
     shown = under(versions.columns(told, "RR@10"), told)
     assert shown["Version"].tolist() == ["1", "2", "3"]
-    assert shown["Minus the one before"].tolist() == ["–", "+.167", "+.333"]
+    assert shown["vs. previous version"].tolist() == ["–", "+.167", "+.333"]
     drawn: Any = versions.line(history.merge(rows, on="system"), "RR@10", theme="light")
     assert list(drawn.data[0].y) == pytest.approx([1 / 2, 2 / 3, 1])

@@ -23,11 +23,13 @@ def test_kappa_in_a_table() -> None:
 def test_alpha_in_words() -> None:
     row = {"n_pairs": 1200, "n_people": 3, "alpha": 0.625, "low": 0.5, "high": 0.75}
     said = words(figures.alpha_note({**row}, "linear"))
-    assert said.startswith("All 3 people together: agreement .62 (.50 to .75) over 1,200 pairs")
+    assert said.startswith(
+        "All 3 assessors: ordinal Krippendorff's alpha .62 (.50 to .75) over 1,200 pairs"
+    )
     assert "Kappa: two grades apart count twice as much as one." in said
     two = words(figures.alpha_note({**row, "n_people": 2, "n_pairs": 1}, "none"))
-    assert two.startswith("Both people together") and "over 1 pair that" in two
-    assert "not defined" in words(figures.alpha_note({**row, "alpha": math.nan}, "none"))
+    assert two.startswith("Both assessors") and "over 1 pair judged" in two
+    assert "undefined" in words(figures.alpha_note({**row, "alpha": math.nan}, "none"))
 
 
 def test_disagreements_name_who_gave_what() -> None:

@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.views.holes import intervals as figures
 from compute.views.holes import order_flips
+from compute.views.shared import axes
 from tests.support.holes import html, words
 
 RECORDED: dict[Hashable, Any] = {
@@ -99,32 +100,32 @@ def said(figure: Any) -> str:
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_a_bar_over_the_own_list_and_thinner_lines_over_pool_and_collection(theme: str) -> None:
     figure = figures.score_intervals(scored(a=0.6, b=0.4), "nDCG@10", theme=theme)
-    assert trace(figure, "score (holes count as not relevant)").x == (0.6, 0.4)
-    bar, pool, whole = (trace(figure, name) for name in ("own list", "pool", "collection"))
+    assert trace(figure, "score (unjudged = not relevant)").x == (0.6, 0.4)
+    bar, pool, whole = (trace(figure, name) for name in ("top k", "pool", "corpus"))
     assert bar.x == pytest.approx((0.5, 0.8, None, 0.3, 0.6, None))
     assert bar.y == (0, 0, None, 1, 1, None)
     assert pool.x[:2] == pytest.approx((0.45, 0.8)) and whole.x[:2] == pytest.approx((0.3, 0.8))
     assert bar.line.width > pool.line.width > whole.line.width
     traces: list[Any] = list(figure.data)
     assert traces.index(whole) < traces.index(pool) < traces.index(bar), "the bar lies on the lines"
-    assert not {"expected", "holes left out"} & {one.name for one in traces}
+    assert not {"imputed", "condensed list"} & {one.name for one in traces}
 
 
 def test_guesses_are_marked_where_there_are_any() -> None:
     rows = scored(a=0.6).assign(expected=0.7, condensed=0.65)
     figure = figures.score_intervals(rows, "nDCG@10", theme="light")
-    assert trace(figure, "expected").x == (0.7,)
-    assert trace(figure, "holes left out").x == (0.65,)
-    hover = trace(figure, "own list").hovertext[0]
-    assert "nDCG@10 0.600; can be<br>own list: 0.500 to 0.800<br>pool: 0.450 to" in hover
-    assert "collection: 0.300 to 0.800" in hover
-    assert "34 holes in 1,200 queries" in hover and "expected: 0.700" in hover
+    assert trace(figure, "imputed").x == (0.7,)
+    assert trace(figure, "condensed list").x == (0.65,)
+    hover = trace(figure, "top k").hovertext[0]
+    assert "nDCG@10 0.600; possible range<br>top k: 0.500 to 0.800<br>pool: 0.450 to" in hover
+    assert "corpus: 0.300 to 0.800" in hover
+    assert "34 unjudged in 1,200 queries" in hover and "imputed: 0.700" in hover
 
 
 def test_hole_shares_stand_at_the_right_both_ways() -> None:
     figure = figures.score_intervals(scored(a=0.6), "P@5", theme="light")
     assert "<b>40%</b>" in said(figure) and "25%" in said(figure)
-    assert "Hole@5" in said(figure) and "never<br>judged" in said(figure)
+    assert "Hole@5" in said(figure) and "judged for<br>no query" in said(figure)
 
 
 def test_a_system_without_hits_has_no_share() -> None:
@@ -162,11 +163,13 @@ def test_the_matrix_has_the_better_system_across(theme: str) -> None:
     assert [list(row) for row in heat.z] == [[0, None], [4, 3]]
     assert figure.layout.yaxis.ticktext == tuple(f"&lt;i&gt;{n}&lt;/i&gt; %{{x}}" for n in "bc")
     assert texts(figure) == {(0, 1): ".200", (0, 2): ".400", (1, 2): ".200"}
-    held = "+0.400; can be<br>own list: +0.300 to +0.500, holds<br>pool: +0.300 to +0.500, holds"
+    held = (
+        "+0.400; possible range<br>top k: +0.300 to +0.500, holds<br>pool: +0.300 to +0.500, holds"
+    )
     assert held in heat.hovertext[1][0]
-    assert "own list: −0.100 to +0.300, could turn" in heat.hovertext[0][0]
+    assert "top k: −0.100 to +0.300, could flip" in heat.hovertext[0][0]
     assert (
-        "pool: +0.100 to +0.400, holds<br>collection: +0.100 to +0.400, could turn"
+        "pool: +0.100 to +0.400, holds<br>corpus: +0.100 to +0.400, could flip"
         in (heat.hovertext[1][1])
     )
 
@@ -181,25 +184,26 @@ def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
 
 
 def test_how_many_orders_could_turn_is_said_of_each_range() -> None:
-    said = "Orders that could turn, of 3: 1 in the own lists, 1 in the pool, 2 in the collection."
+    said = "Pairs whose order could flip, of 3: 1 (top k), 1 (pool), 2 (corpus)."
     assert order_flips.turned(PAIRS) == said
-    assert not order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0).facts
-    assert "3 systems" in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=3).facts[0]
+    note = order_flips.orders_note
+    assert "Left out" not in words(note(PAIRS, "nDCG@10", n_left_out=0))
+    assert "Left out: the 3 systems" in words(note(PAIRS, "nDCG@10", n_left_out=3))
     uncounted = PAIRS.drop(columns=["pool_low", "pool_high", "pool_verdict"])
-    said = "Orders that could turn, of 3: 1 in the own lists, 2 in the collection."
+    said = "Pairs whose order could flip, of 3: 1 (top k), 2 (corpus)."
     assert order_flips.turned(uncounted) == said
 
 
 def test_where_no_order_holds_a_sentence_says_so() -> None:
     assert not order_flips.none_holds(PAIRS)
     none = PAIRS.assign(verdict="open")
-    assert "Any of the 3 orders of two systems could turn." in order_flips.none_holds(none)
-    assert "The order of the two systems could turn." in order_flips.none_holds(none.head(1))
+    assert "All 3 pairwise orders could flip" in order_flips.none_holds(none)
+    assert "The order of the two systems could flip" in order_flips.none_holds(none.head(1))
 
 
 def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
-    assert "not exact" in order_flips.orders_note(PAIRS, "AP@10", n_left_out=0).how
-    assert "not exact" not in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0).how
+    assert "upper bounds" in words(order_flips.orders_note(PAIRS, "AP@10", n_left_out=0))
+    assert "upper" not in words(order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0))
     assert order_flips.most_paired("nDCG@10", 10_000) == order_flips.MOST_PAIRED
     assert order_flips.most_paired("AP@10", 10_000) == 3
     assert order_flips.most_paired("AP@10", 50) == order_flips.MOST_PAIRED
@@ -220,15 +224,15 @@ def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:
 
 def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     silent = RECORDED | {"n_not_relevant": 0, "n_added": 20, "highest": 1}
-    how = figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT).how
+    how = words(figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT))
     assert "any grade, 0 or 1." in how
     note = words(figures.last_note(scored(a=0.5), silent))
-    assert "The official judgements name relevant documents alone" in note
+    assert "The official qrels contain only relevant documents" in note
     assert "30 more added judgements" in note
     told = scored(a=0.5).assign(expected=0.6, condensed=0.6)
     assert "optimistic" in words(figures.last_note(told, RECORDED))
     enough = silent | {"n_added": 80}
-    assert "what the added and judged" in words(figures.last_note(told, enough))
+    assert "what added and judged" in words(figures.last_note(told, enough))
     assert "after added judgements" in words(figures.last_note(scored(a=0.5), enough))
 
 
@@ -246,12 +250,12 @@ def test_a_changed_order_is_said() -> None:
     before = scored(a=0.4, b=0.3, c=0.2, d=0.2)
     assert "is the same" in figures.order_note(before, before.assign(value=[0.4, 0.3, 0.1, 0.2]))
     one = figures.order_note(before, before.assign(value=[0.3, 0.4, 0.2, 0.2])).replace("%{x}", "")
-    said = "The order changed: <i>b</i>  is now ahead of <i>a</i>  by .100; no test says so."
+    said = "The ranking changed (not tested): <i>b</i>  now leads <i>a</i>  by .100."
     assert one == said
     close = figures.order_note(before, before.assign(value=[0.3, 0.30004, 0.2, 0.2]))
-    assert close.endswith("is the same before and after, but for leads below .001.")
+    assert close.endswith("is the same before and after, except for leads below .001.")
     many = figures.order_note(before, before.assign(value=[0.1, 0.2, 0.3, 0.4]))
-    assert many.count("ahead of") == 3 and many.endswith("and 2 more pairs; no test says so.")
+    assert many.count("now leads") == 3 and many.endswith("and 2 more pairs.")
     assert figures.order_note(before.head(1), before.head(1)) == ""
 
 
@@ -261,25 +265,22 @@ def noted(measure: str, rows: DataFrame | None = None, **about: Any) -> str:
 
 
 def test_what_raises_the_divisor_is_said_of_each_measure() -> None:
-    assert "a best list would reach" in noted("nDCG@10") and "towards 0" not in noted("nDCG@10")
-    assert "how many relevant documents there are, towards 0" in noted("AP@10")
-    assert "The three ranges of this measure are the same" in noted("P@10")
+    assert "Wider ranges only lower the lowest score" in noted("nDCG@10")
+    assert "The three ranges are the same" in noted("P@10")
 
 
 def test_the_ranges_are_named_with_what_they_are_over() -> None:
     said = noted("nDCG@10")
-    assert "own list: the holes in the system's own top 10." in said
-    assert "pool: every document of the 2 stored runs (bm25, mine) to rank 100." in said
-    assert "collection: every document of the collection of 5,183, retrieved or not" in said
-    assert "1,200 queries that have judgements today" in said
-    many = noted("R@5", systems=list("abcdef"), least_depth=20)
-    assert "6 stored runs (a, b, c, d and 2 more) to rank 20 to 100, as each is kept" in many
-    assert "whose size is not known here" in noted("R@5", n_documents=float("nan"))
+    assert "Bar: range if unjudged documents of the top 10 had any grade, 0 to " in said
+    assert "Thinner line: all documents of the pool of 2 stored runs." in said
+    assert "Thinnest line: the corpus of 5,183." in said
+    assert "Over 1,200 judged queries" in said
+    assert "whose size is unknown" in noted("R@5", n_documents=float("nan"))
 
 
 def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None:
     rows = scored(a=0.5).drop(columns=["pool_low", "pool_high"])
-    assert "Not drawn, pool" in noted("R@10", rows)
+    assert "too many documents to draw" in noted("R@10", rows)
     assert "python -m compute holes" in noted("R@10", rows)
     figure = figures.score_intervals(rows, "R@10", theme="light")
     traces: list[Any] = list(figure.data)
@@ -306,10 +307,8 @@ def test_the_printed_effect_best_first() -> None:
 
 def test_the_numbers_behind_the_bars() -> None:
     table = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
-    ends = [
-        f"{name}: {end}" for name in ("Own list", "Pool", "Collection") for end in ("low", "high")
-    ]
-    heads = ["System", "nDCG@10", *ends, "Expected", "Hole@10", "Never judged", "Holes"]
+    ends = [f"{name}: {end}" for name in ("Top k", "Pool", "Corpus") for end in ("low", "high")]
+    heads = ["System", "nDCG@10", *ends, "Imputed", "Hole@10", "Judged for no query", "Unjudged"]
     assert list(table.shown.columns) == heads
     assert ".500" in html(table) and "25%" in html(table)
 
@@ -318,11 +317,10 @@ def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open(
     rows = scored(one=0.5, two=0.4).assign(hole=[0.08, 0.4], high=[0.55, 0.6])
     rows["title"] = ["One", "Two"]
     assert figures.verdict(rows, "nDCG@10") == (
-        "8% to 40% of the top 10 is unjudged: Two, the least certain, scores .400 and can be .300"
-        " to .600, as the holes in its own list turn out."
+        "8–40% of the top 10 is unjudged. Most uncertain: Two, .400 (possible range .300–.600)."
     )
     alone = figures.verdict(rows.head(1), "nDCG@10")
-    assert alone.startswith("8% of the top 10 is unjudged: One scores .500 and can be .400 to .550")
+    assert alone.startswith("8% of the top 10 is unjudged. One, .500 (possible range .400–.550)")
     none = figures.verdict(rows.assign(n_holes=0, hole=0.0), "P@5")
     assert none == "All documents in the top 5 are judged."
 
@@ -339,7 +337,7 @@ def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open(
 def test_an_axis_of_scores_has_few_round_ticks(
     low: float, high: float, ends: tuple[str, str]
 ) -> None:
-    axis = figures.spanning(low, high)
+    axis = axes.spanning(low, high)
     assert (axis["ticktext"][0], axis["ticktext"][-1]) == ends
     assert 5 <= len(axis["tickvals"]) <= 18
     assert axis["range"][0] < low and high < axis["range"][1]

@@ -93,14 +93,14 @@ def test_what_turns_is_said_in_words_and_in_a_table() -> None:
     right = scored(a=flat - 0.1, b=flat + WOBBLE, c=flat - 0.11 + 10 * WOBBLE)
     found = compared(left, right, "P@10")
     assert judgement_sets.verdict(found, NAMES) == (
-        "1 of 3 pairs of systems change order; Kendall's τ = .33, τ-AP with Official as the"
-        " reference .00, with Machine gpt .00. Significant by Official alone: 1, by Machine gpt"
-        " alone: 0; 1 by both, the other way round."
+        "The order of 1 of 3 pairs of systems is reversed; Kendall's τ = .33, τ-AP with Official as"
+        " the reference .00, with Machine gpt .00. Significant only by Official: 1; only by Machine"
+        " gpt: 0; by both, but reversed: 1."
     )
     table = judgement_sets.turned_table(found.turned(), NAMES, {"a": "A", "b": "B", "c": "C"})
-    assert table.shown[["System", "Other", "What turns"]].to_numpy().tolist() == [
+    assert table.shown[["System", "Other", "Change"]].to_numpy().tolist() == [
         ["A", "B", "order, significant by both"],
-        ["A", "C", "significant by Official alone"],
+        ["A", "C", "significant only by Official"],
     ]
     rows = judgement_sets.ranked(found)
     assert rows[["system", "left_rank", "right_rank"]].to_numpy().tolist() == [
@@ -127,4 +127,4 @@ def test_grades_that_differ_come_furthest_apart_first() -> None:
 
 def test_sets_are_called_as_people_read_them() -> None:
     titles = [judgement_sets.title(name) for name in ("official", "added", "file:a: b")]
-    assert titles == ["Official", "Official + added", "File a: b"]
+    assert titles == ["Official qrels", "Official + added", "File a: b"]

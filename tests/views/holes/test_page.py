@@ -14,7 +14,7 @@ from compute.judgements.machine_grades import KIND
 from compute.store.store import Store
 from compute.views.about import view_provenance
 from compute.views.holes.page import page
-from compute.views.page import Button, Figure, Message, Prose, Table, Text, Widget, find
+from compute.views.page import Button, Figure, Message, Table, Widget, find
 from compute.views.page.store_ask import opened
 from tests.support import sampling as made_up
 from tests.support.holes import fill, found, heads, judge, shown, words
@@ -61,15 +61,13 @@ def test_relevant_documents_alone_cannot_tell_everything(judged: Path) -> None:
     of = shown(judged, dataset="tiny")
     assert sum(isinstance(one, Figure) for one in of) == 4
     said = words(*of)
-    assert "The official judgements name relevant documents alone" in said
+    assert "The official qrels contain only relevant documents" in said
     assert "any grade, 0 to 2" in said and "2 stored runs" in said
-    assert "Orders that could turn, of 1: 0 in the own lists, 0 in the pool, 1 in" in said
-    assert "the collection of 6, retrieved or not" in said
+    assert "Pairs whose order could flip, of 1: 0 (top k), 0 (pool), 1 (corpus)." in said
+    assert "the corpus of 6." in said
     of = shown(judged, dataset="tiny", added=True)
     assert "optimistic" in words(*of)
-    assert "name relevant documents alone" not in words(*of)
-    # What was added is the news.
-    assert heads(of)[0] == "Before and after added judgements"
+    assert "contain only relevant" not in words(*of)
 
 
 @pytest.mark.parametrize("added", [False, True])
@@ -78,29 +76,28 @@ def test_before_and_after_whatever_the_switch_says(judged: Path, added: bool) ->
     table = found(of, "before-after").shown
     assert "with 50 added" in words(*of)
     assert (table["Hole@10 before"] > table["after "]).any()
-    assert "In print" not in heads(of)
     assert "ANCE" in found(of, "published-effect").shown["System"].tolist()
-    assert heads(of)[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
-    assert "not necessarily chosen from these systems" in words(*of)
+    assert heads(of)[-1] == "Score change from added judgements"
+    assert "need not come from such a pool" in words(*of)
 
 
 def test_where_nothing_is_added_or_counts_the_page_says_what_to_do(tmp_path: Path) -> None:
     of = shown(home := fill(tmp_path), dataset="tiny")
     (message,) = [one for one in of if isinstance(one, Message)]
-    assert "Nobody added judgements of this dataset yet" in message.text
+    assert message.text == "No judgements added yet."
     (button,) = [one for one in of if isinstance(one, Button)]
-    assert button.label == "Create a blind judging task"
+    assert button.label == "Create a judging task"
     assert button.opens.of() == {"view": "new", "dataset": "tiny"}
     judge(home, ("q3", "d6", 1), source=IMPORT)
     said = words(*shown(home, dataset="tiny"))
-    assert "Not counted: 1 added judgement. Choose under What counts" in said
+    assert "Not counted: 1 added judgement. Choose them at the top" in said
     assert "No ranked lists are stored yet" in words(*shown(tmp_path / "empty"))
 
 
 def test_one_system_alone_has_no_order_and_makes_no_pool(judged: Path) -> None:
     of = shown(judged, dataset="tiny", measure="P@5", systems=["sure"])
     assert [one.key for one in of if isinstance(one, Figure)] == ["intervals", "ranks"]
-    assert "Hole@5" in words(*of) and "Had a system not been judged" not in heads(of)
+    assert "top 5" in words(*of) and "Pool bias: leave one system out" not in heads(of)
 
 
 @pytest.mark.long
@@ -108,25 +105,28 @@ def test_people_and_a_machine_stand_beside_each_other(agreed: Path, tmp_path: Pa
     of = shown(agreed, dataset="tiny")
     assert found(of, "kappas").shown["Pairs both judged"].tolist() == [3]
     assert "Krippendorff's alpha" in words(*of)
-    (way,) = [one for one in of if isinstance(one, Prose)]
-    assert way.text == "[1 disagreement between people to settle](#agreement)"
+    assert "1 disagreement between assessors to settle" in {
+        one.label for one in of if isinstance(one, Button)
+    }
     (form,) = [one for one in of if isinstance(one, Widget) and one.name == "settle"]
     assert [row["doc_id"] for row in form.values["rows"]] == ["d2"]
     told = written(found(of, "machines"))
-    columns = ["Machine", "Compared with", "Pairs of both", "Same grade"]
+    columns = ["LLM", "Compared with", "Pairs of both", "Same grade"]
     assert told[columns].values.tolist() == [
         [BOB, "official", "1", "100%"],
         [BOB, "people here", "2", "50%"],
     ]
     confused = found(of, "confusions").shown
-    assert confused.drop(columns="Machine").values.tolist() == [
+    assert confused.drop(columns="LLM").values.tolist() == [
         ["official", 2, 0, 1],
         ["people here", 0, 1, 0],
         ["people here", 1, 1, 0],
     ]
     alone = fill(tmp_path)
     given(alone, "ada", 1)
-    assert not [head for head in heads(shown(alone, dataset="tiny")) if head.startswith("How far")]
+    assert not [
+        head for head in heads(shown(alone, dataset="tiny")) if head.startswith("Agreement")
+    ]
 
 
 @pytest.mark.long
@@ -181,14 +181,13 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
     assert numbers[["Estimate", "SE"]].notna().all(axis=None)
     assert numbers["These queries: low"].isna().all() != enough
     of = shown(tmp_path / "home", dataset=made_up.DATASET)
-    assert "What the scores are" in heads(of)
+    assert "Estimated scores (sample)" in heads(of)
     said = words(*of)
-    assert f"Sample: {n} judged of the first {n}, from {frame.n:,} pairs." in said
-    assert f"with seed 7 by predictor ranks-1, from frame {frame.identity}" in said
-    (told,) = [one for one in of if isinstance(one, Text) and "Enough?" in one.text]
-    assert ("±" in told.text and "of 6 pairs can be told apart" in told.text) == enough
-    assert ("an interval needs 30 and 30" in told.text) != enough
-    assert of[of.index(told) + 1] is found(of, "estimates"), "the verdict is above its figure"
+    assert f"{n} of {n} sampled pairs judged (population {frame.n:,})." in said
+    assert f"seed 7, predictor ranks-1, frame {frame.identity}" in said
+    (told,) = [one.finding for one in of if isinstance(one, Figure) and one.key == "estimates"]
+    assert ("±" in told and "of 6 pairs differ significantly" in told) == enough
+    assert ("at least 30 and 30 are needed" in told) != enough
 
 
 def test_estimates_are_of_other_measures_too_and_drawn_anew_while_people_judge(
@@ -198,11 +197,11 @@ def test_estimates_are_of_other_measures_too_and_drawn_anew_while_people_judge(
     made_up.judge(store, made_up.make(store, frame), frame, grades, 150)
     named: dict[str, Any] = {"dataset": made_up.DATASET}
     said = words(*shown(tmp_path / "home", estimated="DCG@10", half="0.05", **named))
-    assert "For half-widths of a system's interval of at most" in said
-    assert "queries like these" in said
+    assert "A margin of error of a score of at most" in said
+    assert "Queries like these" in said
     said = words(*shown(tmp_path / "home", estimated="R@10", **named))
-    assert "No interval of this measure" in said
-    assert "by which this measure divides, are those" in said
+    assert "No interval for this measure" in said
+    assert "The ideal list is of documents" in said
 
 
 @pytest.mark.parametrize("made", [False, True])
@@ -212,7 +211,7 @@ def test_without_a_task_or_with_other_runs_nothing_is_estimated(tmp_path: Path, 
         made_up.make(store, frame)
         made_up.fill(tmp_path / "home", n_queries=7)
     of = shown(tmp_path / "home", dataset=made_up.DATASET)
-    assert ("What the scores are" in heads(of)) == made
+    assert ("Estimated scores (sample)" in heads(of)) == made
     assert ("have changed since, so nothing can be estimated" in words(*of)) == made
     assert not [one for one in of if isinstance(one, Table) and one.key == "estimates"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.views.holes.pools import gains_table, left_out, left_out_notes, left_out_table
+from compute.views.holes.pools import gains_table, left_out, left_out_note, left_out_table, verdict
 from tests.support.holes import html, words
 
 
@@ -40,14 +40,14 @@ def test_titles_are_drawn_letter_by_letter_and_are_no_templates() -> None:
 
 
 def test_the_note_says_that_judgements_need_not_come_from_these_systems() -> None:
-    said = " ".join(map(words, left_out_notes(rows(), "nDCG@10")))
-    # Beside the number: how many runs make up what it is about.
-    assert said.startswith("Of the judged runs only the 2 shown make up this pool")
+    said = words(left_out_note(rows(), "nDCG@10"))
+    # Beside the number: how many runs make up the pool.
+    assert said.startswith("The pool here is the top 10 of only the 2 shown systems")
     assert "rank of 2" in [note.text for note in drawn().layout.annotations]
     near = rows().assign(value_without=[0.49996, 0.41])
-    assert "No system would change its rank" in left_out_notes(near, "nDCG@10")[1].how
-    assert "1 of 2 systems would change their rank" in said
-    assert "not necessarily chosen from these systems" in said
+    assert "No system would change its rank" in verdict(near)
+    assert verdict(rows()).startswith("1 of 2 systems would change rank")
+    assert "need not come from such a pool" in said
 
 
 def test_the_tables_hold_what_was_counted() -> None:

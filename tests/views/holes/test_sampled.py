@@ -34,12 +34,12 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     assert (cut[["estimate", "estimate_low", "estimate_high"]] == most).all(axis=None)
     some = replace(found, n_behind=2, waits_for=("bob",), missing=("lost",))
     said = sampled.verdict(rows, sampled.pairs(some), some, task)
-    assert f"stops at document {found.n + 1}, which waits for bob; behind it 2 judged" in said
-    assert said.endswith("Without ranked lists for these queries: lost.")
+    assert f"stops at document {found.n + 1}, which waits for bob; 2 judged" in said
+    assert said.endswith("No ranked lists for these queries: lost.")
     few = rows.assign(enough=False)
     less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
-    assert [one["name"] for one in less] == ["can be", "estimate", "today's score"]
-    assert "standard error" in less[1]["hovertext"][0] and "interval yet" in less[1]["hovertext"][0]
+    assert [one["name"] for one in less] == ["possible range", "estimate", "current score"]
+    assert "standard error" in less[1]["hovertext"][0] and "no interval" in less[1]["hovertext"][0]
     opened_frame = StoredTops(open_version(store).cursor(), made_up.DATASET)
     assert opened_frame.frame(task.systems, 10).identity == frame.identity
 
@@ -57,10 +57,10 @@ def test_the_numbers_have_both_intervals_and_the_ranks(tmp_path: Path) -> None:
     assert table["Queries like these: high"].tolist() == rows["like_high"].tolist()
     ranks = found.estimates.ranks().set_index("system").loc[rows["system"]]
     assert table["Best rank"].tolist() == ranks["rank_low"].tolist()
-    assert "judgements more." in words(sampled.wanted(found, task, 0.01))
-    assert words(sampled.wanted(found, task, 1)).startswith("No half-width of a system's interval")
+    assert "judgements more (" in words(sampled.wanted(found, task, 0.01))
+    assert words(sampled.wanted(found, task, 1)).startswith("No margin of error of a score")
     few = replace(found, estimates=replace(found.estimates, n_relevant=5))
-    assert words(sampled.wanted(few, task, 0.01)).startswith("While there is no interval")
+    assert words(sampled.wanted(few, task, 0.01)).startswith("Without an interval yet")
     assert sampled.systems(bounds, few)[["like_low", "rank_low"]].isna().all(axis=None)
 
 
@@ -72,5 +72,5 @@ def test_what_was_drawn_for_differences_is_judged_by_those_to_the_baseline(tmp_p
     rows = found.estimates.scores()[["system"]].assign(title="a title")
     against = replace(task, goal="differences", baseline=task.systems[0])
     apart = sampled.verdict(rows, sampled.pairs(found), found, against)
-    assert apart.startswith("Enough? The widest interval of a difference, 95% for all pairs")
-    assert " of 3 pairs can be told apart." in apart
+    assert apart.startswith("The widest margin of error of a difference (95% for all pairs")
+    assert " of 3 pairs differ significantly." in apart

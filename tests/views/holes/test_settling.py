@@ -22,8 +22,10 @@ def test_a_disagreement_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         rows = DataFrame({"doc_id": ["d2", "d3"], "relevance": [grade, 0]})
         about = {"dataset": "tiny", "query_id": "q1", "person": person, "source": PERSON}
         store.add_judgements(rows.assign(task="", guideline_version="", **about))
-    app = opened(store.settings.home, monkeypatch, dataset="tiny", set=f"person:{EVIL}")
-    assert "[1 disagreement between people to settle](#agreement)" in app.markdown[0].value
+    app = opened(
+        store.settings.home, monkeypatch, dataset="tiny", set=f"person:{EVIL}", weights="none"
+    )
+    assert "1 disagreement between assessors to settle" in {button.label for button in app.button}
     labels = [button.label for button in app.button]
     assert not [name for name in labels if name.endswith("relevant")], "who settles?"
     app.text_input(key="_annotator_field").set_value("eve")
@@ -57,4 +59,4 @@ def test_estimates_name_their_sample_and_lead_to_more(
     app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET, half="0.05")
     (sample,) = app.session_state["_run"].rests_on.samples
     assert dict(sample)["task"] == task.id
-    assert "For half-widths of a system's interval of at most" in captions(app)
+    assert "A margin of error of a score of at most" in captions(app)

@@ -67,9 +67,14 @@ def test_a_machine_that_loves_a_system_is_significant_alone() -> None:
     assert {("s3", f"s{place}") for place in range(3)} <= set(found.itertuples(index=False))
     titles = {f"s{place}": f"S{place}" for place in range(4)}
     said = three_ways.said(found, "fan", titles)
-    assert said.startswith(f"{len(found)} pairs would be significant by fan alone") and "S3" in said
+    assert (
+        said.startswith(f"{len(found)} pairs would be significant by fan by itself")
+        and "S3" in said
+    )
     few = three_ways.said(found, "fan", titles, corrected=False)
-    assert "corrected:" not in few and few.endswith("The sample is too small yet to correct that.")
+    assert "corrected:" not in few and few.endswith(
+        "The sample is too small yet to correct for that."
+    )
 
 
 def test_by_hand() -> None:
@@ -79,7 +84,7 @@ def test_by_hand() -> None:
     assert found.means.tolist() == [(0.5 + 0) / 2, (1 + 1) / 2]
     assert three_ways.by_machine_alone(found, found).empty
     assert three_ways.said(three_ways.by_machine_alone(found, found), "gpt", {}) == (
-        "No pair is significant by gpt alone that is not once corrected, too."
+        "No pair is significant only by gpt, without correction."
     )
 
 

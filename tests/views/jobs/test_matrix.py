@@ -54,7 +54,7 @@ def test_every_state_is_a_colour_and_a_word() -> None:
 
 def test_stored_datasets_on_which_nothing_can_run_are_named() -> None:
     titles = {"nq": "NQ"}
-    said = "Not shown, for their documents are not here: NQ."
+    said = "Hidden (no documents stored): NQ."
     assert figures.not_at_hand(CELLS, ["nq", "tiny"], titles) == said
     assert figures.not_at_hand(CELLS, ["tiny"], titles) == ""
     assert "matrix" not in figures.nothing_to_do(CELLS.head(0), clickable=False)
@@ -70,7 +70,7 @@ def test_a_wide_matrix_has_signs_that_are_explained() -> None:
 
 def test_what_is_shipped_can_be_computed_here() -> None:
     shipped = CELLS.assign(state="shipped")
-    assert "came with Beirscope, and can be computed here" in figures.shipped(shipped)
+    assert "precomputed result; can be recomputed" in figures.shipped(shipped)
     assert figures.shipped(CELLS) == ""
     assert figures.to_do(shipped, again=False)
 
@@ -114,7 +114,7 @@ def test_what_is_up_to_date_is_done_only_again() -> None:
     assert figures.to_do(CELLS, again=False) == [("minilm", "tiny")]
     assert figures.to_do(CELLS, again=True) == [("bm25", "tiny"), ("minilm", "tiny")]
     left = figures.left_out(CELLS, [("minilm", "tiny")])
-    assert left == "; left out: 1 up to date, 2 cannot run here"
+    assert left == "; skipped: 1 up to date, 2 cannot run here"
     assert figures.at_hand(CELLS) == ["tiny"]
 
 
@@ -147,15 +147,15 @@ def test_a_step_tells_count_rate_and_time_left() -> None:
 
 def test_a_job_shows_how_long_it_is_at_work_and_when_it_was_last_heard_of() -> None:
     task = replace(JOB, state="running", system="a", dataset="b", title="a on b", started=100.0)
-    assert figures.now([task], clock=148.0) == "a on b: begins, at work for 48 s"
+    assert figures.now([task], clock=148.0) == "a on b: begins, running for 48 s"
     assert figures.silence(2) == ""
-    assert figures.silence(28) == "Its last sign of progress came 28 s ago; it goes on."
+    assert figures.silence(28) == "Last progress 28 s ago; still running."
 
 
 def test_jobs_at_work_in_one_line() -> None:
     one = replace(JOB, targets=(("a", "b"),) * 20, counts={"done": 7, "failed": 1, "queued": 12})
-    assert figures.at_work([one]) == "1 job at work: 7 of 20 done, 1 failed"
-    assert figures.at_work([one, one]).startswith("2 jobs at work: 14 of 40 done")
+    assert figures.at_work([one]) == "1 job running: 7 of 20 done, 1 failed"
+    assert figures.at_work([one, one]).startswith("2 jobs running: 14 of 40 done")
     assert figures.at_work([replace(one, state="done")]) == ""
 
 
@@ -193,15 +193,15 @@ def test_jobs_are_told_by_what_people_call_systems_and_datasets() -> None:
 def test_estimates_say_what_they_do_not_know() -> None:
     assert figures.expected(Estimate(40, 0), 6) == "6 runs, about 40 s on one worker"
     assert figures.expected(Estimate(40, 2), 6).endswith(" without 2 that were never timed here")
-    assert "not known yet" in figures.expected(Estimate(0, 1), 1)
+    assert "no time estimate yet" in figures.expected(Estimate(0, 1), 1)
 
 
 def test_the_table_of_tasks_says_what_became_of_each() -> None:
     failed = replace(JOB, state="failed", error="no room", system="a", dataset="b")
     done = replace(failed, state="done", error="", started=1.0, ended=9.0)
     table = figures.task_table([failed, done])
-    assert list(table["Remark"]) == ["no room", "took 8 s"]
-    assert figures.times(done, 69.0) == "asked 69 s ago, took 8 s"
+    assert list(table["Remark"]) == ["no room", "ran 8 s"]
+    assert figures.times(done, 69.0) == "submitted 69 s ago, ran 8 s"
 
 
 def test_the_log_shown_first_is_of_the_task_that_tells_most() -> None:

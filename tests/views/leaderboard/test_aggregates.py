@@ -32,7 +32,7 @@ def test_who_is_first_by_each_way_is_said() -> None:
         made(one=(0.9, 0.3, 0.3, 0.3), two=(0.4, 0.4, 0.4, 0.4), bm25=(0.1, 0.1, 0.1, 0.1))
     )
     said = aggregates.verdict(rows, TITLES)
-    assert said.startswith("Who is first hangs on the way: One by mean")
+    assert said.startswith("The first rank depends on the average: One by mean")
     assert "T<o by median" in said
     by_mean = rows[rows["way"] == "mean"].set_index("system")
     assert by_mean["rank"].to_dict() == {"one": 1, "two": 2, "bm25": 3}
@@ -45,11 +45,11 @@ def test_who_is_first_by_all_ways() -> None:
         made(one=(0.9, 0.9, 0.9, 0.9), two=(0.4, 0.4, 0.4, 0.0), bm25=(0.1, 0.1, 0.5, 0.1))
     )
     n = rows["way"].nunique()
-    assert aggregates.verdict(rows, TITLES) == f"First by all {n} ways of averaging: One."
+    assert aggregates.verdict(rows, TITLES) == f"One ranks first under all {n} averages."
     assert aggregates.notes(rows, TITLES) == [
         "A value of 0 makes the geometric mean of T<o 0.",
-        "No data bound the Bradley-Terry strength of One: other systems beat or tie none of these"
-        " on any dataset.",
+        "The Bradley–Terry strength of One is unbounded: no other system beats or ties it on any"
+        " dataset.",
     ]
 
 

@@ -19,7 +19,7 @@ from compute.views.leaderboard.heatmap import (
     BELOW_BEST,
     VALUE,
     heatmap,
-    note,
+    legend,
     unmarked,
 )
 from compute.views.leaderboard.wins import MOST_LINES, nothing_to_compare, strip
@@ -87,7 +87,7 @@ def fill_of(figure: Any, dataset: str, system: str) -> float | None:
 def test_the_first_row_is_the_average_and_systems_stand_by_it(v4: Board) -> None:
     figure = drawn(v4)
     assert figure.layout.yaxis.ticktext[0] == "<b>Zero-shot average</b>"
-    names = [name.strip() for name in figure.layout.xaxis.ticktext]
+    names = [name.partition("</span>")[2].strip() for name in figure.layout.xaxis.ticktext]
     assert names[:4] == ["BM25+CE", "docT5query", "ColBERT", "BM25"]
     assert [text_of(figure, AVERAGE, name) for name in ("bm25+ce-minilm", "dpr")] == [
         "<b>.476</b>",
@@ -139,7 +139,7 @@ def test_a_hover_says_which_difference_would_have_been_found() -> None:
         cells["fiqa", system][2].partition(", ")[2].partition(" against ")[2] for system in "abc"
     ]
     assert [words.partition(", ")[2] for words in said] == [
-        "not significant (p = .200, corrected)<br>80% chance to find .125",
+        "not significant (p = .200, corrected)<br>80% power to detect .125",
         "significant (p = .010, corrected)",
         "not significant (p = 1.000, corrected)",
     ]
@@ -156,8 +156,8 @@ def test_the_best_is_bold_and_in_domain_is_italic_without_fill(v4: Board) -> Non
 def test_a_row_without_a_best_has_no_colour_and_says_so(v4: Board) -> None:
     figure = drawn(v4)
     assert fill_of(figure, "msmarco", "bm25-multifield") is None
-    assert "no best here" in overlay(figure)["msmarco", "bm25-multifield"][2]
-    assert "no best here" not in overlay(figure)["nq", "bm25-multifield"][2]
+    assert "no best: nearly every" in overlay(figure)["msmarco", "bm25-multifield"][2]
+    assert "no best" not in overlay(figure)["nq", "bm25-multifield"][2]
     assert fill_of(drawn(v4, VALUE), "msmarco", "bm25-multifield") == 0.228
 
 
@@ -182,9 +182,9 @@ def test_against_a_baseline_without_a_figure_stands_a_dash_and_the_hover_has_the
     figure = drawn(table, AGAINST, baseline="bm25")
     assert (text_of(figure, "nq", "a"), fill_of(figure, "nq", "a")) == ("–", None)
     hover = overlay(figure)["nq", "a"][2]
-    assert "nDCG@10 0.500" in hover and "no figure of BM25 (Pyserini) to compare with" in hover
-    assert "where the baseline has no figure" in note(table, AGAINST, "bm25")
-    assert "where the baseline" not in note(table, BELOW_BEST, "bm25")
+    assert "nDCG@10 0.500" in hover and "no score of BM25 (Pyserini) to compare with" in hover
+    assert "where the baseline has no score" in legend(table, AGAINST, "bm25", None, "light")[-1][2]
+    assert "baseline" not in legend(table, BELOW_BEST, "bm25", None, "light")[-1][2]
     table.cells.loc[table.cells["dataset"] == "fiqa", "suspect"] = True
     assert text_of(drawn(table, AGAINST, baseline="bm25"), "fiqa", "a") == "<i>?</i>"
 
@@ -194,7 +194,7 @@ def test_where_the_baseline_has_no_run_it_is_said_that_no_mark_can_stand() -> No
     assert unmarked(both, "bm25") == ""
     lacking = made(("scifact", "bm25", 0.5), ("scifact", "dense", 0.6), ("nfcorpus", "dense", 0.3))
     assert unmarked(lacking, "bm25") == (
-        "No ▲ or ▼ can stand on NFCorpus: the baseline, BM25 (Pyserini), has no run there."
+        "No ▲ or ▼ on NFCorpus: the baseline, BM25 (Pyserini), has no run there."
     )
     # A dataset that the baseline alone has lacks nothing.
     alone = made(("scifact", "bm25", 0.5), ("scifact", "dense", 0.6), ("nfcorpus", "bm25", 0.3))

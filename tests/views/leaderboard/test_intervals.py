@@ -83,12 +83,12 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order.set_index("system")["rank"].to_dict() == by_mean["rank"].to_dict()
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
-    assert "in common in the view Table, cannot" in order_confidence.how_to_read(order)
+    assert "common letter in the view Table, are not" in order_confidence.how_to_read(order)
     below = order_confidence.how_to_read(order, "in the table below")
-    assert "in common in the table below, cannot" in below
+    assert "letter in the table below, are not" in below
     words = order_confidence.facts(order, made, ground)
     assert words[:2] == [
-        "Over the 18 datasets that all of these have.",
+        "Mean over the 18 datasets that all systems cover.",
         "Left out: 1 system that lacks one of them.",
     ]
     assert "50% with 2" in " ".join(words)
@@ -99,7 +99,7 @@ def test_groups_are_bars_with_a_dot_per_system() -> None:
     assert bars(figure) == [[0, 1], [1, 2]]
     texts = [note["text"] for note in figure.layout.annotations]
     assert texts.count("1–4") == 4
-    assert {"100%", "<1%", "first in<br>draws", "not separable<br>by the test"} <= set(texts)
+    assert {"100%", "<1%", "P(rank 1)", "no significant<br>difference"} <= set(texts)
     assert figure.layout.yaxis.ticktext[0] == "s0 &lt;b&gt;&#36;x&#36;"
 
 
@@ -241,37 +241,37 @@ def _order(groups: Sequence[str], drawn: str = rank_intervals.QUERIES) -> DataFr
     return DataFrame({"system": names, "group": groups, "drawn": drawn, "first": 0.5})
 
 
-_BEST = "A is significantly better than all others (family-wise 5%)."
+_BEST = "A is significantly better than all others (family-wise error rate 5%)."
 
 
 def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() -> None:
     titles = {"a": "A"}
     assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST
     assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
-        "A is ahead, but cannot be told apart from b, c; it is significantly better"
-        " than d, e (family-wise 5%)."
+        "A ranks first; it is significantly better than d, e and not significantly different from"
+        " b, c (family-wise error rate 5%)."
     )
     long = order_confidence.verdict(_order(["a", "a", *["b"] * 7]), {})
-    assert long.endswith("; it is significantly better than the other 7 (family-wise 5%).")
+    assert "; it is significantly better than the other 7 and not" in long
     # A letter of two signs is not that of one in it.
     assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
     many = order_confidence.verdict(_order(["a"] * 9), {})
-    assert many == "a is ahead, but cannot be told apart from b, c, d, e, f, g and 2 more."
+    assert ", but is not significantly different from b, c, d, e, f, g and 2 more (" in many
 
 
 def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
     said = order_confidence.verdict(_order(["a", "a"]).assign(first=[0.996, 0.004]), {})
     assert said == (
-        "a is ahead, but cannot be told apart from b."
-        " It comes first in 100% of draws of new queries, which is no test."
+        "a ranks first, but is not significantly different from b (family-wise error rate 5%). It"
+        " ranks first in 100% of bootstrap samples of queries (not a significance test)."
     )
 
 
 def test_why_one_that_ranks_lower_cannot_be_told_apart_is_said() -> None:
     said = order_confidence.verdict(_order(["a", "a b", "b c", "a c"]), {"d": "D", "c": "C"})
     assert said == (
-        "a is ahead, but cannot be told apart from b, D; it is significantly better than C"
-        " (family-wise 5%). D ranks below C, which is told apart: the differences to D vary more."
+        "a ranks first; it is significantly better than C and not significantly different from b,"
+        " D (family-wise error rate 5%). D ranks below C, but its differences vary more."
     )
 
 

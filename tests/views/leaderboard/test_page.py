@@ -13,14 +13,13 @@ from compute.store.store import Store
 from compute.views.leaderboard.page import page
 from compute.views.page import Ask, Button, Choice, Link, Many, Table, parts
 from compute.views.page.store_ask import opened
-from compute.views.page.walk import control, find
+from compute.views.page.walk import Walk, control, find
 from tests.support.filled import HOSTILE
 from tests.views import records
 from tests.views.leaderboard import boards
 from tests.views.records import Shown
 
 OWN = {"numbers": "Computed", "group": "own"}
-OWN_ALONE = "Own datasets alone are shown."
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,10 @@ def at(home: Path) -> Callable[..., Shown]:
 
 
 def options(ask: Ask, key: str, **address: Any) -> list[str]:
-    return list(cast(Choice | Many, control(page, ask, key, **address)).options)
+    walk = Walk(address)
+    for _ in walk.run(lambda: page(ask), []):
+        pass
+    return list(cast(Choice | Many, walk.controls[key]).options)
 
 
 def means(shown: Shown) -> dict[str, float]:
@@ -70,33 +72,23 @@ def test_alike_systems_share_a_bar_and_a_worse_one_does_not(at: Callable[..., Sh
     bars = [trace["y"] for trace in order["data"] if trace.get("xaxis") == "x2"]
     assert bars == [[0, 1]]
     assert texts(order).count("1–2") == 2 and "3" in texts(order)
-    assert "the 2 datasets that all of these have, 80 judged queries" in shown.words
+    assert "the 2 datasets that all systems cover, 80 judged queries" in shown.words
     assert order["layout"]["yaxis"]["ticktext"][2].startswith("&lt;b&gt;*mine*")
 
 
 @pytest.mark.usefixtures("shipped_results")
-def test_a_home_of_own_datasets_opens_on_them_alone_until_others_are_asked_for(
-    home: Path, at: Callable[..., Shown]
-) -> None:
+def test_an_import_changes_nothing_at_first_sight(home: Path, at: Callable[..., Shown]) -> None:
     shown = at()
-    assert OWN_ALONE in shown.words and datasets_of(shown) == {"one", "two"}
-    papers = "The papers' tables are under Numbers: Published; no run here is of their families"
-    assert papers in shown.words and "rerank, sparse: see Jobs." in shown.words
-    # The address that the page gets shows the same.
-    assert papers in at(numbers="Computed").words
-    every = at(group="")
-    assert {"one", "two"} < datasets_of(every) and OWN_ALONE not in every.words
-    assert Button("Show all datasets", Link(names={"group": [""]})) in shown.parts
-    with records.asked(home) as ask:
-        assert cast(Many, control(page, ask, "group")).default == ["own"]
-        assert cast(Many, control(page, ask, "group", numbers="Published")).default is None
-    # Own datasets may have no queries of the kind that is asked for.
-    assert OWN_ALONE not in at(numbers="Computed", queries="words:1 to 5").words
+    assert not {"one", "two"} & datasets_of(shown) and "BEIR v4, Table 2" in shown.words
+    own = Link(names={"numbers": "Computed", "group": "own"})
+    assert Button("Show your own runs", own) in shown.parts
+    assert {"one", "two"} < datasets_of(at(numbers="Computed"))
+    assert datasets_of(at(**OWN)) == {"one", "two"}
 
 
 def test_the_order_of_one_dataset_opens_from_the_address(at: Callable[..., Shown]) -> None:
     shown = at(**OWN, over="two")
-    assert "Over two, 40 judged queries." in shown.words
+    assert "Mean over two, 40 judged queries." in shown.words
     assert means(shown) != means(at(**OWN))
 
 
@@ -109,8 +101,8 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones(
     assert means(added)[HOSTILE] > means(official)[HOSTILE]
     # Values moved, and no rank did: a figure would be all grey.
     for shown in (official, added):
-        same = "All systems have the same rank on both boards. 3 systems, on one. Kendall's τ"
-        assert same in shown.words and "bump" not in shown.keys
+        assert "All systems have the same rank on both leaderboards. Kendall's τ" in shown.words
+        assert "over 3 systems, on one." in shown.words and "bump" not in shown.keys
     assert "which no paper had" in at(numbers="Computed", group="", added=True).words
     assert "which no paper had" not in official.words
     with records.asked(home) as ask:
@@ -124,16 +116,16 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones(
 def test_the_table_has_every_system_with_interval_rank_and_group(at: Callable[..., Shown]) -> None:
     shown = at(**OWN, view="Table")
     board = shown.table("board")
-    heads = ["System", "Mean", "95% interval", "Rank", "First in", "Group", "Hole@10", "Datasets"]
-    assert list(board.shown) == [*heads, "one", "two"]
-    assert [one.head for one in board.columns[:4]] == ["System", "Mean", "Interval", "95% interval"]
+    heads = ["System", "Mean", "95% CI", "Rank", "P(rank 1)", "Significance group", "Hole@10"]
+    assert list(board.shown) == [*heads, "# datasets", "one", "two"]
+    assert [one.head for one in board.columns[:4]] == ["System", "Mean", "Interval", "95% CI"]
     pictures = cast(Any, board.columns[2].drawn)("light")
     assert all(one.startswith("data:image/svg+xml,") for one in pictures)
     # Of ten documents one is judged.
     assert board.shown["Hole@10"].tolist() == pytest.approx([0.9] * 3)
-    assert board.shown["Datasets"].tolist() == [2, 2, 2]
+    assert board.shown["# datasets"].tolist() == [2, 2, 2]
     assert board.shown["Rank"].tolist() == ["1–2", "1–2", "3"]
-    assert board.shown["Group"].tolist() == ["a", "a", "b"]
+    assert board.shown["Significance group"].tolist() == ["a", "a", "b"]
     both = (board.shown["one"] + board.shown["two"]) / 2
     assert board.shown["Mean"].tolist() == pytest.approx(both.tolist())
     assert "cells" not in shown.keys
@@ -172,7 +164,7 @@ def test_every_board_that_can_stand_beside_draws(bare: Ask) -> None:
     printed = {"numbers": "Published", "table": "BEIR v4, Table 2"}
     beside = options(bare, "beside", **printed)
     assert beside[0] == "BEIR v4, Table 9: R@100"
-    few = "Fewer than three systems have sound figures on the same datasets of both."
+    few = "Fewer than three systems have scores on the same datasets of both leaderboards."
     for name in beside:
         shown = Shown(parts(page, bare, **printed, beside=name))
         assert "bump" in shown.keys or few in shown.words or "the same rank" in shown.words
@@ -190,15 +182,15 @@ def test_print_has_no_intervals_of_few_datasets_and_says_nothing_of_one(
     at: Callable[..., Shown],
 ) -> None:
     shown = at(numbers="Published", table="BEIR-PL, Table 6")
-    assert "fewer than 10 datasets promise too much" in shown.words
+    assert "and 10 datasets are needed" in shown.words
     assert not shown.figure("order")["data"][0]["error_x"]["visible"]
     one = at(numbers="Published", over="scifact").words
-    assert "In print there are no scores by query" in one
+    assert "Per-query scores are not published" in one
 
 
 def test_unknown_names_are_refused_with_similar_ones(bare: Ask) -> None:
     for address, said in (
-        ({"numbers": "Computer"}, "No kind of numbers here .* Did you mean Computed"),
+        ({"numbers": "Computer"}, "No kind of scores here .* Did you mean Computed"),
         ({"table": "BEIR v4, Table 22"}, "Did you mean BEIR v4, Table 2"),
         ({"baseline": "bm52"}, "No system here is called bm52"),
         ({"family": "dens"}, "No family of systems here .* Did you mean dense"),
@@ -234,13 +226,13 @@ def test_only_datasets_that_all_have_is_a_switch(at: Callable[..., Shown]) -> No
     assert "19 datasets, 10 systems" in at(numbers="Published", table="BEIR v4, Table 2").words
     assert "cells" in at(numbers="Published", table="BEIR-PL, Table 3", shared="true").keys
     mixed = at(numbers="Computed", group="", shared="true").words
-    assert "No dataset has a figure of every system" in mixed
+    assert "No dataset has a score of every shown system" in mixed
 
 
 def test_one_dataset_has_a_line_for_a_figure_of_ranks_and_no_wins(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 40)
     shown = records.shown(page, home, **OWN, beside="R@100")
-    assert "2 systems have another rank there. 3 systems, on few." in shown.words
+    assert "2 systems have a different rank there. Kendall's τ" in shown.words
     assert not {"bump", "wins"} & {*shown.keys}
 
 
@@ -277,7 +269,7 @@ def test_filters_leave_what_they_name(at: Callable[..., Shown]) -> None:
     assert "1 dataset, 5 systems" in at(numbers="Published", **left).words
     above = "1 of 3 systems shown; bold, colours and ranks compare all 3."
     few = at(**OWN, systems=["good"], returned="true").words
-    assert above in few and "All are compared, those too that are not shown above." in few
+    assert above in few and "Systems that are not shown above are compared, too." in few
     assert "shown;" not in at(**OWN).words
 
 

@@ -85,7 +85,7 @@ def test_what_differs_most_comes_first() -> None:
     )
     assert found["dataset"].tolist() == ["arguana", "scifact"]
     assert found["difference"].tolist() == pytest.approx([0.099, -0.0003])
-    assert verdict_counts(found) == "1 equal to the printed digits, 1 further off"
+    assert verdict_counts(found) == "1 match the published digits, 1 differ"
 
 
 def test_reasons_name_sources_datasets_and_systems_that_there_are() -> None:

@@ -172,7 +172,7 @@ def test_lines_below_the_bound_are_dashed_and_the_legend_says_so() -> None:
     said = graphs.legend(frame, 0.45)
     solid = "Solid lines: similarity from .45 on."
     assert said.startswith(f"{solid} Dashed: each collection's two nearest, below that.")
-    assert graphs.note(frame, 0.5, 0.45)[0] in said
+    assert ".50" in graphs.note(0.5)[0]
     assert "Dashed" not in graphs.legend(frame, 0.2)
 
 
@@ -350,7 +350,7 @@ def test_a_panel_says_the_correlation_with_and_without_the_open_marks() -> None:
     figure = panel(FIVE)
     # Ranks 1 2 4 3 against 1 2 3 4: 1 - 6 * 2 / 60; with e: 2 3 5 4 1, 1 - 6 * 22 / 120.
     assert figure.layout.annotations[0].text.startswith(
-        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with the open marks −0.10<br>95% interval"
+        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with excluded datasets −0.10<br>95% CI"
     )
     fills = figure.data[0].marker.color
     assert fills[4] == "#ffffff" and "#ffffff" not in fills[:4]
@@ -384,7 +384,7 @@ def test_words_are_shown_per_million() -> None:
 def test_the_caption_counts_words_and_says_what_is_left_out() -> None:
     known = DataFrame({"dataset": ["a", "b"], "title": ["A", "B"], "n_tokens": [1000, 2000]})
     said = " ".join(overlap.caption(known, "unigrams", 1e-5))
-    assert "2 collections, 3,000 words of title and text" in said
+    assert "2 corpora, 3,000 lower-cased words of title and text" in said
     assert "Words not above 10 per million are left out." in said
     assert "left out" not in " ".join(overlap.caption(known, "bigrams", 0.0))
 
@@ -412,7 +412,7 @@ def test_what_is_here_and_in_no_pair_is_named_with_what_mends_it() -> None:
     assert found == ("Not counted yet: mine.", ["a", "mine/dev"])
     counted = DataFrame({"dataset": ["a", "b", "mine"], "cut": [1e-5, 0.0, 0.0]})
     said, datasets = overlap.lacking(stored, counted, {"a", "b"})
-    assert said.startswith("Compared with none") and said.endswith(": mine.")
+    assert said.startswith("Not compared") and said.endswith(": mine.")
     assert datasets == ["a"]
     assert overlap.lacking(stored, counted, {"a", "b", "mine"}) == ("", [])
 

@@ -7,7 +7,7 @@ import pytest
 from compute.base.settings import Settings
 from compute.exports.pages import PAGES
 from compute.store.store import Store
-from compute.views.page import Figure, Table, every, parts
+from compute.views.page import Figure, Table, parts
 from compute.views.page.store_ask import opened
 from tests.support import pages
 
@@ -24,15 +24,15 @@ def test_a_page_without_a_browser_has_what_the_dashboard_draws(
     name: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-    app = pages.opened(f"pages/{name}.py")
-    drawn = app.session_state["_run"].drawn
     with opened(Store(Settings(home=home, threads=1))) as ask:
-        # The dashboard draws what is folded once it is opened.
-        unfolded = {one.part.key for one in every(PAGES[name], ask)}
-        listed = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
-        found = [one for one in listed if one.key in unfolded]
+        found = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
+        keys = [one.key for one in found]
+        app = pages.opened(f"pages/{name}.py", open=[*keys, "before-after"])
+        drawn = app.session_state["_run"].drawn
+        found = [one for one in parts(PAGES[name], ask) if isinstance(one, Figure | Table)]
     assert [one.key for one in found] == [key for key in drawn if not key.startswith("_")]
     assert [one.title for one in found] == [drawn[one.key].title for one in found]
     for one in found:
         if isinstance(one, Figure):
-            assert one.drawn(theme="light").to_json() == drawn[one.key].figure.to_json()
+            figure = one.drawn(theme="light").update_layout(clickmode=None)
+            assert figure == drawn[one.key].figure.update_layout(clickmode=None)

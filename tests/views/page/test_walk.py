@@ -19,7 +19,6 @@ from compute.views.page import (
     Beside,
     Box,
     Choice,
-    Expander,
     Few,
     Figure,
     Found,
@@ -42,6 +41,7 @@ from compute.views.page import (
     Text,
     Wait,
     find,
+    folded,
     parts,
 )
 from compute.views.page.walk import control
@@ -116,7 +116,7 @@ def page(ran: list[str], ask: Ask) -> Steps:
     yield Figure("first", f"{dataset} {systems} {slow}", drawn)
     yield Beside([[Figure("left", "Left", never)], [Note(["A fact."])]])
     yield Section(partial(secret, ran), holds=("rows",), heading="Secret")
-    yield Expander("More", partial(secret, ran), key="lazy")
+    yield folded(partial(secret, ran), ("lazy",), "More")
     found = yield Wait("Counting…", lambda: 7)
     yield Into(place, Heading(f"after {found}"))
     ran.append("end")
@@ -152,7 +152,7 @@ def test_parts_stand_in_the_order_of_the_screen() -> None:
     found = parts(partial(page, []), Nothing(), dataset="two")
     # Above the row of controls stands what is said about them; a slot shows what came last.
     assert [shown(part) for part in found] == [
-        *("after 7", "Two is small.", "first", "left", "Note", "Secret", "rows", "rows"),
+        *("after 7", "Two is small.", "first", "left", "Note", "Secret", "rows", "More", "rows"),
     ]
 
 
@@ -236,21 +236,12 @@ def test_a_part_that_is_not_shown_is_told_with_the_pages_own_reason() -> None:
         find(partial(page, []), Nothing(), "cells")
 
 
-def test_a_note_shows_its_first_fact_and_keeps_the_rest_behind_its_mark() -> None:
-    note = Note(
-        ["On SciFact.", "", "One two three four five six seven.", "Last of all, six more words."]
-    )
-    assert note.shown == "On SciFact. One two three four five six seven."
-    assert note.behind() == "Last of all, six more words."
-    told = Note(["Fact."], how="up is better.", of_matrix="Click a cell.")
-    assert (told.shown, told.behind()) == ("Fact.", "How to read this: up is better. Click a cell.")
-    assert told.narrow().behind() == "How to read this: up is better."
-    bare = Note(["Fact."], of_matrix="Dark is good.")
-    assert (bare.behind(), bare.narrow().behind()) == ("Dark is good.", "")
-    signs = Note(["Last."], signs=["? a hole."])
-    assert (signs.shown, signs.narrow().shown) == ("? a hole. Last.", "Last.")
-    only = Note(how="up is better.")
-    assert (only.shown, only.behind()) == ("How to read this", "up is better.")
+def test_a_note_shows_what_fits_and_keeps_the_rest_behind_its_mark() -> None:
+    long = " ".join(["word"] * 28)
+    note = Note(["On SciFact.", "", f"{long}.", "Last of all."])
+    assert (note.shown, note.behind()) == (f"On SciFact. {long}.", "Last of all.")
+    told = Note(["Fact."], of_matrix="Click a cell.")
+    assert (told.shown, told.narrow().shown) == ("Fact. Click a cell.", "Fact.")
 
 
 def test_a_frame_is_walked_and_what_other_pages_start_with_is_no_part() -> None:

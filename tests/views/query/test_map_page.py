@@ -99,7 +99,7 @@ def test_a_document_stands_in_a_window_with_its_place(ask: Ask) -> None:
     asked, document = shown(ask, Passage, **address)
     assert asked.title == "q1: ships in the harbour"
     assert (document.title, document.query) == (HOSTILE, "ships in the harbour")
-    assert "not judged for this query: a hole. Ranked 2 by sure." in told(ask, **address)
+    assert "unjudged for this query. Ranked 2 by sure." in told(ask, **address)
     ways = [one.opens.names for one in shown(ask, Button, **address)]
     at = {"dataset": "tiny", "systems": "sure", "measure": "nDCG@10"}
     assert ways == [at, at | {"query": "q1", "document": "d4"}]

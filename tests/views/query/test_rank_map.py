@@ -36,7 +36,7 @@ def test_a_panel_puts_rows_in_order_and_says_mean_and_holes() -> None:
     shown = figures.panel("BM25", CELLS, VALUES, "nDCG@10", np.array([2, 0, 1]))
     assert shown.cells[:, 0].tolist() == [HOLE, 2, 1]
     assert shown.values[1:].tolist() == [1, 0.5]
-    assert shown.remark == "nDCG@10 .750, 29% holes"
+    assert shown.remark == "nDCG@10 .750, 29% unjudged"
     assert figures.part(shown, slice(1, 2)).cells.tolist() == [[2, HOLE, 0]]
 
 
@@ -76,7 +76,7 @@ def test_ten_thousand_queries_by_a_hundred_ranks_stay_small() -> None:
 def test_a_point_of_the_overview_names_its_first_query() -> None:
     figure: Any = figures.overview([panel()], ("a", "b", "c"), slice(0, 2), theme="light")
     assert sorted(set(figure.data[0].customdata.tolist())) == [0, 1, 2]
-    assert "query 2<br>mean score .500, 0% holes" in figure.data[0].hovertext
+    assert "query 2<br>mean score .500, 0% unjudged" in figure.data[0].hovertext
     assert [line.y0 for line in figure.layout.shapes] == [0, 2]
 
 
@@ -100,8 +100,8 @@ def test_a_cell_says_how_it_is_judged() -> None:
         for number in trace.customdata
     }
     assert "relevant, grade 2" in said[figures.pack(0, 0, 1)]
-    assert "a hole" in said[figures.pack(0, 0, 2)]
-    assert "judged not relevant" in said[figures.pack(0, 2, 2)]
+    assert "unjudged" in said[figures.pack(0, 0, 2)]
+    assert "not relevant" in said[figures.pack(0, 2, 2)]
 
 
 def test_scores_stand_at_the_right_and_names_are_words() -> None:
@@ -126,4 +126,4 @@ def test_a_query_without_text_shows_its_id() -> None:
 def test_the_legend_names_the_levels_that_there_are() -> None:
     assert next(iter(figures.legend([1], "light")))[2] == "relevant"
     words = " ".join(words for _, _, words in figures.legend([1, 3], "dark"))
-    assert words.index("grade 3") < words.index("grade 1") < words.index("hole")
+    assert words.index("grade 3") < words.index("grade 1") < words.index("unjudged")

@@ -77,7 +77,7 @@ def test_the_head_counts_holes_over_the_ranks_that_are_filled() -> None:
     shown = lists(("bm25", 1, "d1", None), ("bm25", 2, "d2", 1), ("bm25", 3, "d3", None))
     figure = drawn(shown, SYSTEMS, notes=["nDCG@10 .500", ""])
     heads = [head.text for head in figure.layout.annotations]
-    assert "2 of 3 holes  nDCG@10 .500" in heads[0]
+    assert "2/3 unjudged  nDCG@10 .500" in heads[0]
     assert "no hits" in heads[1]
 
 

@@ -41,12 +41,12 @@ def test_labels_stand_in_the_order_of_numbers_then_of_letters() -> None:
 
 
 def test_a_label_that_is_called_as_a_kind_of_ours_takes_nothing_away() -> None:
-    rows = [(f"q{n}", key, str(n)) for key in ("words of the query", "topic") for n in (0, 1)]
+    rows = [(f"q{n}", key, str(n)) for key in ("query length", "topic") for n in (0, 1)]
     rows += [("q0", "words", "many"), ("q1", "words", "few")]
     keyed = query_slices.by_key(asked(n_words=[1, 2, 3, 4, 5]), labelled(*rows))
     assert told(keyed[WORDS]) == ["1", "2", "3", "4", "5"]
     assert told(keyed["words (labels)"])[:2] == ["many", "few"]
-    assert [*keyed] == [WORDS, "topic", "words (labels)", "words of the query (labels)"]
+    assert [*keyed] == [WORDS, "topic", "words (labels)", "query length (labels)"]
 
 
 def test_labels_of_queries_that_are_gone_are_not_counted() -> None:

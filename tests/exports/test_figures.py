@@ -101,7 +101,7 @@ def test_for_one_column_a_figure_may_have_another_drawing() -> None:
         texts[width] = {note["text"] for note in printed.layout.annotations}
         traces = [trace.mode for trace in printed.data]
         assert traces == ["markers"] + ["lines+markers"] * (width == TWO)
-    heads = {"P(rank 1)", "not separable<br>by the test"}
+    heads = {"P(rank 1)", "no significant<br>difference"}
     assert texts[TWO] - texts[ONE] == heads | {"75%", "25%"}
     assert texts[ONE] - texts[TWO] == {"group", "ab", "b"}
 

@@ -29,6 +29,7 @@ def test_from_own_datasets_to_all_to_what_is_printed() -> None:
     assert address_of(app)["numbers"] == ["Computed"] and address_of(app)["group"] == ["own"]
     assert HOSTILE in words_of(app)
     assert all(HOSTILE not in one.value for one in (*app.markdown, *noted(app)))
+    app.multiselect(key="group").set_value([]).run()
     app.selectbox(key="numbers").set_value("Published").run()
     app.selectbox(key="table").set_value("BEIR v4, Table 9").run()
     app.selectbox(key="measure").set_value("R_cap@100").run()

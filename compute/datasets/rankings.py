@@ -50,6 +50,13 @@ def is_ranked(rows: Rows) -> bool:
     return documents and bool(_lists(frame, 2)["counts"].all())
 
 
+def counts(rows: Rows, place: int) -> bool:
+    """Whether a column counts 1, 2, 3 … (or from 0) down the rows, again and again."""
+    number = pd.to_numeric(DataFrame(rows)[place], errors="coerce")
+    one_more = number.diff() == 1
+    return bool(one_more.mean() > 0.5 and (one_more | number.isin([0, 1])).mean() > 0.9)
+
+
 def suspected(rows: Rows) -> str:
     """Reason why rows of a query, a document and a number may be a ranking, although too short."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})

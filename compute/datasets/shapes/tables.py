@@ -137,6 +137,12 @@ def without_header(
     number = ("score" if ranked and sure else "number", pa.float64() if sure else pa.string())
     rank = [("rank", RANK) if sure else ("_", None)]
     columns = [query, doc, *rank * ranked] if n == 3 or ranked else [query, ("_", None), doc]
+    place = [name for name, _ in columns].index("doc_id")
+    if sure and rankings.counts(rows, place):
+        raise WrongInput(
+            f"{path}: column {place + 1} would be the documents, but counts 1, 2, 3 … like ranks:"
+            " put a line of names above, such as query_id, doc_id, rank, score"
+        )
     layout = trec.Layout("row", (*columns, number), "\t" if tabs else " ")
     table = trec.survey(path, layout, problem).table
     return Rows(str(path), table, f"{n} columns without names", why=why)
@@ -148,7 +154,7 @@ def ranklib(path: Path) -> Rows | None:
         return None
     rows: list[tuple[str, str, str, int]] = []
     for number, line in enumerate(io.BytesIO(compressed.content(path)), 1):
-        text = line.decode("utf-8", "replace")
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8", "replace")
         if not text.strip() or text.startswith("#"):
             continue
         found = _LTR.match(text)

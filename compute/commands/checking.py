@@ -11,7 +11,7 @@ from compute.base.words import counted, sized
 from compute.commands import groups, options
 from compute.commands.opening import open_bench
 from compute.datasets import dataset as named
-from compute.intake import doctor, tags
+from compute.intake import doctor, packed, tags
 from compute.intake.doctor import known as doctor_known
 from compute.jobs import tables
 from compute.recompute import score_check
@@ -51,7 +51,9 @@ def check(
         bench = open_bench()
         against = doctor_known(bench.store, named(dataset, own_datasets(bench.store)))
     how = shape.how(grades, fold)
-    reports = doctor.check_all(paths, against=against, home=settings.load().home, how=how)
+    home = settings.load().home
+    with packed.opened(paths, home) as found:
+        reports = doctor.check_all(found, against=against, home=home, how=how)
     if json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
         printable.say_text(to_json.dumps([r.record() for r in reports], indent=1))

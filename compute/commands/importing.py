@@ -16,10 +16,10 @@ from compute.commands.opening import open_bench
 from compute.datasets import Dataset as Row
 from compute.datasets import dataset as dataset_of
 from compute.intake import (
-    doctor,
     imports,
     leakage,
     machine_grade_import,
+    packed,
     query_labels,
     smaller,
     tags,
@@ -49,35 +49,35 @@ def import_dataset(
     """Import your own dataset: a BEIR folder or archive, or only judgements or runs.
 
     Args:
-        path: a BEIR folder or archive
+        path: a BEIR folder or archive; with --qrels one without judgements
         name: its name; mine/dev is split dev of mine
-        qrels: only judgements, without documents: qrels, CSV, JSON, Parquet …
+        qrels: judgements, of PATH or without documents: qrels, CSV, JSON, Parquet …
         queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
-        runs: runs to import too; without judgements, the dataset is made of them
+        runs: runs to import too, or archives; without judgements, the dataset is made of them
         split: the split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
         drop_self: drop a query's own document
         level: least grade of a relevant document; also score by AP(rel=N)@100 etc. (TREC DL: 2)
     """
     bench, how = open_bench(), shape.how(grades)
-    files = doctor.files(runs)
-    loaded = imports.import_dataset(
-        bench,
-        name,
-        path=path,
-        qrels=qrels,
-        queries=queries,
-        files=[(file, how) for file in files],
-        split=split,
-        language=language,
-        drop_self=drop_self,
-        level=level,
-        replace=replace,
-        how=how,
-    )
-    _tell_dataset(bench, name, loaded)
-    about = {"any_tag": True, "how": how, "replace": replace}
-    refused = _import_runs(bench, loaded.dataset, files, about)
+    with packed.opened(runs, bench.settings.home) as files:
+        loaded = imports.import_dataset(
+            bench,
+            name,
+            path=path,
+            qrels=qrels,
+            queries=queries,
+            files=[(file, how) for file in files],
+            split=split,
+            language=language,
+            drop_self=drop_self,
+            level=level,
+            replace=replace,
+            how=how,
+        )
+        _tell_dataset(bench, name, loaded)
+        about = {"any_tag": True, "how": how, "replace": replace}
+        refused = _import_runs(bench, loaded.dataset, files, about)
     done(bench)
     return 2 if refused else 0
 
@@ -124,7 +124,8 @@ def import_run(
 ) -> int:
     """Import runs as systems of a dataset, from TREC run files, CSV, JSON, Parquet and others.
 
-    Each file is imported completely or not at all; a refused file does not stop the others.
+    Each file is imported completely or not at all; a refused file does not stop the others. A zip
+    or tar archive stands for the files in it.
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
@@ -135,14 +136,17 @@ def import_run(
     except Missing as error:
         makes = f"import-dataset --runs FILES --name {shown(dataset)}"
         raise Missing(f"{error}; {makes} makes one of runs, without judgements") from None
-    found, version = doctor.files(files), as_version.version()
+    version = as_version.version()
     if version and replace:
         raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
     how = {"drop_equal_ids": drop_equal_ids, "version": version, "replace": replace}
-    if system and len(found) > 1:
-        raise WrongInput("--system names one run: import several files without it, by their tags")
     how |= {"any_tag": bool(system), "how": shape.how(fold=fold)}
-    refused = _import_runs(bench, row, found, how, system)
+    with packed.opened(files, bench.settings.home) as found:
+        if system and len(found) > 1:
+            raise WrongInput(
+                "--system names one run: import several files without it, by their tags"
+            )
+        refused = _import_runs(bench, row, found, how, system)
     done(bench)
     return 2 if refused else 0
 

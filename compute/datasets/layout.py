@@ -128,6 +128,10 @@ class Archive:
         """Path, size and time of change of the archive, and which of its files are meant."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
+    def names(self) -> list[str]:
+        """The files in it, sorted. Raises WrongInput where one must not be opened."""
+        return sorted(self._members())
+
     def unpacked(self) -> int:
         """Bytes of all files in it. Raises WrongInput if one must not be opened."""
         return sum(info.file_size for info in self._members().values())

@@ -76,10 +76,11 @@ def import_dataset(
     """
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
-    named = name.partition("/")[2]
-    if named and split not in ("", named):
-        raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
-    split = split or named
+    split = _split_of(name, split)
+    if path is not None and qrels and not (queries or files):
+        about: dict[str, Any] = {"language": language, "drop_self": drop_self, "level": level}
+        about |= {"split": split, "called": called, "new": new, "replace": replace}
+        return _of_both(bench, name, path, qrels, how, about)
     if path is not None and not (qrels or queries or files):
         opened = open_path(path, split)
         origin, split = opened, opened.split
@@ -101,6 +102,29 @@ def import_dataset(
     loaded = load(bench, row, origin, new=new, replace=replace)
     lengths.count(bench, loaded)
     return loaded
+
+
+def _split_of(name: str, split: str) -> str:
+    """The split that is asked for. Raises WrongInput where the name names another one."""
+    named = name.partition("/")[2]
+    if named and split not in ("", named):
+        raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
+    return split or named
+
+
+def _of_both(
+    bench: Bench,
+    name: str,
+    path: Path,
+    qrels: Path,
+    how: shapes.How | None,
+    about: Mapping[str, Any],
+) -> Loaded:
+    """Take in a collection, then judgements beside it. Raises WrongInput where it has its own."""
+    if len(open_path(path, about["split"]).judgements()):
+        raise WrongInput(f"{path} has judgements of its own: leave out {qrels}, or these")
+    import_dataset(bench, name, path=path, **about)
+    return import_dataset(bench, name, qrels=qrels, split=about["split"], how=how)
 
 
 def _of_files(

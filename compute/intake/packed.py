@@ -1,0 +1,78 @@
+"""Zip and tar archives of runs or judgements, opened for as long as an import takes."""
+
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+
+from compute.base import scratch
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.files import untar
+from compute.base.words import sized
+from compute.datasets import layout, unpacked_size
+from compute.intake import doctor
+
+
+@contextmanager
+def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
+    """`doctor.files`, and of an archive the files in it; one in BEIR's layout stays as it is.
+
+    They lie in a scratch folder, below the archive's name, and go with the block. Raises WrongInput
+    for an archive that is damaged, absurdly packed or empty, Unavailable without room for it.
+    """
+    with ExitStack() as held:
+        found: list[Path] = []
+        for path in doctor.files(paths):
+            if not path.is_file() or not _is_archive(path):
+                found.append(path)
+                continue
+            folder = held.enter_context(scratch.folder(home, "archive-")) / path.name
+            folder.mkdir()
+            (_unzip if zipfile.is_zipfile(path) else _untar)(path, folder, home)
+            inside = [file for file in sorted(folder.rglob("*")) if _counts(file, folder)]
+            if not inside:
+                raise WrongInput(f"{path}: no file in it: pack it again")
+            found += inside
+        yield found
+
+
+def _is_archive(path: Path) -> bool:
+    if zipfile.is_zipfile(path):
+        return not layout.Archive(path).roots()
+    try:
+        return tarfile.is_tarfile(path)
+    except (OSError, EOFError):
+        return False  # A packed file that was cut off: its reader says so.
+
+
+def _counts(file: Path, folder: Path) -> bool:
+    """Whether it is a file, and neither it nor a folder above it is hidden or a Mac's own."""
+    parts = PurePosixPath(file.relative_to(folder).as_posix()).parts
+    return file.is_file() and not any(one.startswith((".", "__MACOSX")) for one in parts)
+
+
+def _unzip(path: Path, folder: Path, home: Path) -> None:
+    unpacked_size.require(path, home)
+    archive = layout.Archive(path)
+    for name in archive.names():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(name) as content, (folder / name).open("wb") as file:
+            shutil.copyfileobj(content, file)
+
+
+def _untar(path: Path, folder: Path, home: Path) -> None:
+    try:
+        with tarfile.open(path) as archive:
+            size, most = 0, unpacked_size.free_disk(home)
+            for member in archive:
+                size += member.size
+                if size > most:
+                    raise Unavailable(
+                        f"{path} unpacks to more than the {sized(most)} that are free: make room"
+                    )
+        with tarfile.open(path) as archive:
+            untar(archive, folder)
+    except (tarfile.TarError, EOFError, OSError) as error:
+        raise WrongInput(f"{path} is no sound tar archive ({error}): pack it again") from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from json import dumps
+from json import dumps, loads
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -15,13 +15,14 @@ from compute.commands import options
 from compute.commands.opening import open_bench
 from compute.datasets import compressed
 from compute.datasets import dataset as dataset_of
-from compute.judgements import orders, sampling
+from compute.judgements import Choice, orders, sampling
 from compute.judgements.tasks import grades, queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan
 from compute.reading import database
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.annotate import select, tables
+from compute.views.compare import judging
 
 TaskId = Annotated[str, Parameter(help="its id in `tasks list` and on the page Judge")]
 
@@ -111,16 +112,29 @@ def list_tasks(*, json: options.Json = False) -> int:
 def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) -> int:
     """Print the progress of each assessor of a task.
 
+    Of a sample of two systems also the verdict.
+
     Args:
         pairs: print the queries and documents to judge instead
     """
     store = open_bench().store
     found = tasks.task(store, task)
-    frame = tasks.pairs(store, task).drop(columns="id") if pairs else queue.people(store, found)
-    if not json and not pairs:
-        counts = queue.overview(store).set_index("task").to_dict("index")[task]
-        printable.say(f"{found.title}: {tables.progress(found, found.dataset, counts)}")
-    return printable.show(frame, json) if len(frame) or json else 0
+    if pairs:
+        return printable.show(tasks.pairs(store, task).drop(columns="id"), json)
+    people, verdict = queue.people(store, found), None
+    if judging.tells_apart(found):
+        verdict = judging.of_pair(
+            store, found.dataset, (found.systems[0], found.systems[1]), Choice(), found
+        )
+    if json:
+        told = verdict._asdict() if verdict else None
+        rows = loads(people.to_json(orient="records"))
+        printable.say_text(dumps({"people": rows, "verdict": told}, ensure_ascii=False, indent=1))
+        return 0
+    counts = queue.overview(store).set_index("task").to_dict("index")[task]
+    printable.say(f"{found.title}: {tables.progress(found, found.dataset, counts)}")
+    printable.say(*([verdict.verdict] if verdict else []))
+    return printable.show(people, json) if len(people) else 0
 
 
 def extend(

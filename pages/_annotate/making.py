@@ -11,8 +11,8 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError
 from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements import orders, sampling
+from compute.judgements.tasks import deciding, queue, samples, sampling_on, tasks
 from compute.judgements.tasks import grades as grading
-from compute.judgements.tasks import queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
@@ -244,7 +244,7 @@ def _more(task: Task) -> None:
     here = runs.loc[runs["dataset"] == task.dataset, "system"].tolist()
     later = [name for name in here if name not in task.systems]
     with st.form("sample_on", width=760):
-        n_pairs = st.number_input("Additional documents", value=60)
+        n_pairs = st.number_input("Additional documents", value=deciding.besides(task) or 60)
         added = st.multiselect(
             "Additional systems",
             later,

@@ -13,7 +13,7 @@ from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged
 from compute.datasets import dataset as dataset_of
 from compute.store.own_datasets import own_datasets
-from compute.views.compare import differences, select, tables
+from compute.views.compare import differences, judging, select, tables
 from compute.views.shared import catalogue
 
 Compared = Annotated[str, Parameter(help="a stored system, or a version of one")]
@@ -29,9 +29,16 @@ def compare(
     judged: groups.Judged = groups.Judged(),
     json: options.Json = False,
 ) -> int:
-    """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost."""
+    """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost.
+
+    Where a sampled task of the two is all that is judged: its verdict, and its state.
+    """
     bench, two = open_whole(), {"a": a, "b": b}
     row = dataset_of(dataset, own_datasets(bench.store))
+    if sampled := judging.of_pair(bench.store, row.name, (a, b), judged.choice()):
+        record = {"dataset": row.name, "measure": judging.MEASURE, **two, **sampled._asdict()}
+        answer = record.pop("verdict")
+        return _show(record, answer, json)
     lacking = [line for name in (a, b) for line in scored_by(bench, measure, row.name, name)]
     asked: Any = two | {"datasets": row.parts or (row.name,), "measure": measure}
     with cursor_of(bench, judged, row.name, two.values()) as cursor:
@@ -47,6 +54,12 @@ def compare(
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
     found = {"dataset": row.name, "measure": measure, **two, **means, **tested}
     answer = tables.answer(verdict, tested, (a, b), measure)
-    printable.show(DataFrame([found | ({"verdict": answer} if json else {})]), json)
+    return _show(found, answer, json)
+
+
+def _show(found: dict[Any, Any], answer: str, json: bool) -> int:
+    """Print a row and the sentence that it makes."""
+    row = found | ({"verdict": answer} if json else {})
+    printable.show(DataFrame([row]), json)
     printable.say(*([] if json else [answer]))
     return 0

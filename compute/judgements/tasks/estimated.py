@@ -118,16 +118,23 @@ def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
     """The estimates of the first n pairs, as if no later one were judged; None if the sample has
-    not come so far, or has several batches. Raises as `estimated`."""
+    not come so far, or a batch does not count. Raises as `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
-    (_, order, number), *others = _within(frame, batches, numbers)[::-1]
-    if others or len(batches) > 1 or number < n:
+    found = _within(frame, batches, numbers)
+    if len(found) < len(batches) or sum(numbers) < n:
         return None
-    later = frame.pairs.iloc[order.rows[n:]].assign(later=True)
-    known = judgements.merge(later, on=PAIR, how="left")
-    known = judgements[known["later"].isna().to_numpy()]
-    return _read(task, _kind(task, ""), frame, known, [(order, n)], None)[0]
+    drawn: list[tuple[Order, int]] = []
+    for _, order, number in found:
+        drawn.append((order, min(number, n)))
+        n -= drawn[-1][1]
+        if not n:
+            break
+    order, number = drawn[-1]
+    later, rows = np.zeros(frame.n, bool), frame.rows(judgements)
+    later[order.rows[number:]] = True
+    known = judgements[(rows < 0) | ~later[rows]]
+    return _read(task, _kind(task, ""), frame, known, drawn, None)[0]
 
 
 def _read(

@@ -1,31 +1,33 @@
 """What sampled judgements say of two runs that nothing official tells apart, while one judges."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
 from compute.evaluate import tolerance
-from compute.evaluate.distributions import normal_reach
-from compute.evaluate.sign_flips import LEVEL
-from compute.judgements import orders, sampling
+from compute.judgements import Choice, orders, sampling
 from compute.judgements.tasks import deciding, tasks
 from compute.judgements.tasks.deciding import Decision
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.grades import of_levels
 from compute.judgements.tasks.tasks import Plan, Task
+from compute.store.store import Store
 from compute.views.annotate.sample import Sample
 from compute.views.annotate.tables import guideline
 from compute.views.compare.before_labels import Two
 from compute.views.page import Button, Heading, Link, Live, Note, Step, Steps, Widget
+from compute.views.page.store_ask import opened
+from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MEASURE, DEPTH, FIRST = "P@10", 10, 100
 """Of a task that a button makes: the measure, the depth, and the judgements."""
-_WIDER = normal_reach(deciding.SPENT) / normal_reach(LEVEL)
-"""How much wider an interval that may decide is than one of 95%."""
+DECIDED, OPEN, KNOWN = "decided", "too little evidence", "all judged"
+"""States of a verdict."""
 
 
 def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
@@ -54,20 +56,26 @@ def can_decide(expected: DataFrame) -> str:
         if reach <= tolerance.TOLERANCE:
             told.append(f"all that differ (fewer than {n:,}): any")
             break
-        told.append(f"{n:,}: {looks.plain(reach * _WIDER)}")
+        told.append(f"{n:,}: {looks.plain(reach * deciding.found_mostly(n))}")
     return (
-        f"Judgements, and the {MEASURE} difference they are expected to decide: {'; '.join(told)}."
-        " Only documents that the two rank differently are sampled."
+        f"Judgements, and the {MEASURE} difference that they decide in four of five samples:"
+        f" {'; '.join(told)}. Only documents that the two rank differently are sampled."
     )
 
 
 def task_of(two: Two) -> Task | None:
     """The newest sampled task of these two runs only, drawn for their difference."""
     for task in tasks.tasks(two.ask.store):
-        of_pair = task.dataset == two.dataset and {*task.systems} == {*two.systems}
-        if of_pair and task.order == orders.SAMPLED and task.goal != sampling.SCORES:
+        of_them = task.dataset == two.dataset and {*task.systems} == {*two.systems}
+        if of_them and tells_apart(task):
             return task
     return None
+
+
+def tells_apart(task: Task) -> bool:
+    """Whether a task is a sample of what tells two systems apart."""
+    drawn_so = task.order == orders.SAMPLED and task.goal != sampling.SCORES
+    return drawn_so and len(task.systems) == 2
 
 
 def section(two: Two) -> Steps:
@@ -82,17 +90,13 @@ def section(two: Two) -> Steps:
 
 def _verdict(two: Two, task: Task) -> Iterator[Step]:
     """Drawn anew as soon as somebody judges."""
-    sample = Sample.of(two.ask, task, task.measure)
     try:
-        found, judged = sample.estimated(), sample.judged()
-        decision = deciding.decision(two.ask.store, task, sample.frame, judged)
+        found = verdict(two, task)
     except BeirscopeError as error:
         yield Note([str(error)])
         return
-    titles = dict(zip(two.systems, two.titles, strict=True))
-    names = tuple(titles[one] for one in found.estimates.systems)
-    yield Heading(said(found, decision, task, names))
-    looked = ", ".join(f"{n:,}" for n in deciding.LOOKS)
+    yield Heading(found.verdict)
+    spent = [f"{share:.1%} at {n:,}" for n, share in deciding.LOOKS.items()]
     yield Note(
         [
             f"By {task.measure}, for which the task draws documents; {two.measure}, chosen above,"
@@ -103,26 +107,93 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
             " documents that the two systems rank differently.",
             "The 95% CI is meant for a single look.",
-            f"Decisions are made only at {looked} judgements, each at level {deciding.SPENT:.2%},"
-            " so you may look at any time.",
+            f"Decisions share an error of 5% ({', '.join(spent)}; alpha spending), so you may look"
+            " at any time.",
         ]
     )
     if found.n_waiting:
         yield Button("Continue judging", Link("annotate", {"task": task.id}), icon="arrow_forward")
-    elif not found.estimates.is_census:
+    elif found.state != KNOWN:
         draw = Link("annotate", {"about": task.id})
         yield Button("Draw more documents to judge", draw, icon="arrow_forward")
 
 
-def said(found: Estimated, decision: Decision | None, task: Task, titles: tuple[str, ...]) -> str:
+class Verdict(NamedTuple):
+    """What the judgements of a task say of two systems, on these queries."""
+
+    state: str
+    """DECIDED, OPEN or KNOWN."""
+    difference: float
+    """First minus second, as the pair was asked for."""
+    low: float | None
+    """Of its 95% CI, where it is decided of that which decided; None without an interval."""
+    high: float | None
+    better: str | None
+    """A system; None unless it is decided or known."""
+    decided_at: int | None
+    """The number of judgements that decided it."""
+    n_judged: int
+    n_waiting: int
+    """Documents of the task that are left to judge."""
+    more: int | None
+    """About how many judgements more may decide it; None where that is not known."""
+    verdict: str
+    """All of it in one sentence."""
+
+
+def of_pair(
+    store: Store, dataset: str, systems: tuple[str, str], choice: Choice, task: Task | None = None
+) -> Verdict | None:
+    """What Compare says of a pair while it is judged, or what a task of it says; None where the
+    dataset has official judgements, or no such task is there."""
+    with opened(store, systems, choice) as ask:
+        two = Two(ask, dataset, systems, systems)
+        if task is None and dataset in set(ask(catalogue.unjudged, added=False)["dataset"]):
+            task = task_of(two)
+        return None if task is None else verdict(two, task)
+
+
+def verdict(two: Two, task: Task) -> Verdict:
+    """What the judgements of their task say. Raises BeirscopeError where nothing is estimated."""
+    sample = Sample.of(two.ask, task, task.measure)
+    found, judged = sample.estimated(), sample.judged()
+    decision = deciding.decision(two.ask.store, task, sample.frame, judged)
+    estimates = found.estimates
+    row = estimates.pairs(together=False).iloc[0]
+    state = DECIDED if decision else OPEN
+    if estimates.is_census and tolerance.equal(row["low"], row["high"]):
+        state, decision = KNOWN, None
+    sign = 1 if estimates.systems == two.systems else -1
+    ends = decision[2:] if decision else (row["low"], row["high"])
+    low, high = sorted(sign * float(end) for end in ends)
+    shown = estimates.enough or state != OPEN
+    ahead = decision.ahead if decision else int(row["difference"] < 0)
+    level = state == OPEN or tolerance.equal(row["difference"], 0)
+    more = _more(found, task, row["difference"]) if state == OPEN else None
+    titles = dict(zip(two.systems, two.titles, strict=True))
+    return Verdict(
+        state,
+        sign * float(row["difference"]),
+        low if shown else None,
+        high if shown else None,
+        None if level else estimates.systems[ahead],
+        decision.n if decision else None,
+        found.n_judged,
+        found.n_waiting,
+        more,
+        _said(found, decision, task, [titles[one] for one in estimates.systems], more),
+    )
+
+
+def _said(
+    found: Estimated,
+    decision: Decision | None,
+    task: Task,
+    titles: Sequence[str],
+    more: int | None,
+) -> str:
     """Who leads on these queries, and whether that is decided."""
     estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
-    if not estimates.enough:
-        return (
-            f"{after}too little evidence. {estimates.n_relevant:,} relevant and"
-            f" {estimates.n_not_relevant:,} not relevant documents were found; an interval needs"
-            f" {estimates.n_needed:,} of each."
-        )
     row = estimates.pairs(together=False).iloc[0]
     first = row["difference"] >= 0
     ends = (row["low"], row["high"]) if first else (-row["high"], -row["low"])
@@ -133,21 +204,37 @@ def said(found: Estimated, decision: Decision | None, task: Task, titles: tuple[
         same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
         none = tolerance.equal(row["difference"], 0)
         return f"All {differ} that the two rank differently are judged: {same if none else lead}."
-    lead += f" (95% CI {looks.between(*ends)})"
+    if estimates.enough:
+        lead += f" (95% CI {looks.between(*ends)})"
     if decision:
-        better = titles[decision.ahead]
-        return f"{after}{lead}. Decided at {decision.n:,}: {better} is better on these queries."
-    return f"{after}{lead}. Too little evidence to decide{_more(found, task, row['difference'])}."
+        low, high = sorted((abs(decision.low), abs(decision.high)))
+        return (
+            f"{after}{lead}. Decided at {decision.n:,}: {titles[decision.ahead]} is better on these"
+            f" queries, by {looks.between(low, high)}."
+        )
+    if not estimates.enough:
+        return (
+            f"{after}too little evidence. {estimates.n_relevant:,} relevant and"
+            f" {estimates.n_not_relevant:,} not relevant documents were found; an interval needs"
+            f" {estimates.n_needed:,} of each."
+        )
+    whole = "" if more != _left(found) else ", all that are left"
+    told = counted(more or 0, "judgement")
+    return f"{after}{lead}. Too little evidence to decide; about {told} more{whole}."
 
 
-def _more(found: Estimated, task: Task, difference: float) -> str:
-    """About how many judgements more decide a difference as large as it seems."""
-    more = found.more(task, abs(difference) / _WIDER) if difference else None
-    if more is None or found.estimates.is_census:
-        return ""
-    left, judged = found.n_pairs - found.n_judged, found.n_judged
-    # Between looks nothing is decided.
-    look = next((n for n in deciding.LOOKS if n >= judged + max(more, 1)), judged + more)
-    if look - judged >= left:
-        return f"; judging all {left:,} documents that are left may not decide it"
-    return f"; about {counted(look - judged, 'judgement')} more"
+def _left(found: Estimated) -> int:
+    """Documents that could be drawn and are not judged."""
+    return int((found.growth.size > 0).sum()) - found.n
+
+
+def _more(found: Estimated, task: Task, difference: float) -> int | None:
+    """Judgements up to the first look that should decide a difference as large as it seems, or all
+    that are left; None without an interval."""
+    left = _left(found)
+    for n in deciding.LOOKS:
+        if 0 < n - found.n < left and difference:
+            needed = found.more(task, abs(difference) / deciding.wider(n))
+            if needed is not None and needed <= n - found.n:
+                return n - found.n
+    return left if found.estimates.enough else None

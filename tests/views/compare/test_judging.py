@@ -1,5 +1,6 @@
 """Compare while one judges what tells two runs apart: nothing official is known of the dataset."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from compute.__main__ import main
 from compute.base.settings import Settings
 from compute.datasets.shapes import How
 from compute.intake import imports
 from compute.judgements import Choice
-from compute.judgements.tasks import deciding, queue, tasks
+from compute.judgements.tasks import deciding, estimated, queue, sampling_on, tasks
 from compute.reading.database import open_version
 from compute.store.loading import Bench
 from compute.store.store import Store
@@ -85,17 +87,36 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     assert said().startswith("After 0 judgements: too little evidence.")
     notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
     assert notes[0].startswith("By P@10, for which the task draws documents; nDCG@10, chosen above")
-    judge(store, task, 79)
-    assert said().startswith("After 79 judgements: ")
+    judge(store, task, 59)
+    assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
     judge(store, task, 1)
     assert "good leads by ." in said() and "on these queries" in said()
-    assert said().endswith("Decided at 80: good is better on these queries.")
+    assert "Decided at 60: good is better on these queries, by ." in said()
+
+
+def found_now(store: Store, task: tasks.Task) -> judging.Verdict:
+    found = judging.of_pair(store, "bare", ("poor", "good"), Choice(), task)
+    assert found
+    return found
+
+
+def test_the_verdict_is_of_the_pair_as_it_was_asked_for(bench: Bench) -> None:
+    task = made(bench.store)
+    judge(bench.store, task, 59)
+    before = found_now(bench.store, task)
+    assert (before.state, before.better, before.decided_at) == (judging.OPEN, None, None)
+    judge(bench.store, task, 1)
+    found = found_now(bench.store, task)
+    assert (found.state, found.better, found.decided_at) == (judging.DECIDED, "good", 60)
+    assert found.low is not None and found.high is not None
+    assert found.low < found.difference < found.high < 0
+    assert (found.n_judged, found.n_waiting, found.more) == (60, 40, None)
 
 
 def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> None:
     task = made(bench.store)
-    judge(bench.store, task, 80)
+    judge(bench.store, task, 60)
     with opened(bench.store, choice=Choice()) as ask:
         sample = judging.Sample.of(ask, task, task.measure)
         first = deciding.decision(bench.store, task, sample.frame, sample.judged())
@@ -107,18 +128,42 @@ def test_what_a_look_decides_stays_decided_by_later_judgements(bench: Bench) -> 
         assert deciding.decision(bench.store, other, sample.frame, sample.judged()) is None
 
 
+def test_a_task_that_was_drawn_on_is_decided_too(bench: Bench) -> None:
+    store, task = bench.store, made(bench.store)
+    judge(store, task, 100)
+    cursor = open_version(store).cursor()
+    known = tasks.judged(store, "bare", judged(cursor, "bare"))
+    more = deciding.besides(task)
+    assert more == 100
+    task = sampling_on.sample_on(store, task, task.systems, more, StoredTops(cursor, "bare"), known)
+    judge(store, task, 30)
+    with opened(store, choice=Choice()) as ask:
+        sample = judging.Sample.of(ask, task, task.measure)
+        at = [
+            estimated.at(store, task, sample.frame, sample.judged(), n) for n in (60, 100, 130, 131)
+        ]
+    numbers = [one and one.n_relevant + one.n_not_relevant for one in at]
+    assert numbers == [60, 100, 130, None]
+    assert found_now(store, task).decided_at == 60
+
+
 def test_between_looks_and_without_enough_evidence_nothing_is_decided(bench: Bench) -> None:
     task = made(bench.store)
-    judge(bench.store, task, 80)
+    judge(bench.store, task, 60)
     with opened(bench.store, choice=Choice()) as ask:
         estimates = judging.Sample.of(ask, task, task.measure).estimated().estimates
-    assert deciding.decided(estimates, 80) == (80, 0)
-    assert deciding.decided(estimates, 81) is None
-    assert deciding.decided(replace(estimates, n_relevant=2), 80) is None
-    swapped = replace(estimates, by_query=estimates.by_query[::-1])
-    assert deciding.decided(swapped, 80) == (80, 1)
+    made_of = deciding.decided(estimates, 60)
+    assert made_of and made_of[:2] == (60, 0)
+    assert deciding.decided(estimates, 61) is None
+    assert deciding.decided(replace(estimates, n_relevant=2), 60) is None
+    swapped = deciding.decided(replace(estimates, by_query=estimates.by_query[::-1]), 60)
+    assert swapped and swapped[:2] == (60, 1)
     level = replace(estimates, by_query=np.zeros_like(estimates.by_query))
-    assert deciding.decided(level, 80) is None
+    assert deciding.decided(level, 60) is None
+
+
+def test_the_looks_share_five_percent() -> None:
+    assert sum(deciding.LOOKS.values()) == pytest.approx(0.05)
 
 
 def test_where_all_that_differ_are_judged_the_difference_is_known(tmp_path: Path) -> None:
@@ -134,3 +179,25 @@ def test_where_all_that_differ_are_judged_the_difference_is_known(tmp_path: Path
     whole = "All 54 documents that the two rank differently are judged:"
     assert said == f"{whole} good leads by .700 of P@10 on these queries."
     assert not [one for one in found if isinstance(one, Button) and one.label == "Continue judging"]
+
+
+def test_commands_print_the_verdict_of_the_page(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    task = made(bench.store)
+    judge(bench.store, task, 60)
+    page_says = next(one.text for one in shown(bench.store, Choice()) if isinstance(one, Heading))
+    words = ["compare", "good", "poor", "--dataset", "bare"]
+    assert main(words) == 0
+    assert page_says in capsys.readouterr().out
+    assert main([*words, "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["state"], told["better"], told["decided_at"]) == ("decided", "good", 60)
+    assert told["verdict"] == page_says and told["low"] > 0 and told["n_judged"] == 60
+    assert main(["tasks", "status", task.id, "--json"]) == 0
+    status = json.loads(capsys.readouterr().out)
+    assert status["verdict"]["verdict"] == page_says and len(status["people"]) == 1
+    assert main(["tasks", "status", task.id]) == 0
+    assert page_says in capsys.readouterr().out

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 
 from compute.base import scratch
-from compute.base.errors import Unavailable, WrongInput
+from compute.base.errors import BeirscopeError, Unavailable, WrongInput
 from compute.base.files import untar
 from compute.base.words import sized
 from compute.datasets import layout, unpacked_size
@@ -24,18 +24,26 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
     """
     with ExitStack() as held:
         found: list[Path] = []
+        named: dict[str, str] = {}
         for path in doctor.files(paths):
             if not path.is_file() or not _is_archive(path):
                 found.append(path)
                 continue
             folder = held.enter_context(scratch.folder(home, "archive-")) / path.name
             folder.mkdir()
+            named[str(folder)] = str(path)
             (_unzip if zipfile.is_zipfile(path) else _untar)(path, folder, home)
             inside = [file for file in sorted(folder.rglob("*")) if _counts(file, folder)]
             if not inside:
                 raise WrongInput(f"{path}: no file in it: pack it again")
             found += inside
-        yield found
+        try:
+            yield found
+        except BeirscopeError as error:
+            told = str(error)
+            for inside, archive in named.items():
+                told = told.replace(inside, archive)
+            raise type(error)(told) from None
 
 
 def _is_archive(path: Path) -> bool:

@@ -65,7 +65,7 @@ class Figure(NamedTuple):
 
     @property
     def more(self) -> str:
-        """What it is of as far as the title does not say so, and its source."""
+        """Subject, unless the title names it, and source."""
         words = dict.fromkeys(one for one in (*self.of, self.source) if one)
         in_title = (re.search(rf"(?<!\w){re.escape(one)}(?!\w)", self.title) for one in words)
         return " · ".join(word for word, there in zip(words, in_title, strict=True) if not there)

@@ -120,7 +120,7 @@ def _of_both(
     how: shapes.How | None,
     about: Mapping[str, Any],
 ) -> Loaded:
-    """Take in a collection, then judgements beside it. Raises WrongInput where it has its own."""
+    """Import a collection, then judgements beside it. Raises WrongInput where it has its own."""
     if len(open_path(path, about["split"]).judgements()):
         raise WrongInput(f"{path} has judgements of its own: leave out {qrels}, or these")
     import_dataset(bench, name, path=path, **about)

@@ -146,7 +146,7 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
         if trec.foreign(_first(trec.lines(path))[1]) == trec.XML:
             raise WrongInput(
                 f"{path} holds XML, such as topics, and no judgements: give qrels, and the topics"
-                " beside them with import-dataset --queries"
+                " with import-dataset --queries"
             ) from None
         raise
     if not has_subtopics(table):

@@ -265,6 +265,9 @@ def test_other_content_under_a_name_says_what_it_replaced(
     assert "replaced" not in capsys.readouterr().out
     with (tiny / "qrels" / "test.tsv").open("a", encoding="utf-8") as qrels:
         qrels.write("q3\td1\t1\n")
+    assert main(words) == 2
+    assert "(5 judgements would go)" in capsys.readouterr().err
+    words.append("--replace")
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.endswith("\nreplaced what had this name: 5 judgements\n")
@@ -303,7 +306,7 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     assert main(["run", "bm25", "tiny"]) == 0
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("q1\td4\t1\n")
-    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert main(["import-dataset", str(folder), "--name", "tiny", "--replace"]) == 0
     capsys.readouterr()
     main(["scores", "--dataset", "tiny", "--json"])
     assert "bm25 on tiny is stale and left out" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def written(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", RANKINGS.values(), ids=RANKINGS)
 def test_a_ranking_is_no_judgements_and_is_read_as_one(tmp_path: Path, text: str) -> None:
     file = written(tmp_path, text)
-    with pytest.raises(WrongInput, match=r"import-run takes .*say --as judgements") as error:
+    with pytest.raises(WrongInput, match=r"import-run .*say --as judgements") as error:
         read_qrels(file)
     assert "header" not in str(error.value)
     assert not is_qrels(file)

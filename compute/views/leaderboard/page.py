@@ -25,6 +25,7 @@ from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.page import (
     Ask,
     Asked,
+    Asked,
     Button,
     Figure,
     Link,
@@ -45,6 +46,8 @@ UNTESTED = (
 
 def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
+    # An address may hold it where no scores make an order.
+    yield Asked("over")
     view: View | None = yield from controls(ask)
     if view is None:
         return

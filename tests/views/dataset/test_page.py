@@ -32,7 +32,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     query_labels.import_file(bench, folder / "labels", tiny)
     queries = folder / "anew" / "queries.jsonl"
     queries.write_text(queries.read_text("utf-8").replace("ships", "boats"), "utf-8")
-    imports.import_dataset(bench, "anew", path=folder / "anew")
+    imports.import_dataset(bench, "anew", path=folder / "anew", replace=True)
     filled.take(bench, {}, "bare")
     filled.take_twelve(bench)
     with opened(bench.store) as ask:

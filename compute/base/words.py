@@ -23,9 +23,13 @@ def shown(text: str, most: int = 60) -> str:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is."""
-    found = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(found)}? " if found else ""
+    """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is.
+
+    Upper and lower case are one.
+    """
+    folded = {one.casefold(): one for one in known}
+    found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(folded[one] for one in found)}? " if found else ""
 
 
 def typed(columns: str) -> list[tuple[str, str]]:

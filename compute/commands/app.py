@@ -2,10 +2,8 @@
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from cyclopts import (
     App,
@@ -111,50 +109,23 @@ WITHOUT_WORD = ("--as-version", "--fold")
 """Options whose word may be left out."""
 
 
-@cache
-def _source(module: str) -> ast.Module:
-    """Source of a module of commands."""
-    return ast.parse((Path(__file__).parent / f"{module.replace('.', '/')}.py").read_text("utf-8"))
-
-
 def _docstring(path: str) -> str:
     """Docstring of "module:function", read from its source: a listing imports no module."""
     module, _, name = path.partition(":")
-    found = [f for f in _source(module).body if isinstance(f, ast.FunctionDef) and f.name == name]
-    return ast.get_docstring(found[0]) or ""
-
-
-def _signature(path: str) -> Callable[..., Any] | str:
-    """Function of "module:function" without its body, for help: made of the statements that its
-    signature needs, so that nothing is imported for the body. Its path where one is a class, whose
-    options are explained by its source only."""
-    module, _, name = path.partition(":")
-    wanted, kept = {name}, list[ast.stmt]()
-    for statement in map(copy, reversed(_source(module).body)):
-        if bound := _bound(statement) & wanted:
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                statement.names = [i for i in statement.names if (i.asname or i.name) in bound]
-            elif isinstance(statement, ast.FunctionDef) and statement.name == name:
-                statement.body = statement.body[:1]
-            kept.insert(0, statement)
-            wanted |= {one.id for one in ast.walk(statement) if isinstance(one, ast.Name)}
-    if any(isinstance(statement, ast.ClassDef) for statement in kept):
-        return f"{__package__}.{path}"
-    space: dict[str, Any] = {"__name__": f"{__package__}.{module}"}
-    exec(compile(ast.Module(kept, []), path, "exec"), space)
-    return space[name]
-
-
-def _bound(statement: ast.stmt) -> set[str]:
-    """Names that a statement of a module binds."""
-    imported = {one.asname or one.name for one in getattr(statement, "names", ())}
-    assigned = {getattr(one, "id", "") for one in getattr(statement, "targets", ())}
-    return imported | assigned | {getattr(statement, "name", "")}
+    file = Path(__file__).parent / f"{module.replace('.', '/')}.py"
+    return _docstrings(file)[name]
 
 
 @cache
-def parser(helped: str = "") -> App:
-    """Parser of the whole command line; it may only give help on the command that is `helped`."""
+def _docstrings(file: Path) -> dict[str, str]:
+    """Docstrings of the functions of a module."""
+    functions = ast.parse(file.read_text("utf-8")).body
+    return {f.name: ast.get_docstring(f) or "" for f in functions if isinstance(f, ast.FunctionDef)}
+
+
+@cache
+def parser() -> App:
+    """Parser of the whole command line."""
     parameter = Parameter(negative=(), allow_repeating=True, show_default=False)
     top = App(
         name=PROGRAM,
@@ -176,7 +147,7 @@ def parser(helped: str = "") -> App:
                     families[first] = App(name=first, help=FAMILIES[first], group=group)
                     top.command(families[first])
                 above, group = families[first], None
-            where = _signature(path) if name == helped else f"{__package__}.{path}"
+            where = f"{__package__}.{path}"
             above.command(where, name=second or first, help=_docstring(path), group=group)
     top.register_install_completion_command(help="Install shell completion for this program.")
     return top
@@ -192,9 +163,8 @@ def parsed(words: Sequence[str]) -> Callable[[], int]:
     """The call that words ask for. Raises WrongInput for words that no command takes."""
     if not name_of(words):
         _check(words)
-    helped = name_of(words) if {*HELP} & {*words} and "--" not in words else ""
     try:
-        command, bound, _ = parser(helped).parse_args(
+        command, bound, _ = parser().parse_args(
             _with_words(words), print_error=False, exit_on_error=False
         )
     except CycloptsError as error:

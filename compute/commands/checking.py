@@ -13,7 +13,6 @@ from compute.commands.opening import open_bench
 from compute.datasets import dataset as named
 from compute.intake import doctor, packed, tags
 from compute.intake.doctor import known as doctor_known
-from compute.jobs import tables
 from compute.recompute import score_check
 from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
@@ -67,6 +66,8 @@ def check(
 
 def _check_store(json: bool) -> int:
     """Read the state and every stored part, and report damage; status 2 if there is any."""
+    from compute.jobs import tables
+
     bench = open_bench()
     broken = integrity.found(bench.store.engine)
     if (bench.store.home / "jobs.sqlite").exists() and not bench.settings.state:

@@ -1,19 +1,15 @@
 """Groups of options that several commands share, each with its value for the rooms."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from compute.commands.options import OFFICIAL, SEVERAL, numbers
+from compute.datasets.shapes import How
 from compute.judgements import HUMAN, RULES, SOURCES, Choice
-
-if TYPE_CHECKING:  # help on a command waits for none of these
-    from compute.datasets.shapes import How
-    from compute.store import run_versions
+from compute.store import run_versions
 
 
 @Parameter(name="*")
@@ -26,10 +22,8 @@ class Shape:
     part: str = ""
     """Name of one of several runs in the file, such as default/test."""
 
-    def how(self, grades: Grades | None = None, fold: str | None = None) -> How:
+    def how(self, grades: "Grades | None" = None, fold: str | None = None) -> How:
         """The same for readers of files."""
-        from compute.datasets.shapes import How
-
         folded = fold is not None and (Path(fold) if fold else True)
         grades = grades or Grades()
         return How(self.role, grades.levels, grades.round, self.part, folded)
@@ -60,8 +54,6 @@ class AsVersion:
 
     def version(self) -> run_versions.Version | None:
         """None if it is not kept. Raises WrongInput."""
-        from compute.store import run_versions
-
         return run_versions.given(self.as_version, self.note)
 
 

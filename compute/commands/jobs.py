@@ -20,7 +20,7 @@ from compute.jobs import worker as working
 from compute.store.loading import Bench
 from compute.views.jobs import matrix
 
-Kind = Annotated[str, Parameter(help="run, score, demo, overlap, lengths, fetch, train")]
+Kind = Annotated[str, Parameter(help=", ".join(kind for kind in jobs.KINDS if kind != "judge"))]
 Job = Annotated[str, Parameter(help="its id in `jobs list`")]
 
 

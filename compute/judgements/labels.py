@@ -1,17 +1,14 @@
 """Sources of added judgements, and the rules that make one relevance of several."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-
-if TYPE_CHECKING:  # help on a command knows the rules, and waits for no pandas
-    from pandas import DataFrame
 
 PAIR = ["dataset", "query_id", "doc_id"]
 PERSON = "person"
@@ -146,10 +143,8 @@ def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
         (*pair, settled[-1] if settled else judged[0] if len(judged) == 1 else rule(judged))
         for pair, (judged, settled) in grades.items()
     )
-    from pandas import DataFrame
-
     frame = DataFrame(found, columns=[*PAIR, "relevance"])
-    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
+    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": np.int64})
 
 
 _Pair = tuple[str, str, str]

@@ -108,7 +108,7 @@ def test_keys_open_the_numbers_of_a_figure_as_a_table(page: Page, dashboard: str
     settled(page)
     page.get_by_test_id("stExpander").filter(has_text="Data table").first.locator("summary").focus()
     page.keyboard.press("Enter")
-    table = page.get_by_role("region", name="nDCG@10 of systems on datasets")
+    table = page.get_by_role("region", name="nDCG@10 by system and dataset")
     expect(table).to_be_visible()
     settled(page)
     assert _unknown(_findings(page)) == "[]"

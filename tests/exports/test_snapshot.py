@@ -17,7 +17,7 @@ from compute.reading import database
 from compute.reading.user_database import EXAMPLES
 from compute.store.loading import Bench
 from compute.store.parts import KINDS
-from compute.store.schema import TABLES
+from compute.store.schema import TABLES, USUAL
 from compute.store.store import Store
 from tests.support import filled
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
@@ -56,7 +56,8 @@ def opened(snapshot: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def test_every_kind_of_part_and_all_its_columns_have_a_meaning() -> None:
     for kind, schema in KINDS.items():
-        assert list(TABLES[kind].columns) == schema.names
+        assert all(TABLES[kind].meaning(column) for column in schema.names)
+        assert set(TABLES[kind].columns) <= {*schema.names, *USUAL}
 
 
 def test_every_table_and_every_column_says_what_it_is(
@@ -71,11 +72,9 @@ def test_every_table_and_every_column_says_what_it_is(
     columns = opened.execute(
         "select table_name, column_name, comment from duckdb_columns() where not internal"
     ).fetchall()
-    assert {(table, column): text for table, column, text in columns} == {
-        (name, column): text
-        for name, table in TABLES.items()
-        for column, text in table.columns.items()
-    }
+    assert {table for table, _, _ in columns} == set(TABLES)
+    for table, column, text in columns:
+        assert text == TABLES[table].meaning(column)
 
 
 def test_views_of_the_home_folder_say_it_too(bench: Bench) -> None:

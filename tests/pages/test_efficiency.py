@@ -102,7 +102,10 @@ def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench:
 
 
 def test_the_switch_shows_the_slow_queries(bench: Bench) -> None:
-    for slow, title in (("true", "p95 latency"), ("false", "median latency")):
+    for slow, title in (
+        ("true", "95th percentile of a query's latency"),
+        ("false", "median latency"),
+    ):
         app = opened(bench.settings.home, dataset="one", slow=slow)
         layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
         assert title in layout["xaxis"]["title"]["text"]

@@ -51,7 +51,7 @@ def test_from_which_grade_a_measure_counts_is_said_where_it_is_picked() -> None:
     assert set(picker.options) >= {"nDCG@10", "P@5", "AP(rel=2)@10"}
     assert not [shown for shown in app.warning if "No measure" in shown.value]
     facts = [shown.value for shown in opened("dataset", dataset="tiny").caption]
-    assert any(r"relevant from 2 on, as AP\(rel=2\)@100" in shown for shown in facts), facts
+    assert any(r"relevant\: grade 2 or more, as AP\(rel=2\)@100" in shown for shown in facts), facts
 
 
 def test_the_leaderboard_offers_what_is_stored() -> None:

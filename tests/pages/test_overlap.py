@@ -80,10 +80,10 @@ def test_a_figure_takes_clicks_from_its_first_drawing_on(home: Path) -> None:
 def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
     app = opened(view="Domain shift", open="correlations")
     assert heads(app)[:2] == [
-        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with excluded datasets 0.55"
-        "<br>95% CI 0.34 to 0.94; with excluded datasets 0.05 to 0.83",
-        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with excluded datasets 0.48"
-        "<br>95% CI 0.22 to 0.91; with excluded datasets −0.03 to 0.79",
+        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with the open marks 0.55"
+        "<br>95% CI 0.34 to 0.94; with the open marks 0.05 to 0.83",
+        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with the open marks 0.48"
+        "<br>95% CI 0.22 to 0.91; with the open marks −0.03 to 0.79",
     ]
     assert app.multiselect(key="left_out").value == ["bioasq", "signal1m", "webis-touche2020"]
     assert "chosen after seeing the results" in said(app)
@@ -104,7 +104,7 @@ def test_the_address_leaves_out_what_it_names(fresh: Path) -> None:
     none = heads(opened(view="Domain shift", left_out=""))
     assert "ρ = 0.55 (n = 17)<br>" in none[0]
     two = heads(opened(view="Domain shift", left_out=["bioasq", "nq"], unit="bigrams"))
-    assert "(n = 15); with excluded datasets 0.44" in two[0]
+    assert "(n = 15); with the open marks 0.44" in two[0]
 
 
 def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
@@ -186,7 +186,7 @@ def test_computed_gains_stand_against_computed_similarities(home: Path) -> None:
     assert own["layout"]["annotations"][0]["text"].startswith("<b>&lt;b&gt;*mine*")
     assert "(n = 4)" in own["layout"]["annotations"][0]["text"]
     left = opened(view="Domain shift", source="one", own_baseline="base", left_out="two")
-    assert "no rank correlation (n = 3: too few points); with excluded datasets" in heads(left)[2]
+    assert "no rank correlation (n = 3: too few points); with the open marks" in heads(left)[2]
 
 
 def test_what_training_sets_hold_stands_beside_the_domain_shift(

@@ -32,6 +32,8 @@ from tests.support.tiny import write_tiny
 ASKED: dict[str, Any] = {
     "dataset": "tiny",
     "datasets": ["tiny"],
+    "english": ["tiny"],
+    "polish": ["tiny"],
     "collection": "tiny",
     "collections": ["tiny"],
     "systems": ["one", "two"],

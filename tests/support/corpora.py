@@ -18,7 +18,8 @@ Text = tuple[str, str]
 
 
 def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded:
-    """Take in a collection of these texts; the first is relevant to the one query."""
+    """Import a collection of these texts, in place of one of this name; the first is relevant to
+    the one query."""
     place = folder / f"{name}-{len(list(folder.glob('*')))}"
     (place / "qrels").mkdir(parents=True)
     lines = [
@@ -28,7 +29,7 @@ def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded
     (place / "corpus.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (place / "queries.jsonl").write_text('{"_id": "q", "text": "what"}\n', encoding="utf-8")
     (place / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td0\t1\n", "utf-8")
-    return imports.import_dataset(bench, name, path=place)
+    return imports.import_dataset(bench, name, path=place, replace=True)
 
 
 def write_many(folder: Path, documents: int, title: str = "") -> Path:

@@ -82,7 +82,7 @@ def section(ask: Ask) -> Iterator[Step]:
     yield Table("all-datasets", title, rows, COLUMNS, absent="–", **look)
     yield Note(
         [
-            "As printed: BEIR v1, Table 1 (Robust04: v4); BEIR-PL, Table 1.",
+            "As published: BEIR v1, Table 1 (Robust04: v4); BEIR-PL, Table 1.",
             "A click on a head sorts, a click on a row opens the dataset.",
             "BEIR-PL prints rounded sizes, and 547K documents for CQADupStack-PL, where BEIR has"
             " 457,199.",

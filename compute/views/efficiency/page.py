@@ -231,6 +231,6 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
         ]
     )
     drawn = partial(printed_tradeoff.section, ask)
-    label = "Quality against latency and index size, as printed"
+    label = "Published quality, latency and index size"
     keys = [f"printed-{cost}" for cost in printed_tradeoff.COSTS]
     yield folded(drawn, keys, label, asks=("paper",))

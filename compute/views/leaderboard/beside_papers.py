@@ -33,7 +33,7 @@ _WHY = (
 def sections(view: View) -> Iterator[Step]:
     """Folded sections under the board."""
     parts = {
-        "averages-printed": ("Averages as printed", partial(_averages, view)),
+        "averages-printed": ("Published averages", partial(_averages, view)),
         "in-domain": ("In-domain against zero-shot", partial(_in_domain, view)),
         "languages": (
             "Polish against English",

@@ -106,7 +106,7 @@ def said(marks: DataFrame) -> str:
     else:
         first = f"Spearman ρ = {_number(kept.rho)} (n = {number})"
     every = correlation(marks) if marks["left_out"].any() else None
-    return first + (f"; with excluded datasets {_number(every.rho)}" if every else "")
+    return first + (f"; with the open marks {_number(every.rho)}" if every else "")
 
 
 def intervals(marks: DataFrame) -> list[str]:
@@ -114,7 +114,7 @@ def intervals(marks: DataFrame) -> list[str]:
     found = [correlation(marks[~marks["left_out"]])]
     found += [correlation(marks)] if marks["left_out"].any() else []
     ranges = [interval(one) for one in found if one is not None]
-    return [f"95% CI {'; with excluded datasets '.join(ranges)}"] if any(ranges) else []
+    return [f"95% CI {'; with the open marks '.join(ranges)}"] if any(ranges) else []
 
 
 def interval(found: Correlation, digits: int = 2) -> str:

@@ -453,39 +453,46 @@ def _tasks(view: _View, theme: str) -> list[dict]:
 
 
 def _axes(view: _View, theme: str) -> dict:
-    places = _places(view.board)
-    last = max(places.values())
+    last = max(_places(view.board).values())
     titles = leaderboard.short_titles(view.board.systems)
     shown = [titles[name] for name in view.systems]
-    rows = {name: escape(view.rows[name], 32) for name in places}
-    across = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
-    of_family = dict(zip(view.board.systems["system"], view.board.systems["family"], strict=True))
-    colours = [mark(of_family[name], FAMILIES, theme)[0] for name in view.systems]
-    tasks = _tasks(view, theme)
     crowded = len(shown) > MOST_WITH_NUMBERS
-    down = {
-        "range": [last + 0.5, -0.5],
-        "tickvals": list(places.values()),
-        "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
-        "ticklabelstandoff": 6,
-    }
-    columns = axes.names_across(shown, **across, crowded=crowded)
-    columns["ticktext"] = [
-        f'<span style="color:{colour}">■</span>{name}'
-        for colour, name in zip(colours, columns["ticktext"], strict=True)
-    ]
+    across = {"fewest": FEWEST_COLUMNS, "longest": LETTERS, "crowded": crowded}
+    tasks = _tasks(view, theme)
     right = max((width(one["text"], 13, theme) for one in tasks), default=0)
+    names = axes.height_of_names(shown, **across)
     return {
-        "xaxis": columns,
-        "yaxis": axes.CELLS | down,
+        "xaxis": _columns(view, axes.names_across(shown, **across), theme),
+        "yaxis": axes.CELLS | _rows(view),
         "annotations": tasks,
-        "height": round(ROW * (last + 1))
-        + 50
-        + axes.height_of_names(shown, **across, crowded=crowded),
+        "height": round(ROW * (last + 1)) + 50 + names,
         # Of few rows Plotly would else keep more, and cut long turned names at the top.
         "minreducedheight": ROW,
         "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
+    }
+
+
+def _columns(view: _View, columns: dict, theme: str) -> dict:
+    """`columns` with the colour of each system's family before its name."""
+    family = dict(zip(view.board.systems["system"], view.board.systems["family"], strict=True))
+    colours = [mark(family[name], FAMILIES, theme)[0] for name in view.systems]
+    names = [
+        f'<span style="color:{colour}">■</span>{name}'
+        for colour, name in zip(colours, columns["ticktext"], strict=True)
+    ]
+    return columns | {"ticktext": names}
+
+
+def _rows(view: _View) -> dict:
+    """The axis of datasets, the average in bold."""
+    places = _places(view.board)
+    rows = {name: escape(view.rows[name], 32) for name in places}
+    return {
+        "range": [max(places.values()) + 0.5, -0.5],
+        "tickvals": list(places.values()),
+        "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
+        "ticklabelstandoff": 6,
     }
 
 

@@ -25,7 +25,6 @@ from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.page import (
     Ask,
     Asked,
-    Asked,
     Button,
     Figure,
     Link,

@@ -90,11 +90,15 @@ def page(ask: Ask) -> Steps:
     why = partial(_why, view, of, values)
     yield folded(why, ["gains", "sum"], f"{measure} breakdown", ["sum"])
     yield from _augmented(view, of)
+    yield _by_every_measure(ask, view, values)
+    yield _to_the_map(view, query_id)
+
+
+def _by_every_measure(ask: Ask, view: View, values: DataFrame) -> Section:
     rows = words.value_rows(values, view.systems)
     columns = words.value_columns(rows, ask.measures())
     table = Table("values", "Scores of the query by measure", rows, columns, of=_VALUES)
-    yield folded([table], ["values"], "Scores by every measure")
-    yield _to_the_map(view, query_id)
+    return folded([table], ["values"], "Scores by every measure")
 
 
 def _controls(ask: Ask, runs: DataFrame) -> Steps:

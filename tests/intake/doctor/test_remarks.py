@@ -264,11 +264,14 @@ def test_other_documents_are_no_known_ones(bench: Bench, tmp_path: Path) -> None
         "otherwise: its" in told
         for told in said(bench, row, tmp_path / "run", f"{lines}q1 Q0 FT911-1 1 9 s\n")
     )
-    many = "".join(f"q{n} Q0 u{n}-{k} 1 {50 - k} m\n" for n in range(1, 17) for k in range(10, 21))
+    many = "".join(
+        f"q{n} Q0 a 1 61 m\n" + "".join(f"q{n} Q0 u{n}-{k} 1 {50 - k} m\n" for k in range(10, 21))
+        for n in range(1, 17)
+    )
     lines = "".join(f"q{n} 0 a 1\n" for n in range(1, 17)) + "q1 0 Apple 1\n"
     (tmp_path / "qrels").write_text(lines, "utf-8")
     row = imports.import_dataset(bench, "wiki", qrels=tmp_path / "qrels").dataset
-    run = f"{many}q1 Q0 APPLE 1 60 m\n" + "".join(f"q{n} Q0 a 1 61 m\n" for n in range(1, 17))
+    run = f"q1 Q0 APPLE 1 62 m\n{many}"
     assert said(bench, row, tmp_path / "wiki", run) == []
 
 

@@ -127,4 +127,4 @@ def test_grades_that_differ_come_furthest_apart_first() -> None:
 
 def test_sets_are_called_as_people_read_them() -> None:
     titles = [judgement_sets.title(name) for name in ("official", "added", "file:a: b")]
-    assert titles == ["Official qrels", "Official + added", "File a: b"]
+    assert titles == ["Official", "Official + added", "File a: b"]

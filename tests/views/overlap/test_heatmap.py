@@ -350,7 +350,7 @@ def test_a_panel_says_the_correlation_with_and_without_the_open_marks() -> None:
     figure = panel(FIVE)
     # Ranks 1 2 4 3 against 1 2 3 4: 1 - 6 * 2 / 60; with e: 2 3 5 4 1, 1 - 6 * 22 / 120.
     assert figure.layout.annotations[0].text.startswith(
-        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with excluded datasets −0.10<br>95% CI"
+        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with the open marks −0.10<br>95% CI"
     )
     fills = figure.data[0].marker.color
     assert fills[4] == "#ffffff" and "#ffffff" not in fills[:4]

@@ -46,7 +46,7 @@ def test_a_label_that_is_called_as_a_kind_of_ours_takes_nothing_away() -> None:
     keyed = query_slices.by_key(asked(n_words=[1, 2, 3, 4, 5]), labelled(*rows))
     assert told(keyed[WORDS]) == ["1", "2", "3", "4", "5"]
     assert told(keyed["words (labels)"])[:2] == ["many", "few"]
-    assert [*keyed] == [WORDS, "topic", "words (labels)", "query length (labels)"]
+    assert [*keyed] == [WORDS, "query length (labels)", "topic", "words (labels)"]
 
 
 def test_labels_of_queries_that_are_gone_are_not_counted() -> None:

@@ -6,12 +6,13 @@ Neither names a system, an order or what others said: annotators judge blind.
 import hashlib
 import secrets
 from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from compute.base.errors import Unavailable
+from compute.base.errors import Conflict, Unavailable
 from compute.judgements.tasks import answers, guideline, queue, tasks
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.answers import Answer
@@ -132,23 +133,35 @@ def _form(task_id: str, person: Annotator) -> None:
     # The fragment draws itself again with the person of its first time.
     person = annotators.known_as(person.name)
     scope = _scope(task_id, person.name)
-    log = _log(scope)
-    saved = st.session_state.setdefault(f"_saved-{scope}", set())
     st.session_state["_at_form"] = task_id, person
-    trouble = ""
-    try:
-        hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
-        saved.update(one.entry for one in log)
-    except Unavailable as error:
-        # The form stays: it keeps the answers and sends them again by itself.
-        hand, trouble = queue.before(store, task, person), str(error)
-    told = {"saved": [one.entry for one in log if one.entry in saved], "trouble": trouble}
+    hand, told = _exchanged(task, person, scope)
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     reading.AHEAD.tell_judged()
     _rearrange(task, hand.judged, scope)
     if not hand.left:
         _what_next(task)
+
+
+def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[str, Any]]:
+    """What is before a person once their log is taken in, and what the form is told of it."""
+    store, log, trouble = reading.store(), _log(scope), ""
+    saved = st.session_state.setdefault(f"_saved-{scope}", set())
+    now = queue.texts_now(store, task.dataset)
+    others = {one.entry for one in log if now and one.texts not in ("", now)} - saved
+    new = [one for one in log if one.entry not in saved | others]
+    try:
+        hand = queue.exchange(store, task, person, new)
+        saved.update(one.entry for one in new)
+    except (Conflict, Unavailable) as error:
+        # The form stays: it keeps the answers and sends them again by itself.
+        hand, trouble = queue.before(store, task, person), str(error)
+    if not now:
+        hand, trouble = replace(hand, held=(), last=None), queue.gone(task.dataset)
+    kept = [one.entry for one in log if one.entry in saved]
+    shown = queue.texts(reading.parts(), task.dataset) if now else ""
+    told = {"saved": kept, "replaced": sorted(others), "trouble": trouble, "texts": shown}
+    return hand, told
 
 
 def _what_next(task: Task) -> None:
@@ -240,7 +253,9 @@ def _turn() -> dict[str, Any]:
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
     """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
-    known = st.session_state.get(f"_sheets-{scope}", {})
+    texts = queue.texts(reading.parts(), task.dataset)
+    of, known = st.session_state.get(f"_sheets-{scope}", (texts, {}))
+    known = known if of == texts else {}
     absent = [pair for pair in pairs if pair.id not in known]
     if absent:
         collection = read(annotate_select.collection, dataset=task.dataset)["collection"].iloc[0]
@@ -250,5 +265,5 @@ def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judgin
         asked = read(catalogue.asked, dataset=task.dataset, query_ids=query_ids)
         known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
     known = {pair.id: known[pair.id] for pair in pairs}
-    st.session_state[f"_sheets-{scope}"] = known
+    st.session_state[f"_sheets-{scope}"] = texts, known
     return known

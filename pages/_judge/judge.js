@@ -158,12 +158,14 @@ class Form {
     const first = !this.data;
     // Another server took over, which got nothing of what was on its way.
     const elsewhere = !first && this.data.session !== data.session;
+    const before = this.data?.texts;
     this.data = data;
     if (first) this.begin();
     else this.unheard.clear();
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
     this.log = this.log.filter((entry) => !saved.has(entry.entry));
+    this.letGo(new Set(data.replaced));
     const answered = data.trouble || elsewhere || saved.has(this.flying);
     if (answered) this.flying = null;
     if (saved.size) {
@@ -177,8 +179,25 @@ class Form {
       this.sheets.set(data.last.key, data.last);
     }
     this.settle();
+    // Other texts may have come under the ids of those in sight.
+    if (!first && data.texts !== before) this.showSheet();
     this.draw();
     if (this.log.length && (first || (answered && !data.trouble))) this.send();
+  }
+
+  // Answers to texts that were replaced are not saved: what is there now is asked instead.
+  letGo(replaced) {
+    const going = this.log.filter((entry) => replaced.has(entry.entry));
+    if (!going.length) return;
+    for (const { entry, pair } of going) {
+      this.drawer.drop(entry);
+      this.done.delete(pair);
+    }
+    this.log = this.log.filter((entry) => !replaced.has(entry.entry));
+    this.flying = null;
+    this.history = [];
+    const answers = going.length === 1 ? "1 answer is" : `${going.length} answers are`;
+    this.last.textContent = `${answers} not saved: the texts were replaced since; judge these anew`;
   }
 
   // Of two runs close together Streamlit may draw the first one's data again after the second's.
@@ -213,7 +232,7 @@ class Form {
 
   // A pair that is no longer held has gone to somebody else, unless its undo is on the way.
   settle() {
-    const gone = !this.order.includes(this.current) && !this.log.length;
+    const gone = !this.order.includes(this.current) && (this.closed || !this.log.length);
     if (this.current && !gone && !this.done.has(this.current)) return;
     const next = this.order.find((key) => !this.done.has(key)) ?? null;
     if (next !== this.current) this.show(next);
@@ -241,8 +260,13 @@ class Form {
     return Boolean(this.current && this.sheets.has(this.current));
   }
 
+  // The dataset was removed.
+  get closed() {
+    return this.data.texts === "";
+  }
+
   get loads() {
-    return !this.inSight && (this.log.length > 0 || this.order.some((key) => !this.done.has(key)));
+    return !this.closed && !this.inSight && (this.log.length > 0 || this.order.some((key) => !this.done.has(key)));
   }
 
   // A key judges what was in sight when it was pressed: one that waited while the browser was busy
@@ -319,6 +343,7 @@ class Form {
       at: Date.now(),
       seconds: Number.isFinite(seconds) ? Math.max(0, seconds) : 0,
       version: this.data.version,
+      texts: this.data.texts,
       // Whose it is: another form, or the list, sends what this one could not.
       task: this.data.task,
       person: this.data.person,
@@ -510,6 +535,7 @@ class Form {
   }
 
   drawEnd(judged, left) {
+    if (this.closed) return this.end.replaceChildren(this.data.trouble);
     const back = this.history.length ? [" ", this.ended("Undo the last (Z)", () => this.undo())] : [];
     if (this.loads) {
       const none = this.ignored ? " A key pressed meanwhile is not counted." : "";

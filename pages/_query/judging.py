@@ -11,6 +11,7 @@ from compute.datasets import Dataset
 from compute.judgements import IN_VIEW, PERSON, WITHDRAWN
 from compute.judgements.labels import labels
 from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks import queue
 from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
@@ -50,15 +51,15 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         annotators.ask()
         return
     levels = read(annotate_select.levels, added=False, dataset=dataset.name)["relevance"]
-    given = _given(asked, person)
+    given, texts = _given(asked, person), queue.texts(reading.parts(), dataset.name)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Judge this document:**", width="content")
         for relevance, name in grading.of_levels(levels.tolist()):
             chosen = "primary" if given == relevance else "secondary"
-            add = partial(_add, asked, person, relevance)
+            add = partial(_add, asked, person, relevance, texts)
             st.button(escaping.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
         if given is not None:
-            back = partial(_add, asked, person, None)
+            back = partial(_add, asked, person, None, texts)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
         way = {"view": "new", "dataset": dataset.name}
         address.link("Create a judging task", "pages/annotate.py", **way)
@@ -79,8 +80,9 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 
 
 @failures.guarded
-def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
+def _add(pair: dict[str, str], person: Annotator, relevance: int | None, texts: str) -> None:
     person = annotators.known_as(person.name)
+    queue.refuse_other_texts(reading.store(), pair["dataset"], [texts])
     # By difference, a judgement may bring another query to the front: stay at this one.
     address.choose("query", pair["query_id"])
     address.choose("document", pair["doc_id"])

@@ -140,6 +140,33 @@ def test_what_cannot_be_saved_is_kept_and_the_form_says_why(form: Page) -> None:
     expect(page.get_by_text("all saved")).to_be_visible()
 
 
+def test_answers_to_texts_that_were_replaced_are_let_go_and_asked_anew(form: Page) -> None:
+    page = form
+    page.evaluate("data => window.show(data)", data(2, 0, []) | {"texts": "old"})
+    page.keyboard.press("1")
+    (entry,) = page.evaluate("window.kept().map(({ entry, texts }) => ({ entry, texts }))")
+    assert entry["texts"] == "old"
+    new = data(3, 0, []) | {"texts": "new", "replaced": [entry["entry"]]}
+    new["documents"][0]["text"] = [["paragraph", ["other words"]]]
+    page.evaluate("data => window.show(data)", new)
+    expect(page.get_by_text("1 answer is not saved: the texts were replaced")).to_be_visible()
+    expect(page.get_by_text("all saved")).to_be_visible()
+    page.keyboard.press("0")
+    kept = page.evaluate("window.kept().map(({ pair, texts }) => [pair, texts])")
+    assert kept in ([["pair0", "new"]], [["pair1", "new"]])
+
+
+def test_where_the_dataset_was_removed_no_key_is_counted(form: Page) -> None:
+    page = form
+    page.keyboard.press("1")
+    none = data(2, 0, []) | {"texts": "", "documents": [], "trouble": "tiny was removed"}
+    page.evaluate("data => window.show(data)", none)
+    expect(page.get_by_text("tiny was removed", exact=True)).to_be_visible()
+    expect(page.get_by_text("1 not yet saved: tiny was removed", exact=True)).to_be_visible()
+    page.keyboard.press("1")
+    assert len(page.evaluate("window.kept()")) == 1
+
+
 def test_answers_kept_from_a_closed_window_are_not_counted_twice(form: Page) -> None:
     page = form
     page.keyboard.press("1")

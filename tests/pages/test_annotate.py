@@ -8,17 +8,20 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
+from compute.base.errors import Conflict
 from compute.base.settings import Settings
 from compute.intake import imports
+from compute.jobs import removing
 from compute.judgements import IN_VIEW, resolve
 from compute.judgements.orders import NAMES
 from compute.judgements.tasks import queue, samples, tasks
+from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
 from tests.support import filled, pages
 from tests.support.annotating import ADA, answer, guidelines, made
 from tests.support.pages import noted
-from tests.support.tiny import HOSTILE
+from tests.support.tiny import HOSTILE, write_tiny
 
 LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 NAME = "sentinel-system"
@@ -243,6 +246,28 @@ def test_the_details_call_systems_and_the_dataset_by_what_people_read(store: Sto
     assert told.loc[["Dataset", "Systems"], "Value"].tolist() == ["Tiny", "The First"]
     assert told.loc["IDs (CLI)", "Value"] == f"{task.dataset}, one"
     assert "IDs (CLI)" not in set(figures.facts(task, {})["What"])
+
+
+def test_nothing_is_saved_on_a_dataset_that_was_removed_or_replaced(
+    store: Store, tmp_path: Path
+) -> None:
+    task, bench = made(store), Bench(store, store.settings)
+    names = queue.texts_now(store, "tiny")
+    pair = queue.exchange(store, task, ADA).held[0]
+    here = answer(pair.id, texts=names)
+    removing.remove(store, "tiny")
+    with pytest.raises(Conflict, match="tiny was removed: nothing is saved until"):
+        queue.exchange(store, task, ADA, [here])
+    assert not opened("annotate", "ada", task=task.id).exception
+    other = write_tiny(tmp_path / "other")
+    corpus = other / "corpus.jsonl"
+    corpus.write_text(corpus.read_text("utf-8").replace("Ships", "Boats"), "utf-8")
+    imports.import_dataset(bench, "tiny", path=other)
+    with pytest.raises(Conflict, match="tiny was replaced since"):
+        queue.exchange(store, task, ADA, [here])
+    assert store.added_judgements().empty
+    imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny"))
+    assert queue.exchange(store, task, ADA, [here]).judged == 1
 
 
 def test_who_judges_is_asked_once(store: Store) -> None:

@@ -28,6 +28,8 @@ class Answer:
     note: str
     seconds: float
     guideline_version: int
+    texts: str = ""
+    """Those that were judged, as `queue.texts` names them; empty from a form that names none."""
 
 
 def parsed(log: object) -> list[Answer]:
@@ -48,6 +50,7 @@ def _answer(record: Any) -> Answer:
             note=_note(record.get("note")),
             seconds=float(record["seconds"]),
             guideline_version=_whole(record["version"]),
+            texts=str(record.get("texts") or ""),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _unreadable() from None

@@ -4,7 +4,7 @@ A pair is held for a person for some minutes, then goes back. Nobody gets a pair
 others hold or have judged, and nobody gets one again that they judged or skipped.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
@@ -25,14 +25,14 @@ from sqlalchemy import (
 )
 
 from compute.base import disk_refusals
-from compute.base.errors import WrongInput
+from compute.base.errors import Conflict, WrongInput
 from compute.judgements import PERSON, WITHDRAWN
 from compute.judgements.tasks.answers import GRADE, SKIP, UNDO, Answer
 from compute.judgements.tasks.tables import pairs, turns
 from compute.judgements.tasks.tables import tasks as tasks_table
 from compute.judgements.tasks.tasks import Task
-from compute.store import state
-from compute.store.store import Store
+from compute.store import freshness, state
+from compute.store.store import Part, Store
 
 AHEAD = 12
 """Pairs that a person holds at a time, the one in view among them."""
@@ -83,17 +83,53 @@ def exchange(
     """Take answers in, all or none, and hand out pairs up to `ahead`, in one transaction.
 
     An answer that is sent again changes nothing. Held pairs stay held for another `HOLD`.
-    Raises WrongInput for an answer that does not fit the task, Unavailable where a disk refuses
-    to save it.
+    Raises WrongInput for an answer that does not fit the task, Conflict for one to texts that are
+    no longer stored, Unavailable where a disk refuses to save it.
     """
     with disk_refusals.explained(store.home), state.writing(store.engine) as connection:
         # Other requests for this task wait here; SQLite has one writer anyhow.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
+        refuse_other_texts(store, task.dataset, [one.texts for one in answers])
         if answers:
             _take_in(connection, task, person, answers)
         _hand_out(connection, task, person.name, ahead)
         return _hand(connection, task, person.name)
+
+
+def texts(parts: Iterable[Part], dataset: str) -> str:
+    """A name for the texts of a dataset, of the parts that have them; empty where none are here.
+
+    Judgements that a dataset gets, or texts of queries that it had by id, leave it the same.
+    """
+    live = {(part.kind, part.dataset): part for part in parts}
+    if (queries := live.get(("queries", dataset))) is None:
+        return ""
+    about = queries.provenance
+    documents = live.get(("documents", about.get("dataset", {}).get("collection", dataset)))
+    asked = about.get(freshness.TEXTS_ADDED_TO) or queries.fingerprint
+    return f"{asked} {documents.fingerprint if documents else ''}".strip()
+
+
+def texts_now(store: Store, dataset: str) -> str:
+    """The same of what is stored now."""
+    return texts([*store.parts("queries", dataset), *store.parts("documents")], dataset)
+
+
+def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> None:
+    """Raises Conflict unless all these texts (if any) are those that the dataset has now."""
+    if not (named := set(filter(None, judged))):
+        return
+    now = texts_now(store, dataset)
+    if not now:
+        raise Conflict(gone(dataset))
+    if named != {now}:
+        raise Conflict(f"{dataset} was replaced since: judge what it holds now")
+
+
+def gone(dataset: str) -> str:
+    """Why nobody judges a dataset that was removed."""
+    return f"{dataset} was removed: nothing is saved until it is imported again under this name"
 
 
 def before(store: Store, task: Task, person: Annotator) -> Hand:

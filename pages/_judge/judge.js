@@ -197,7 +197,7 @@ class Form {
     this.flying = null;
     this.history = [];
     const answers = going.length === 1 ? "1 answer is" : `${going.length} answers are`;
-    this.last.textContent = `${answers} not saved: the texts were replaced since; judge these anew`;
+    this.last.textContent = `${answers} not saved: the texts were replaced since; judge these again`;
   }
 
   // Of two runs close together Streamlit may draw the first one's data again after the second's.

@@ -124,7 +124,7 @@ def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> Non
     if not now:
         raise Conflict(gone(dataset))
     if named != {now}:
-        raise Conflict(f"{dataset} was replaced since: judge what it holds now")
+        raise Conflict(f"{dataset} was replaced: judge its present documents")
 
 
 def gone(dataset: str) -> str:

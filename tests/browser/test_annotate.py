@@ -174,12 +174,12 @@ def test_thirty_holes_judged_by_keyboard_change_the_numbers(
     assert [row["relevance"] for row in given] == [1, 0] * 15
     assert {row["person"] for row in given} == {"ada"} and {row["verified"] for row in given} == {0}
     page.goto(numbers)
-    expect(page.get_by_role("radio", name="Official", exact=True)).to_be_visible()
+    expect(page.get_by_role("radio", name="Official qrels", exact=True)).to_be_visible()
     settled(page)
     shown = page.locator(FIGURE).first
     before = shown.inner_text()
     page.get_by_role("radio", name="Official + added").click()
-    expect(page.get_by_text("30 added judgements by 1 person")).to_be_visible()
+    expect(page.get_by_text("30 added judgements (1 assessor)")).to_be_visible()
     expect(shown).not_to_have_text(before)
 
 
@@ -241,7 +241,7 @@ def test_leaving_for_the_list_saves_the_last_answers_and_lets_go_of_the_rest(
     for key in "110":
         page.keyboard.press(key)
     page.get_by_role("button", name="All tasks").click()
-    expect(page.get_by_text("3 of 7 judgements made by 1 person · ")).to_be_visible()
+    expect(page.get_by_text("3 of 7 judgements made by 1 assessor · ")).to_be_visible()
     given = [(row["person"], row["relevance"]) for row in rows(judging, task)]
     assert given == [("gil", 1), ("gil", 1), ("gil", 0)]
     held = queue.overview(judging.store).set_index("task")["held"]
@@ -276,7 +276,7 @@ def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
     page.get_by_role("link", name="Judge").click()
     # Only this task of the list has nine pairs; those that hal held stay hal's for a while.
     expect(
-        page.get_by_text("1 of 9 judgements made by 1 person, 8 being judged now")
+        page.get_by_text("1 of 9 judgements made by 1 assessor, 8 being judged now")
     ).to_be_visible()
     (row,) = rows(judging, task)
     assert (row["person"], row["relevance"]) == ("hal", 1)

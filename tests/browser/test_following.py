@@ -41,8 +41,8 @@ DRAWN = """() => {
         const words = document.querySelector("[data-testid=stMain]").innerText;
         const plot = document.querySelector(".st-key-estimates .js-plotly-plot");
         // Judged are those of the sample, and those behind a document that waits.
-        const judged = number(words, /Sample: ([\\d,]+) judged/)
-            + number(words, /behind it ([\\d,]+) judged/);
+        const judged = number(words, /([\\d,]+) of [\\d,]+ sampled pairs judged/)
+            + number(words, /([\\d,]+) judged documents? after it/);
         const widths = name => plot?._fullData?.filter(one => one.name === name)
             .flatMap(one => one.x.map((x, n) => n % 3 === 1 ? x - one.x[n - 1] : 0))
             .reduce((sum, one) => sum + one, 0);
@@ -159,7 +159,7 @@ def test_the_picture_narrows_while_two_people_judge(
     assert last[2] < first[2] * (1 if KEYS >= 60 else 1.1), "the intervals"
     assert len(store.added_judgements()) == BEFORE + KEYS, "nothing is lost"
     # The rest of the page comes after, and what somebody then chooses stays chosen.
-    expect(watching.get_by_text(f"{BEFORE + KEYS} added judgements by 3 people")).to_be_visible()
+    expect(watching.get_by_text(f"{BEFORE + KEYS} added judgements (3 assessors)")).to_be_visible()
     settled(watching)
     steps = watching.evaluate("history.length")
     choose(watching, "Estimated measure", "DCG@10")

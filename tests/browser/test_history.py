@@ -44,8 +44,7 @@ def test_the_address_says_which_numbers_are_shown_without_a_step_of_its_own(
     page: Page, dashboard: str
 ) -> None:
     go(page, f"{dashboard}/about")
-    go(page, f"{dashboard}/")
-    # The home has runs of its own.
+    go(page, f"{dashboard}/?numbers=Computed")
     page.wait_for_url("**/?numbers=Computed&*")
     steps = page.evaluate("history.length")
     measure = page.get_by_role("combobox", name="Measure")
@@ -92,7 +91,7 @@ def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -
         assert time.monotonic() < waited
         page.wait_for_timeout(100)
     stale = next(one for one in told if sent[-1] in _of_parts(one))
-    other = page.get_by_role("combobox", name="B", exact=True).input_value()
+    other = page.get_by_role("combobox", name="System B", exact=True).input_value()
     assert sent[-1].string_value != other
     next(w for w in _of_parts(stale) if w.id == sent[-1].id).string_value = other
     stale.rerun_script.query_string = "dataset=tiny&measure=AP@100"
@@ -101,7 +100,7 @@ def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -
     _choose(page, "Measure", "RR@10")
     page.wait_for_url(lambda url: parse_qs(urlsplit(url).query) == shown)
     settled(page)
-    assert page.get_by_role("combobox", name="A", exact=True).input_value() != other
+    assert page.get_by_role("combobox", name="System A", exact=True).input_value() != other
 
 
 def _of_parts(message: BackMsg) -> Sequence[WidgetState]:

@@ -1,7 +1,6 @@
 """The page Overlap in a real browser: a click on a cell, and names that keep apart."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,7 +87,7 @@ def test_no_name_covers_another_or_is_cut(page: Page, address: str, view: str) -
     page.goto(f"{address}/overlap?view={view}")
     for width in (1440, 800):
         page.set_viewport_size({"width": width, "height": 1000})
-        page.get_by_text(re.compile("How to read this|Solid lines: ")).first.wait_for()
+        page.locator(FIGURE).first.wait_for()
         least = 34 if view == "Domain shift" else 3
         page.wait_for_function(
             "least => document.querySelectorAll('.annotation-text').length >= least", arg=least

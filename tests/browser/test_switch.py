@@ -65,5 +65,5 @@ def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     settled(page)
     page.get_by_role("radio", name="Official + added").click()
     page.wait_for_url("**judgements=added**")
-    expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
+    expect(page.get_by_text("1 added judgement (1 assessor).")).to_be_visible()
     page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)

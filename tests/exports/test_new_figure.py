@@ -104,4 +104,4 @@ def test_the_command_line_the_notebook_and_the_site_have_it(
         monkeypatch.delitem(cast(dict[str, Page], pages.PAGES), name)
     site.write(Store(Settings(home=home)), tmp_path / "site", site.Wanted())
     written = (tmp_path / "site" / "index.html").read_text("utf-8")
-    assert written.count("Documents &amp; queries") == 3 and "All of them." in written
+    assert written.count("Documents &amp; queries") == 4 and "All of them." in written

@@ -253,9 +253,9 @@ def _turn() -> dict[str, Any]:
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
     """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
-    texts = queue.texts(reading.parts(), task.dataset)
-    of, known = st.session_state.get(f"_sheets-{scope}", (texts, {}))
-    known = known if of == texts else {}
+    judged = queue.texts(reading.parts(), task.dataset)
+    of, known = st.session_state.get(f"_sheets-{scope}", (judged, {}))
+    known = known if of == judged else {}
     absent = [pair for pair in pairs if pair.id not in known]
     if absent:
         collection = read(annotate_select.collection, dataset=task.dataset)["collection"].iloc[0]
@@ -265,5 +265,5 @@ def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judgin
         asked = read(catalogue.asked, dataset=task.dataset, query_ids=query_ids)
         known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
     known = {pair.id: known[pair.id] for pair in pairs}
-    st.session_state[f"_sheets-{scope}"] = texts, known
+    st.session_state[f"_sheets-{scope}"] = judged, known
     return known

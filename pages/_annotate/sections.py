@@ -156,7 +156,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
     except (Conflict, Unavailable) as error:
         # The form stays: it keeps the answers and sends them again by itself.
         hand, trouble = queue.before(store, task, person), str(error)
-    if not now:
+    if not queue.is_here(store, task.dataset):
         hand, trouble = replace(hand, held=(), last=None), queue.gone(task.dataset)
     kept = [one.entry for one in log if one.entry in saved]
     shown = queue.texts(reading.parts(), task.dataset) if now else ""

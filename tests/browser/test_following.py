@@ -46,7 +46,7 @@ DRAWN = """() => {
         const widths = name => plot?._fullData?.filter(one => one.name === name)
             .flatMap(one => one.x.map((x, n) => n % 3 === 1 ? x - one.x[n - 1] : 0))
             .reduce((sum, one) => sum + one, 0);
-        window.drawn[judged] ??= [Date.now(), widths("can be"), widths("95% interval")];
+        window.drawn[judged] ??= [Date.now(), widths("possible range"), widths("95% CI")];
         requestAnimationFrame(look);
     };
     look();

@@ -116,6 +116,11 @@ def texts_now(store: Store, dataset: str) -> str:
     return texts([*store.parts("queries", dataset), *store.parts("documents")], dataset)
 
 
+def is_here(store: Store, dataset: str) -> bool:
+    """Whether queries or ranked lists of the dataset are stored: lists may have no texts."""
+    return bool(store.parts("queries", dataset) or store.parts("hits", dataset))
+
+
 def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> None:
     """Raises Conflict unless all these texts (if any) are those that the dataset has now."""
     if not (named := set(filter(None, judged))):

@@ -262,11 +262,11 @@ def test_nothing_is_saved_on_a_dataset_that_was_removed_or_replaced(
     other = write_tiny(tmp_path / "other")
     corpus = other / "corpus.jsonl"
     corpus.write_text(corpus.read_text("utf-8").replace("Ships", "Boats"), "utf-8")
-    imports.import_dataset(bench, "tiny", path=other)
+    imports.import_dataset(bench, "tiny", path=other, replace=True)
     with pytest.raises(Conflict, match="tiny was replaced"):
         queue.exchange(store, task, ADA, [here])
     assert store.added_judgements().empty
-    imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny"))
+    imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny"), replace=True)
     assert queue.exchange(store, task, ADA, [here]).judged == 1
 
 

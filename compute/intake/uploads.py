@@ -27,6 +27,9 @@ ENDINGS = (
     ".zst",
     ".xz",
     ".bz2",
+    ".lz4",
+    ".tar",
+    ".tgz",
 )
 """The kinds of files that may be uploaded, by the ends of their names."""
 MOST = 100

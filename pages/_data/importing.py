@@ -28,7 +28,7 @@ from pages._shared import (
 )
 from pages._shared.pickers import pick
 from pages._shared.reading import read
-from pages._shared.streamlit_internals import UploadedFile
+from pages._shared.uploaded import File
 
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
@@ -99,11 +99,13 @@ def _is_fit(answer: dict[str, Any], kind: str) -> bool:
     return kind in report.get("kind", "") and not report["refused"]
 
 
-def _files(to: str) -> list[UploadedFile]:
-    """What was uploaded."""
+def _files(to: str) -> list[File]:
+    """The uploaded files, and those inside uploaded archives."""
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
-    return st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
+    key = f"_files_{number}"
+    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=key)
+    return uploaded.opened(reading.store().settings, files)
 
 
 def _asked(to: str) -> str:
@@ -116,7 +118,7 @@ def _asked(to: str) -> str:
     return f"Run files: TREC, JSON, CSV, Parquet and others, plain or packed{texts}"
 
 
-def _looked_at(to: str, files: Sequence[UploadedFile]) -> Answers:
+def _looked_at(to: str, files: Sequence[File]) -> Answers:
     """The reports on the files, made when the files or the dataset change."""
     hows = _hows(files)
     key = to, tuple(file.file_id for file in files), str(hows)
@@ -127,19 +129,19 @@ def _looked_at(to: str, files: Sequence[UploadedFile]) -> Answers:
     return st.session_state["_looked_at"][1]
 
 
-def _hows(files: Sequence[UploadedFile]) -> list[dict[str, Any]]:
+def _hows(files: Sequence[File]) -> list[dict[str, Any]]:
     """How each file is read, as its person said below the last report."""
     said = st.session_state.get("_said_of_files", {})
     return [said.get(file.file_id, {}) for file in files]
 
 
-def _say(files: Sequence[UploadedFile], **how: Any) -> None:
+def _say(files: Sequence[File], **how: Any) -> None:
     said = st.session_state.setdefault("_said_of_files", {})
     for file in files:
         said[file.file_id] = said.get(file.file_id, {}) | how
 
 
-def _ask(answers: Answers, files: Sequence[UploadedFile]) -> None:
+def _ask(answers: Answers, files: Sequence[File]) -> None:
     """Ask what nothing in a file says: a run or judgements, grades of fractions, chunks."""
     of = {what: _asking(answers, files, what) for what in figures.QUESTIONS}
     for file, said in of[figures.ROLE]:
@@ -156,15 +158,13 @@ def _ask(answers: Answers, files: Sequence[UploadedFile]) -> None:
         st.button(label, on_click=_say, args=[graded], kwargs={"rounded": True})
 
 
-def _asking(
-    answers: Answers, files: Sequence[UploadedFile], what: str
-) -> list[tuple[UploadedFile, str]]:
+def _asking(answers: Answers, files: Sequence[File], what: str) -> list[tuple[File, str]]:
     both = zip(answers, files, strict=False)
     found = [(file, figures.asked(answer.get("report", {}), what)) for answer, file in both]
     return [(file, said) for file, said in found if said]
 
 
-def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -> Answers:
+def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answers:
     """What a process of its own answers about the files; shows how far it is."""
     sign_in.require(sign_in.OPERATOR)
     now = reading.store().settings
@@ -222,7 +222,7 @@ def _table(rows: DataFrame) -> None:
         )
 
 
-def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
+def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
     """What the runs are to be called, and the button."""
     both = zip(answers, files, strict=True)
     fit = [(answer, file) for answer, file in both if _is_fit(answer, "run")]
@@ -276,7 +276,7 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
     return bool(same)
 
 
-def _texts(to: str, answer: dict[str, Any], files: Sequence[UploadedFile]) -> None:
+def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
     """The button that gives a dataset its texts, or why these are not its own."""
     st.header("Add texts", anchor=False)
     if not _is_fit(answer, _ARCHIVE):
@@ -310,7 +310,7 @@ def _names(answers: Answers) -> DataFrame:
     return chosen
 
 
-def _judgements(to: str, files: Sequence[UploadedFile]) -> None:
+def _judgements(to: str, files: Sequence[File]) -> None:
     """The button that gives a dataset its first judgements."""
     st.header("Add judgements", anchor=False)
     drawing.caption(f"{to} has none yet; its runs are then scored.")
@@ -319,7 +319,7 @@ def _judgements(to: str, files: Sequence[UploadedFile]) -> None:
         _done(to, _work("Taking in", files, "take dataset", **about, how=_hows(files)), [])
 
 
-def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
+def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     """The name and the rest of what the files do not say, the runs, and the button."""
     fit = [(a, f) for a, f in zip(answers, files, strict=True) if _kind(a)]
     kinds = [_kind(answer) for answer, _ in fit]
@@ -351,8 +351,8 @@ def _new_dataset(answers: Answers, files: Sequence[UploadedFile]) -> None:
 
 
 def _chosen(
-    fit: Sequence[tuple[dict[str, Any], UploadedFile]], runs: Answers
-) -> tuple[list[tuple[str, UploadedFile]], list[str], set[str]]:
+    fit: Sequence[tuple[dict[str, Any], File]], runs: Answers
+) -> tuple[list[tuple[str, File]], list[str], set[str]]:
     """Draw the table of runs; (kind, file) of what is taken in, systems' names, runs left out."""
     chosen = _names(runs) if runs else DataFrame({"Import": [], "File": [], "System": []})
     wanted = chosen["Import"].astype(bool)
@@ -439,7 +439,7 @@ def _tell_refused() -> None:
         _table(figures.results(answers))
 
 
-def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
+def _tell_results(of: str, files: Sequence[File]) -> None:
     """What became of the files of the last import, until other files or a dataset are chosen."""
     to, answers, left = st.session_state.get("_imported", ("", [], []))
     if to != of or files:

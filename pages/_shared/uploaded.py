@@ -1,6 +1,68 @@
 """Files that a browser has uploaded: Streamlit holds them in memory until somebody lets them go."""
 
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.settings import Settings
+from compute.intake import packed, uploads
 from pages._shared import streamlit_internals
+from pages._shared.streamlit_internals import UploadedFile
+
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".xz", ".bz2")
+"""Ends of names of files that may be archives."""
+
+
+class Inside(BytesIO):
+    """A file of an uploaded archive, as Streamlit has those outside."""
+
+    def __init__(self, name: str, file_id: str, content: bytes) -> None:
+        super().__init__(content)
+        self.name, self.file_id = name, file_id
+
+
+File = UploadedFile | Inside
+
+
+def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
+    """The files; in place of an archive that is no BEIR archive those in it, unpacked once.
+
+    Raises WrongInput for an archive that is damaged, empty, or of too many or too large files.
+    """
+    ids = {file.file_id for file in files}
+    before: dict[str, list[Inside]] = st.session_state.get("_inside", {})
+    held = {name: inside for name, inside in before.items() if name in ids}
+    for file in files:
+        if file.file_id not in held and file.name.lower().endswith(ARCHIVES):
+            held[file.file_id] = _inside(settings, file)
+    st.session_state["_inside"] = held
+    return [one for file in files for one in held.get(file.file_id) or [file]]
+
+
+def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
+    """The files of an archive; none of another file."""
+    with uploads.kept(settings, [(file.name, file)]) as [(_, path)]:
+        try:
+            with packed.opened([path], settings.home) as found:
+                if found == [path]:
+                    return []
+                sizes = [one.stat().st_size for one in found]
+                uploads.check(settings, [*zip(map(_named, found), sizes, strict=True)])
+                return [
+                    Inside(_named(one), f"{file.file_id}/{number}", one.read_bytes())
+                    for number, one in enumerate(found)
+                ]
+        except BeirscopeError as error:
+            raise WrongInput(str(error).replace(str(path), file.name)) from None
+
+
+def _named(inside: Path) -> str:
+    """The name of a file of an archive, as text if it does not say more."""
+    known = inside.name.lower().endswith(uploads.ENDINGS)
+    return inside.name if known else f"{inside.name}.txt"
 
 
 def sizes(session: str) -> list[int]:

@@ -1,6 +1,7 @@
 """Runs of TREC-COVID round 1 through the page Data in one go, in a real browser."""
 
 import os
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -33,10 +34,14 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
     runs = [file for file in sorted(reference.glob("*.gz")) if file.name != "qrels.txt.gz"]
     runs = runs[:number]
     assert len(runs) == number
+    packed = tmp_path / "runs.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in runs[1:]:
+            archive.write(file, f"round1/{file.name}")
     with serving(tmp_path / "home", port(8760)) as address:
         go(page, f"{address}/data?show=Import&to=A+new+dataset")
         page.locator(FILES).first.set_input_files(
-            [*runs, reference / "topics.xml", broken, reference / "qrels.txt.gz"]
+            [runs[0], packed, reference / "topics.xml", broken, reference / "qrels.txt.gz"]
         )
         name = page.get_by_label("Name (letters")
         name.wait_for()

@@ -34,6 +34,8 @@ ASKED: dict[str, Any] = {
     "datasets": ["tiny"],
     "english": ["tiny"],
     "polish": ["tiny"],
+    "first_a": "one",
+    "first_b": "",
     "collection": "tiny",
     "collections": ["tiny"],
     "systems": ["one", "two"],

@@ -17,6 +17,7 @@ from compute.views.compare import (
     fusion_sweep,
     fusions,
     judging,
+    lost,
     power,
     select,
     slices,
@@ -216,6 +217,7 @@ def _scored(view: View) -> Steps:
     columns = [partial(_against_each_other, view, both), partial(before_labels.likeness, alike)]
     head = "Query by query, and ranking overlap"
     yield folded([Beside(columns)], ("scatter", "likeness"), head)
+    yield folded(partial(_lost, view), ("lost",), "Relevant documents lost, by stage")
     yield folded(partial(_fused, view), ("fused",), "Fusion", ("fuse",))
     if view.datasets == [view.dataset]:
         both_systems = zip(view.titles, (view.a, view.b), strict=True)
@@ -385,6 +387,25 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
             f"{first} {len(both):,} queries; click a row to open one.",
             f"Difference: {view.versus}.",
             "RBO: rank-biased overlap of the two lists.",
+        ]
+    )
+
+
+def _lost(view: View) -> Iterator[Step]:
+    """Where both systems lose relevant documents."""
+    firsts = {"first_a": lost.first_stage(view.a), "first_b": lost.first_stage(view.b)}
+    found = view.ask(lost.places, **view.asked, **firsts)
+    if found.empty:
+        yield Message("Needs both systems' ranked lists and a relevant document.")
+        return
+    title = f"Places of relevant documents, {view.titles[0]} and {view.titles[1]}"
+    columns = lost.columns(view.titles)
+    yield Table("lost", title, lost.by_place(found), columns, of=("dataset", "a", "b"))
+    yield Note(
+        [
+            lost.said(found, view.titles),
+            "A document counts once for each query that it is relevant to.",
+            "“Another system” is any with a stored list on this dataset.",
         ]
     )
 

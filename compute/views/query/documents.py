@@ -1,6 +1,6 @@
 """A query's ranked lists and, below them, two of their documents: a part of the page Query."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,12 +12,15 @@ from compute.views.page import (
     Asked,
     Beside,
     Box,
+    Column,
     Figure,
     Link,
     Note,
     Passage,
     Pick,
+    Step,
     Steps,
+    Table,
     Text,
     Widget,
 )
@@ -53,6 +56,40 @@ class Shown(NamedTuple):
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": self.query_id}
         of |= {"systems": [name for name, _ in self.systems]} if of_systems else {}
         return self.ask(query, **of, **parameters)
+
+
+def relevant(shown: Shown) -> Iterator[Step]:
+    """Every relevant document, with its rank in the shown lists and the number of others."""
+    found = shown.asked(select.relevant, of_systems=False)
+    rows = found.drop_duplicates("doc_id")[["doc_id", "relevance"]]
+    names = [name for name, _ in shown.systems]
+    for name in names:
+        ranks = found[found["system"] == name].set_index("doc_id")["rank"]
+        rows = rows.assign(**{f"rank {name}": rows["doc_id"].map(ranks).astype("Int64")})
+    others = found[found["system"].notna() & ~found["system"].isin(names)]
+    counts = others.groupby("doc_id").size()
+    about = {"collection": shown.dataset.collection, "doc_ids": rows["doc_id"].tolist()}
+    texts = shown.ask(select.documents, **about)
+    titles = {row["doc_id"]: words.name_of(row)[:100] for row in texts.to_dict("records")}
+    rows = rows.assign(
+        others=rows["doc_id"].map(counts).fillna(0).astype(int),
+        title=rows["doc_id"].map(titles).fillna(""),
+    )
+    columns = [Column("Document", "doc_id"), *[Column("Title", "title")] * bool(titles)]
+    columns += [Column("Grade", "relevance")]
+    columns += [Column(f"Rank: {title}", f"rank {name}") for name, title in shown.systems]
+    columns += [Column("Other systems with it", "others")]
+    yield Table(
+        "relevant",
+        "Relevant documents of the query",
+        rows,
+        columns,
+        opens=Link(carried=("document",)),
+        carried=rows[["doc_id"]].to_numpy().tolist(),
+        absent="–",
+        of=("dataset", "systems", "query"),
+    )
+    yield Note(["–: not in the stored list. Click a row to read the document above."])
 
 
 def lists(shown: Shown) -> Steps:

@@ -87,6 +87,8 @@ def page(ask: Ask) -> Steps:
         ask, view.dataset, query_id, text, view.systems, view.ranks, notes, row["n_relevant"]
     )
     yield Section(partial(documents.lists, shown), holds=["lists"], asks=["beside"])
+    if row["n_relevant"]:
+        yield folded(partial(documents.relevant, shown), ["relevant"], "Relevant documents")
     why = partial(_why, view, of, values)
     yield folded(why, ["gains", "sum"], f"{measure} breakdown", ["sum"])
     yield from _augmented(view, of)

@@ -124,6 +124,20 @@ def judged(dataset: str, query_id: str) -> str:
     """
 
 
+@select(datasets=("dataset",), shows="runs")
+def relevant(dataset: str, query_id: str) -> str:
+    """doc_id, relevance, system, rank: the relevant documents of a query in every list that has
+    them, the most relevant first; system and rank are absent where none has it."""
+    return """
+        select doc_id, relevance, system, rank
+        from (select doc_id, relevance from judgements
+              where dataset = $dataset and query_id = $query_id and relevance > 0)
+        left join (select doc_id, system, rank from hits
+                   where dataset = $dataset and query_id = $query_id) using (doc_id)
+        order by relevance desc, doc_id, system
+    """
+
+
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]

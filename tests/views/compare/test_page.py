@@ -33,7 +33,7 @@ TWO: dict[str, Any] = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR
 FOUR: dict[str, Any] = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
 SHOWN = (
     *("differences", "different", "tests", "kinds", "kinds_table", "scatter", "likeness"),
-    "fused",
+    *("lost", "fused"),
 )
 
 

@@ -141,6 +141,15 @@ def test_a_relevant_document_that_no_list_shows_can_be_read(ask: Ask) -> None:
     assert "d5: relevant, grade 1. Not in the list of" in told(ask, query="q1", document="d5")
 
 
+def test_every_relevant_document_has_its_ranks(ask: Ask) -> None:
+    """d5 is in no list; d1 is first in one and second in the other, whichever is shown."""
+    table = rows(ask, "relevant", systems="plain", query="q1")
+    assert table["Document"].tolist() == ["d1", "d5"]
+    assert table["Grade"].tolist() == [2, 1]
+    assert table.filter(like="Rank: ").fillna(0).to_numpy().tolist() == [[1], [0]]
+    assert table["Other systems with it"].tolist() == [1, 0]
+
+
 def test_buttons_and_keys_walk_the_order(ask: Ask) -> None:
     for query, before, after in (("q1", "", "q2"), ("q2", "q1", "q3"), ("q3", "q2", "")):
         steps = [one for one in shown(ask, Button, order="by id", query=query) if one.shortcut]

@@ -281,15 +281,15 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
         return
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
-    there = {"dataset": task.dataset, "judgements": "added"}
+    there = {"dataset": task.dataset, "judgements": "added", "open": "before-after"}
     st.button(
         "Effect on scores, and disagreements",
         icon=":material/arrow_forward:",
         help="Opens the page Holes",
         on_click=partial(navigation.to, "holes", **there),
     )
-    added_switch.download(task.dataset)
     drawing.caption(f"Files with all added judgements of {task.dataset}:")
+    added_switch.download(task.dataset)
 
 
 def _guideline(task: Task) -> None:

@@ -168,7 +168,7 @@ def _what_next(task: Task) -> None:
     """Ways for whom nothing is left to judge: what is behind them names systems."""
     with st.container(horizontal=True):
         if st.button("Effect on scores", icon=":material/arrow_forward:"):
-            navigation.to("holes", dataset=task.dataset, judgements="added")
+            navigation.to("holes", dataset=task.dataset, judgements="added", open="before-after")
             st.rerun()
         if st.button("Task and qrels", icon=":material/arrow_forward:"):
             go(about=task.id)

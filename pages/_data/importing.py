@@ -35,7 +35,7 @@ _ARCHIVE = "BEIR archive"
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """What a dataset is made from besides runs, and what an import calls it."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
-_WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
+_WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
 }
@@ -195,7 +195,7 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     rows = figures.contents(reports, kinds)
     if len(reports) == 1:
         # A cell would cut what an archive holds.
-        _table(rows.drop(columns="Holds"))
+        _table(rows.drop(columns="Content"))
         drawing.caption(figures.inside(reports[0]))
     else:
         _table(rows)
@@ -210,7 +210,7 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
     st.header(heading, anchor=False)
     _table(troubles)
-    drawing.caption("A file with a blocking issue is not imported.")
+    drawing.caption("A file with an issue that blocks its import is left out.")
 
 
 def _table(rows: DataFrame) -> None:
@@ -340,7 +340,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
         name, options, pressed = _form(report, "Import")
     if pressed and not name:
-        st.error("The dataset needs a name, such as mine: fill in Name above.")
+        st.error("The dataset needs a name: fill in Name above.")
     elif pressed:
         about = {"name": name, "as": [kind for kind, _ in given], "systems": systems}
         about |= {"options": options, "how": _hows(made_of := [file for _, file in given])}

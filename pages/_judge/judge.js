@@ -543,7 +543,7 @@ class Form {
     }
     if (left)
       return this.end.replaceChildren(
-        `${left} left, all with other people now; what they leave comes to you here by itself.`, ...back);
+        `${left} left, all reserved for other assessors; those not judged in 5 minutes come here.`, ...back);
     const skipped = this.data.skipped;
     const done = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}.`;
     const words = `${done} Thank you. All is saved, you can close this page.`;

@@ -330,7 +330,7 @@ def _table(shown: records.Table) -> None:
     )
     options |= {"height": shown.height} if shown.height else {}
     options |= {"width": shown.width} if shown.width else {}
-    options |= {"placeholder": shown.absent} if shown.absent else {}
+    options |= {"placeholder": shown.absent}
     rows = _styled(shown, frame, columns, theme)
     if shown.opens is None:
         drawing.table(shown, rows, **options)

@@ -177,7 +177,7 @@ def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
         },
     ]
     (row,) = figures.contents(reports, ["run"]).to_dict("records")
-    assert row["Holds"] == "30,000 hits, 30 queries, lists of 44 to 98"
+    assert row["Content"] == "30,000 hits, 30 queries, lists of 44 to 98"
     assert row["Importable"] == "no"
     assert figures.troubles(reports)["Trouble"].tolist() == ["nan", "tied"]
     assert figures.troubles(reports)["Line"].tolist() == ["3", "3"]
@@ -202,7 +202,7 @@ def test_one_of_a_kind_is_not_many() -> None:
     counts = {"hits": 1, "queries": 1, "shortest list": 1, "longest list": 1}
     report = {"path": "x", "kind": "run", "counts": counts, "refused": False, "findings": []}
     (row,) = figures.contents([report], ["run"]).to_dict("records")
-    assert row["Holds"] == "1 hit, 1 query, lists of 1"
+    assert row["Content"] == "1 hit, 1 query, lists of 1"
 
 
 def test_results_name_no_option_of_the_command_line() -> None:
@@ -238,7 +238,7 @@ def test_files_that_have_no_place_stand_first() -> None:
     table = figures.contents([*runs, reported("qrels.txt", "qrels", judgements=1)], ["run"])
     assert table["File"].tolist()[:2] == ["qrels.txt", "0.run"]
     assert table["Importable"][0].startswith("not here")
-    assert table["Holds"][1] == "3 hits, 1 query"
+    assert table["Content"][1] == "3 hits, 1 query"
 
 
 def test_an_archive_says_what_it_holds_and_which_judgements_there_are() -> None:

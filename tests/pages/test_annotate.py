@@ -242,10 +242,10 @@ def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -
 
 def test_the_details_call_systems_and_the_dataset_by_what_people_read(store: Store) -> None:
     task = made(store, systems=("one",))
-    told = figures.facts(task, {"one": "The First", task.dataset: "Tiny"}).set_index("What")
+    told = figures.facts(task, {"one": "The First", task.dataset: "Tiny"}).set_index("Field")
     assert told.loc[["Dataset", "Systems"], "Value"].tolist() == ["Tiny", "The First"]
     assert told.loc["IDs (CLI)", "Value"] == f"{task.dataset}, one"
-    assert "IDs (CLI)" not in set(figures.facts(task, {})["What"])
+    assert "IDs (CLI)" not in set(figures.facts(task, {})["Field"])
 
 
 def test_nothing_is_saved_on_a_dataset_that_was_removed_or_replaced(

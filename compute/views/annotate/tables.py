@@ -135,9 +135,9 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         *_sampled(task, titles),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
-        ("Annotators", ", ".join(task.annotators) or "anybody"),
+        ("Assessors", ", ".join(task.annotators) or "anyone"),
         ("Double-judged share", f"{task.double_share:.0%} of the documents"),
-        ("Made", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
+        ("Created", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
         ("Guideline", f"version {task.guideline_version}"),
     ]
-    return DataFrame(rows, columns=["What", "Value"])
+    return DataFrame(rows, columns=["Field", "Value"])

@@ -27,10 +27,10 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
     rows = [
         {
             "File": report["path"],
-            "Is": report["kind"],
+            "Kind": report["kind"],
             "Importable": _can(report, kinds),
-            "Troubles": len(report["findings"]),
-            "Holds": _holds(report["counts"]),
+            "Issues": len(report["findings"]),
+            "Content": _holds(report["counts"]),
         }
         for report in reports
     ]
@@ -94,7 +94,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
         {
             "File": report["path"],
             "Trouble": finding["what"],
-            "Blocking": "yes" if finding["refused"] else "no",
+            "Blocks import": "yes" if finding["refused"] else "no",
             "Count": f"{finding['count']:,}",
             "First case": finding["example"],
             "Line": f"{line:,}" if (line := finding["where"]["line"]) else "–",
@@ -106,7 +106,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     frame = DataFrame(rows)
     if frame.empty:
         return frame
-    return frame.sort_values("Blocking", ascending=False, kind="stable", ignore_index=True)
+    return frame.sort_values("Blocks import", ascending=False, kind="stable", ignore_index=True)
 
 
 def repeated(names: Iterable[str]) -> list[str]:

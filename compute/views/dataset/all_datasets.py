@@ -79,7 +79,7 @@ def section(ask: Ask) -> Iterator[Step]:
     carried = [[name] for name in rows["dataset"]]
     look = {"opens": Link("dataset", {"show": "Overview"}, ("dataset",)), "carried": carried}
     title = "Datasets with the papers' statistics"
-    yield Table("all-datasets", title, rows, COLUMNS, absent="–", **look)
+    yield Table("all-datasets", title, rows, COLUMNS, **look)
     yield Note(
         [
             "As published: BEIR v1, Table 1 (Robust04: v4); BEIR-PL, Table 1.",
@@ -96,5 +96,5 @@ def section(ask: Ask) -> Iterator[Step]:
     heads = {"train_queries": "Train", "dev_queries": "Dev", "test_queries": "Test"}
     columns = [Column("Dataset", "title"), *(Column(h, n, number) for n, h in heads.items())]
     title = "Queries of datasets (BM25 Query Augmentation, Table 4)"
-    yield Table("query-counts", title, counts, columns, width=520, absent="–")
+    yield Table("query-counts", title, counts, columns, width=520)
     yield Note([f"{title}: its MS MARCO is scored on dev."])

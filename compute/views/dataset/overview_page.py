@@ -146,7 +146,6 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
         opens=None if whole else view.to_run,
         carried=[[system] for system in tables.in_order(means, shown)],
         bold=tables.best(table, shown).to_numpy().tolist(),
-        absent="–",
     )
     yield Note(
         [
@@ -222,5 +221,5 @@ def _published(view: View) -> Iterator[Step]:
     ours = published.names()
     carried = [[ours.get(name, name)] for name in table["System"]]
     look = {"opens": Link("", carried=(system_card.KEY,)), "carried": carried}
-    yield Table("published", title, table, columns, absent="–", source="the tables named", **look)
+    yield Table("published", title, table, columns, source="the tables named", **look)
     yield Note(["A click on a row tells what its system is."])

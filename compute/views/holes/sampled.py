@@ -118,7 +118,7 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
     told = [
         (
             row["title"],
-            row["estimate"] if row["enough"] else row["value"],
+            row["value"] if pd.isna(row["estimate"]) else row["estimate"],
             f"{_said_shortly(row)}; possible {looks.between(row['low'], row['high'])}",
         )
         for row in rows.to_dict("records")

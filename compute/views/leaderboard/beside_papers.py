@@ -63,7 +63,7 @@ def _averages(view: View) -> Iterator[Step]:
         Column("Mean of all its rows", "all", **written),
         Column("Zero-shot average here", "here", **written),
     ]
-    yield Table("averages-printed", f"Averages of {source}", rows, columns, width=640, absent="–")
+    yield Table("averages-printed", f"Averages of {source}", rows, columns, width=640)
     yield Note([_WHY])
 
 

@@ -91,11 +91,11 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     if not alike:
         return f"{named([first])} is significantly better than all others {_FAMILY}."
     worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
-    rest = f"; it is significantly better than {worse} and " if below else ", but is "
+    rest = f" It is significantly better than {worse}." if below else ""
     pair = map(named, _out_of_order(others, alike))
     return (
-        f"{named([first])} ranks first{rest}not significantly different from"
-        f" {named(alike)} {_FAMILY}.{_why(*pair)}{_often_first(ranking)}"
+        f"{named([first])} ranks first, but is not significantly different from {named(alike)}"
+        f" {_FAMILY}.{rest}{_why(*pair)}{_often_first(ranking)}"
     )
 
 
@@ -109,7 +109,10 @@ def _why(apart: str = "", lower: str = "") -> str:
     """At a larger difference, only a larger standard error leaves 0 in the interval."""
     if not lower:
         return ""
-    return f" {lower} ranks below {apart}, but its differences vary more."
+    return (
+        f" The difference to {apart} is significant and that to {lower}, which ranks lower, is not:"
+        " it varies more."
+    )
 
 
 def _often_first(ranking: DataFrame) -> str:

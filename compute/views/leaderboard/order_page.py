@@ -168,7 +168,6 @@ def table(view: View) -> Iterator[Step]:
         carried=[[system] for system in rows["system"]],
         by_cell=True,
         height=38 + 35 * min(len(rows), MOST_ROWS),
-        absent="–",
         of=("baseline", *OF),
     )
     about = [] if order is None or ground is None else order_confidence.about(order, board, ground)

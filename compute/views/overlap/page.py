@@ -305,7 +305,6 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
         table,
         columns=columns,
         height=38 + 35 * min(len(table), 13),
-        absent="–",
         of=("floor", "node", "unit"),
     )
 

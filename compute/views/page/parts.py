@@ -267,8 +267,8 @@ class Table:
     width: int | None = None
     most: int | None = None
     """Rows on the page, where files have more."""
-    absent: str = ""
-    """What stands for an absent value."""
+    absent: str = "–"
+    """Sign of an absent value."""
     of: Sequence[str] = OF
     """Keys of the controls whose values it is of: they name its file."""
     name: str = ""

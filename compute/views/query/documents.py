@@ -86,7 +86,6 @@ def relevant(shown: Shown) -> Iterator[Step]:
         columns,
         opens=Link(carried=("document",)),
         carried=rows[["doc_id"]].to_numpy().tolist(),
-        absent="–",
         of=("dataset", "systems", "query"),
     )
     yield Note(["–: not in the stored list. Click a row to read the document above."])

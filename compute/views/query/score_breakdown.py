@@ -62,7 +62,7 @@ def _worked(found: Explained) -> str:
         return f"no {found.measure}: the list is empty"
     if not found.divisor:
         return f"{found.measure} 0: no document is judged relevant"
-    return f"{_number(found.total)} ÷ {divisor} = {value}"
+    return f"{_number(found.total)} ÷ {divisor} ({found.divided_by}) = {value}"
 
 
 def _number(value: float) -> str:
@@ -188,12 +188,10 @@ def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
 def conclusion(found: Explained, stored: float | None, title: str) -> str:
     """The division under the table, and whether it is the stored score."""
     divided = _worked(found)
-    if found.divided_by and found.divisor:
-        divided += f" ({found.divided_by})"
     if stored is None:
         return f"{title}: {divided}. No value is stored."
     if equal(stored, found.value):
-        return f"{title}: {divided} (matches the stored {found.measure})."
+        return f"{title}: {divided}, as stored."
     return (
         f"{title}: {divided}; the stored {found.measure}, {looks.plain(stored, 4)}, is of a longer"
         " list."

@@ -22,7 +22,7 @@ RANKS = ("10", "20", "50", "100")
 
 SIGNS = (
     "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
-    "A document in several lists has one colour; lines join it in neighbouring lists.",
+    "A document in several lists has an edge of one colour; lines join it.",
 )
 """What the signs in the boxes mean."""
 

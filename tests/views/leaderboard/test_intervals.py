@@ -248,11 +248,11 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
     titles = {"a": "A"}
     assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST
     assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
-        "A ranks first; it is significantly better than d, e and not significantly different from"
-        " b, c (family-wise error rate 5%)."
+        "A ranks first, but is not significantly different from b, c (family-wise error rate 5%)."
+        " It is significantly better than d, e."
     )
     long = order_confidence.verdict(_order(["a", "a", *["b"] * 7]), {})
-    assert "; it is significantly better than the other 7 and not" in long
+    assert " It is significantly better than the other 7." in long
     # A letter of two signs is not that of one in it.
     assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
     many = order_confidence.verdict(_order(["a"] * 9), {})
@@ -270,8 +270,9 @@ def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
 def test_why_one_that_ranks_lower_cannot_be_told_apart_is_said() -> None:
     said = order_confidence.verdict(_order(["a", "a b", "b c", "a c"]), {"d": "D", "c": "C"})
     assert said == (
-        "a ranks first; it is significantly better than C and not significantly different from b,"
-        " D (family-wise error rate 5%). D ranks below C, but its differences vary more."
+        "a ranks first, but is not significantly different from b, D (family-wise error rate 5%)."
+        " It is significantly better than C. The difference to C is significant and that to D,"
+        " which ranks lower, is not: it varies more."
     )
 
 

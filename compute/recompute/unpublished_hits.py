@@ -82,5 +82,6 @@ def _file(settings: Settings, fingerprint: str) -> Path:
 def _forget_old(folder: Path) -> None:
     for file in folder.iterdir():
         with contextlib.suppress(FileNotFoundError):
-            if _OWN.fullmatch(file.name) and time.time() - file.lstat().st_mtime > STAYS:
+            is_own = _OWN.fullmatch(file.name) and file.is_file() and not file.is_symlink()
+            if is_own and time.time() - file.stat().st_mtime > STAYS:
                 file.unlink()

@@ -313,7 +313,7 @@ def _check_own(folder: Path, identity: str) -> None:
 
 def _is_state(file: Path) -> bool:
     own = r"state-[\da-f]{64}\.sqlite|\.(state-[\da-f]{64}\.sqlite|backup\.json)\.tmp"
-    return bool(re.fullmatch(own, file.name)) and not file.is_symlink()
+    return bool(re.fullmatch(own, file.name)) and file.is_file() and not file.is_symlink()
 
 
 def _state_file(folder: Path, sha256: str) -> Path:

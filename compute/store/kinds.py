@@ -45,6 +45,6 @@ _OWN = re.compile(
 
 def is_own(file: Path) -> bool:
     """Whether Beirscope gave a file in a folder of parts, or in the trash, its name and place; it
-    never touches other files, or the targets of links."""
-    named = _OWN.fullmatch(f"{file.parent.name}/{file.name}")
+    never touches other files, folders or links."""
+    named = _OWN.fullmatch(f"{file.parent.name}/{file.name}") and file.is_file()
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

@@ -529,7 +529,10 @@ def _state_format(engine: Engine) -> int:
     if _is_new(engine) or not inspect(engine).has_table("steps"):
         return 0
     with engine.connect() as connection:
-        return connection.execute(select(func.max(steps.c.format))).scalar() or 0
+        found = connection.execute(select(func.max(steps.c.format))).scalar() or 0
+    if not isinstance(found, int):
+        raise Unavailable(damaged(engine, f"format {found!r}"))
+    return found
 
 
 def _copy_sqlite(engine: Engine, file: Path) -> None:
@@ -555,18 +558,19 @@ def _refuse_newer(found: int, known: int, where: str) -> None:
 
 
 def is_judgement(row: Row[Any]) -> bool:
-    """Whether a row of `added_judgements` holds whole numbers and texts in their columns.
-
-    SQLite keeps any value in any column.
-    """
+    """Whether a row of `added_judgements` can be a judgement."""
     given = row.relevance
-    return _fit(tuple(map(type, row))) and (given is None or -(2**31) <= given < 2**31)
+    fit = fits(added_judgements, tuple(map(type, row)))
+    return fit and (given is None or -(2**31) <= given < 2**31)
 
 
 @lru_cache
-def _fit(kinds: tuple[type, ...]) -> bool:
+def fits(table: Table, kinds: tuple[type, ...]) -> bool:
+    """Whether a row with values of these types has numbers and texts in their columns.
+
+    SQLite keeps any value in any column.
+    """
     return all(
-        kind is (int if isinstance(column.type, BigInteger) else str)
-        or (kind is type(None) and bool(column.nullable))
-        for column, kind in zip(added_judgements.c, kinds, strict=True)
+        kind is column.type.python_type or (kind is type(None) and bool(column.nullable))
+        for column, kind in zip(table.c, kinds, strict=True)
     )

@@ -493,6 +493,8 @@ def part_of(row: Row[Any], root: Path) -> Part:
     """The part that a row of the manifest is of, its file under `root`."""
     columns = {name: row._mapping[name] for name in _PART_COLUMNS}
     try:
+        if not state.fits(state.parts, tuple(map(type, row))):
+            raise ValueError
         columns["provenance"] = json.loads(row.provenance)
         return Part(file=root / part_path(row.kind, row.id), **columns)
     except (ValueError, KeyError):

@@ -176,6 +176,38 @@ def test_a_row_that_no_judgement_can_be_is_left_out_and_named(home: Path, value:
     assert bad(open_store(home)) == "3"
 
 
+@pytest.mark.parametrize(
+    "value", ["bytes = 'x'", "rows = 1.5", "created = x'ff'", "provenance = x'ff'"]
+)
+def test_a_row_that_no_part_can_be_is_told_by_every_command(
+    home: Path, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute(f"update parts set {value} where kind = 'hits'")
+    for words in (["datasets"], ["scores"], ["check", "--store"]):
+        assert main(words) == 2
+        assert "the row of part" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["steps set time = x'ff'", "counters set value = 'x'"])
+def test_a_value_that_no_column_takes_is_found(home: Path, value: str) -> None:
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute(f"update {value}")
+    table = value.split()[0]
+    (told,) = integrity.of_tables(open_store(home).engine)
+    assert f"state.sqlite is damaged (a row of {table} holds what was never written): " in told
+
+
+def test_a_format_that_is_no_number_is_damage(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute("update steps set format = 'x' where format = 1")
+    for words in (["scores"], ["check", "--store"]):
+        assert main(words) == 2
+        assert "state.sqlite is damaged (format 'x'): stop" in capsys.readouterr().err
+
+
 @pytest.mark.long
 def test_every_page_of_a_state_that_is_zeroed_is_told(
     home: Path, capsys: pytest.CaptureFixture[str]

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas import DataFrame
 from sqlalchemy import Connection, Row, func, insert, select
 
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.evaluate.estimates.frames import Frame
 from compute.judgements import orders
 from compute.judgements.labels import resolve
@@ -225,15 +225,19 @@ def tasks(store: Store, ids: Sequence[str] | None = None) -> list[Task]:
 def _task(row: Row) -> Task:
     names = ("id", "title", "n_pairs", "person", "created", *_ALIKE)
     alike: dict[str, Any] = {name: row._mapping[name] for name in names}
-    return Task(
-        systems=tuple(json.loads(row.systems)),
-        order=row.ordering,
-        grades=tuple((relevance, name) for relevance, name in json.loads(row.grades)),
-        annotators=tuple(json.loads(row.annotators)),
-        guideline=row.text,
-        guideline_version=row.version,
-        **alike,
-    )
+    try:
+        return Task(
+            systems=tuple(json.loads(row.systems)),
+            order=row.ordering,
+            grades=tuple((relevance, name) for relevance, name in json.loads(row.grades)),
+            annotators=tuple(json.loads(row.annotators)),
+            guideline=row.text,
+            guideline_version=row.version,
+            **alike,
+        )
+    except (ValueError, TypeError):
+        told = f"task {row.id} in the state is damaged: put a backup in its place"
+        raise Unavailable(told) from None
 
 
 def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:

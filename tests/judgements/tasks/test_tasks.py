@@ -5,9 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.judgements.orders import Framed
 from compute.judgements.tasks import grades, tasks
+from compute.store import state
 from tests.support.annotating import NOTHING, guidelines, made, plan, tops
 from tests.support.storage import judgement, open_store
 
@@ -51,6 +52,16 @@ def test_a_task_comes_back_as_it_was_planned(tmp_path: Path) -> None:
     )
     assert task.admits("ada") and not task.admits("cyd")
     assert made(store).admits("cyd")
+
+
+@pytest.mark.parametrize("value", ["systems = '{'", "grades = '[1]'", "annotators = x'ff'"])
+def test_a_damaged_row_of_a_task_is_told(tmp_path: Path, value: str) -> None:
+    store = open_store(tmp_path)
+    task = made(store)
+    with state.writing(store.engine) as connection:
+        connection.exec_driver_sql(f"update annotation_tasks set {value}")
+    with pytest.raises(Unavailable, match=f"task {task.id} in the state is damaged"):
+        tasks.tasks(store)
 
 
 def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:

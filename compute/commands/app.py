@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import cache
 from pathlib import Path
 
@@ -169,7 +170,18 @@ def parsed(words: Sequence[str]) -> Callable[[], int]:
         )
     except CycloptsError as error:
         raise WrongInput(_told(error, name_of(words))) from None
+    _refuse_odd_texts(bound.arguments)
     return lambda: command(*bound.args, **bound.kwargs) or 0
+
+
+def _refuse_odd_texts(given: Mapping[str, object]) -> None:
+    """Raise WrongInput for a text that is not UTF-8; the name of a file may hold any bytes."""
+    for value in given.values():
+        if is_dataclass(value):
+            _refuse_odd_texts(vars(value))
+        for text in value if isinstance(value, tuple) else (value,):
+            if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
+                raise WrongInput(f"{shown(text)} is not UTF-8: write it so, or rename the file")
 
 
 def _check(words: Sequence[str]) -> None:

@@ -55,9 +55,7 @@ class _Side(NamedTuple):
 
 def given(store: Store, word: str) -> Given:
     """Run or system that an argument names. Raises WrongInput if a path and a stored system have
-    the name, or if it is not UTF-8; Missing if neither exists."""
-    if any("\ud800" <= letter <= "\udfff" for letter in word):
-        raise WrongInput(f"{shown(word)} is no name in UTF-8: rename the file or folder")
+    the name; Missing if neither exists."""
     systems = {part.system for part in store.parts("hits", picked=None)}
     try:
         is_path = bool(word) and Path(word).exists()

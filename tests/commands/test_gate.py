@@ -156,7 +156,10 @@ def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
     ("words", "sentence"),
     [
         (["", "base.run", "--dataset", "mine"], "'' is neither an existing path nor a system"),
-        (["a\udcff.run", "base.run", "--dataset", "mine"], "is no name in UTF-8: rename the file"),
+        (
+            ["a\udcff.run", "base.run", "--dataset", "mine"],
+            "is not UTF-8: write it so, or rename the file",
+        ),
         (["stord", "base.run", "--dataset", "mine"], "did you mean stored? give a run file"),
         (["base.run", "same.run", "--dataset", "min"], "no dataset 'min': did you mean mine?"),
         (["base.run", "same.run", "--dataset", "own/dev", "mine"], "is a run on one dataset"),

@@ -48,14 +48,9 @@ _FILES = {
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
     """Write the site into a folder that is new, empty, or such a site; returns its manifest.
 
-    Raises WrongInput for another folder or a title that is no text, Missing for a dataset or
-    measure without scores.
+    Raises WrongInput for another folder, Missing for a dataset or measure without scores.
     """
     target = folder.resolve()
-    try:
-        f"{wanted.title}{wanted.by}".encode()
-    except UnicodeEncodeError as error:
-        raise WrongInput("--title or --by is not UTF-8: write it in UTF-8") from error
     with opened(store, wanted) as site, _in_place(target) as aside:
         made = _made(site)
         _views(site, aside, made)

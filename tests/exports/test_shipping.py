@@ -98,6 +98,7 @@ def test_shipping_again_changes_no_file_and_leaves_nothing_old(
 ) -> None:
     out = tmp_path / "out"
     ship(store, ["tiny"], folder=out)
+    (out / "parts" / "hits" / "notes.txt").write_text("somebody's")
     before = {file: file.read_bytes() for file in out.rglob("*.*")}
     ship(store, ["tiny"], folder=out)
     assert {file: file.read_bytes() for file in out.rglob("*.*")} == before

@@ -31,6 +31,16 @@ def thrown_away(home: Path, *days: datetime) -> list[Path]:
     return sorted(home.glob("trash/*/hits/*"))
 
 
+def test_a_part_that_lies_in_its_place_again_is_not_overwritten(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    first, second = thrown_away(home, DAY, DAY + timedelta(days=1))
+    again = home / "parts" / "hits" / first.name
+    again.write_bytes(b"again")
+    trash.put_back(home, [first, second])
+    assert again.read_bytes() == b"again" and first.exists()
+    assert (again.with_name(second.name)).exists() and not second.exists()
+
+
 def test_superseded_parts_lie_in_the_trash_as_they_were(tmp_path: Path) -> None:
     store = open_store(tmp_path / "home")
     publish_run(store, "d", "s", RUN, SCORES, "old")

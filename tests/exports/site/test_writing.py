@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from compute.datasets import DATASETS
 from compute.exports import notebook
 from compute.exports.file_names import slug
 from compute.exports.site import Wanted, write
-from compute.exports.site.writing import _replace
+from compute.exports.site.writing import _in_place, _replace
 from compute.intake import imports
 from compute.judgements import Choice
 from compute.store.loading import Bench
@@ -183,6 +184,29 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     with pytest.raises(WrongInput, match="such as CNAME"):
         write(store, site, wanted)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "full", "site"]
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "another's"])
+@pytest.mark.parametrize("is_late", [False, True], ids=["before", "meanwhile"])
+def test_what_no_site_put_there_is_not_replaced(tmp_path: Path, kind: str, is_late: bool) -> None:
+    target, mine = tmp_path / "site", tmp_path / "site" / "mine"
+
+    def put() -> None:
+        target.mkdir()
+        if kind == "link":
+            mine.symlink_to(tmp_path)
+        else:
+            mine.write_text("mine")
+        if kind == "another's":
+            files = {"made_with": "another", "files": ["mine", "manifest.json"]}
+            (target / "manifest.json").write_text(json.dumps(files))
+
+    if not is_late:
+        put()
+    with pytest.raises(WrongInput, match="holds files that no site"), _in_place(target):
+        assert is_late
+        put()
+    assert os.path.lexists(mine) and [*tmp_path.iterdir()] == [target]
 
 
 def test_a_site_that_cannot_be_replaced_comes_back(tmp_path: Path) -> None:

@@ -80,9 +80,13 @@ def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
     if several:
         head, shut = "Could the ranking change?", sampled or view.has_added
         yield Section(partial(_orders, view), ("orders",), head, folded=shut)
-    head, shut = "Effect of added judgements", sampled or not view.has_added
-    keys = ("before-after", "published-effect")
+    in_print = view.dataset == PRINTED
+    head, shut = "Effect of added judgements", sampled or not (view.has_added or in_print)
+    keys = ("before-after", "published-effect") if in_print else ("before-after",)
     yield Section(partial(_added, view), keys, head, folded=shut)
+    if not in_print:
+        head = "In print: TREC-COVID before and after 980 added judgements"
+        yield folded(partial(_published, view.ask), ("published-effect",), head)
     yield folded(partial(_ranks, view), ("ranks",), "Unjudged rate by rank")
     if view.whole:
         yield from judged_page.sections(view)
@@ -164,14 +168,12 @@ def _ranks(view: View) -> Iterator[Step]:
 
 
 def _added(view: View) -> Iterator[Step]:
-    """The effect of added judgements on scores, unjudged shares and ranks, here and in print."""
-    here, in_print = partial(_before_and_after, view), partial(_published, view.ask)
-    if view.dataset == PRINTED:
-        yield Beside([here, in_print], widths=(705, 550), gap="medium")
+    """The effect of added judgements on scores, unjudged shares and ranks; beside it in print."""
+    if view.dataset != PRINTED:
+        yield from _before_and_after(view)
         return
-    yield from here()
-    yield Text("Published example: TREC-COVID", bold=True)
-    yield from in_print()
+    here, in_print = partial(_before_and_after, view), partial(_published, view.ask)
+    yield Beside([here, in_print], widths=(705, 550), gap="medium")
 
 
 def _before_and_after(view: View) -> Iterator[Step]:

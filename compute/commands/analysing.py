@@ -72,7 +72,7 @@ def translation_similarity(
     seed: int = 0,
     json: options.Json = False,
 ) -> int:
-    """Print how near the texts of a translated dataset are to the originals with the same ids.
+    """Measure how near translated texts are to the originals with the same ids; Dataset shows it.
 
     Args:
         system: the multilingual encoder, a dense system; labse, or labse(model=/FOLDER)

@@ -1,15 +1,19 @@
 """How near translated texts are to the originals by a multilingual encoder (BEIR-PL, Table 2)."""
 
 import random
+import time
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.errors import Missing, WrongInput
+from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
-from compute.store import loading
-from compute.store.loading import Bench
+from compute.store import loading, provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Part
 from compute.systems import system
 from compute.systems.neural import encoding
 from compute.systems.neural.dense import Dense
@@ -18,30 +22,49 @@ from compute.systems.neural.dense import Dense
 def similarity(
     bench: Bench, one: Dataset, other: Dataset, encoder: str = "labse", n: int = 100, seed: int = 0
 ) -> DataFrame:
-    """Texts of two datasets with equal ids: part (queries, documents), pairs, mean, sd.
+    """Texts of two datasets with equal ids: of (queries, documents), pairs, mean, sd; stored with
+    the second dataset.
 
     The cosine of the vectors of n pairs, drawn with a seed. Raises WrongInput for a system that is
     no dense encoder, Missing where no ids are equal.
     """
-    method = system(encoder).search
+    start, row = time.perf_counter(), system(encoder)
+    method = row.search
     if not isinstance(method, Dense):
         raise WrongInput(f"{encoder} gives no vector of a text: name a dense system, such as labse")
     method.check()
     sides = [loading.load(bench, dataset) for dataset in (one, other)]
-    encode, rows = method.encoder(bench.settings, "documents"), []
+    found, texts = _compared(method.encoder(bench.settings, "documents"), sides, n, seed)
+    if found.empty:
+        raise Missing(f"{one.name} and {other.name} have no texts with equal ids")
+    words = ["translation", one.name, other.name, "--system", row.name]
+    words += ["--pairs", str(n), "--seed", str(seed)]
+    inputs = {f"{part.kind}:{part.dataset}": part.fingerprint for part in texts}
+    made = provenance.record(words, time.perf_counter() - start, inputs=inputs)
+    mark = fingerprint("translation", [*inputs.values()], by=method.identity(), n=n, seed=seed)
+    about = {"dataset": other.name, "system": row.name, "provenance": made, "fingerprint": mark}
+    with bench.store.publishing(f"translation of {other.name}") as publication:
+        publication.add("translation", found, **about)
+    return found
+
+
+def _compared(
+    encode: encoding.Encode, sides: Sequence[Loaded], n: int, seed: int
+) -> tuple[DataFrame, list[Part]]:
+    """The rows of `similarity`, and the parts that were compared."""
+    rows, texts = [], list[Part]()
     for part, key in (("queries", "query_id"), ("documents", "doc_id")):
         stored = [getattr(side, part) for side in sides]
         if None in stored:
             continue
-        texts = [_texts(kept.path, key) for kept in stored]
-        ids = sorted(set(texts[0]) & set(texts[1]))
+        read = [_texts(kept.path, key) for kept in stored]
+        ids = sorted(set(read[0]) & set(read[1]))
         drawn = random.Random(seed).sample(ids, min(n, len(ids)))
         if drawn:
-            cosines = _cosines(encode, *([of[name] for name in drawn] for of in texts))
+            cosines = _cosines(encode, *([of[name] for name in drawn] for of in read))
             rows.append((part, len(drawn), cosines.mean(), cosines.std()))
-    if not rows:
-        raise Missing(f"{one.name} and {other.name} have no texts with equal ids")
-    return DataFrame(rows, columns=["part", "pairs", "mean", "sd"])
+            texts += stored
+    return DataFrame(rows, columns=["of", "pairs", "mean", "sd"]), texts
 
 
 def _texts(path: object, key: str) -> dict[str, str]:

@@ -17,7 +17,8 @@ from compute.store.store import Part
 Inputs = dict[str, str]
 """Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
 
-`hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system.
+`hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system;
+`queries:NAME` and `documents:NAME` are parts of another dataset.
 """
 _RUN, _MODEL = "hits:", "model:"
 TEXTS_ADDED_TO = "texts_added_to"
@@ -129,7 +130,8 @@ def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, st
         name = kind.removeprefix(_MODEL)
         return "model", name.partition("[")[2].partition("]")[0], name
     if kind != "lengths":
-        return kind, part.dataset, ""
+        kind, _, other = kind.partition(":")
+        return kind, other or part.dataset, ""
     record = queries.provenance.get("dataset") if queries else None
     known = DATASETS.get(part.dataset)
     collection = record["collection"] if record else known.collection if known else part.dataset

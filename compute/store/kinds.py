@@ -22,6 +22,7 @@ _COLUMNS = {
     "subtopics": "dataset query_id doc_id subtopic relevance:int32",
     "machine_grades": "dataset system query_id doc_id relevance:int32",
     "leakage": "dataset system of text_id file training_id similarity:double",
+    "translation": "dataset system of pairs:int32 mean:double sd:double",
     "lengths": "dataset doc_id n_words:int32",
     "length_counts": "dataset system of level:int32 n_words:int32 count:int64",
     "efficiency": "dataset system measure value:double",
@@ -35,8 +36,8 @@ _COLUMNS = {
 }
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
 """Columns of each kind; `schema` documents them."""
-NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
-"""Kinds whose `system` is not a retrieval system: an LLM that graded, a training set."""
+NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels", "translation")
+"""Kinds whose `system` has no run by it: an LLM that graded, a training set, an encoder."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"

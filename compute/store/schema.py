@@ -118,6 +118,16 @@ TABLES: Mapping[str, Table] = {
             "similarity": "Jaccard similarity of the sets of character 5-grams, 0 to 1",
         },
     ),
+    "translation": Table(
+        "Similarity of translated texts to the originals with the same ids.",
+        {
+            "system": "the multilingual encoder",
+            "of": "queries or documents",
+            "pairs": "texts that were drawn",
+            "mean": "of the cosines of their vectors",
+            "sd": "standard deviation of the cosines",
+        },
+    ),
     "added_judgements": Table(
         "What people, files and models judged here; rows are added and never changed.",
         {

@@ -14,6 +14,7 @@ from compute.views.dataset import systems as figures
 from compute.views.dataset.overview_page import statistics
 from compute.views.dataset.view import View
 from compute.views.page import Beside, Column, Message, Note, Section, Step, Table, offers
+from compute.views.shared.theme import plain
 
 HEAD, ROW = 38, 35
 """Heights of the head and of a row of a table, in pixels."""
@@ -29,7 +30,7 @@ def languages(view: View) -> Iterator[Step]:
     scores = partial(_systems, view, english, polish)
     yield Section(scores, ("languages",), "Systems in both languages")
     lengths = partial(_lengths, view, english, polish)
-    quality = partial(_translation, polish)
+    quality = partial(_translation, view, english, polish)
     yield Beside(
         [
             [Section(lengths, ("sizes",), "Sizes and lengths")],
@@ -71,13 +72,20 @@ def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
     yield Note(["Whitespace tokens.", "–: not reported or not loaded."])
 
 
-def _translation(polish: str) -> Iterator[Step]:
-    rows = published.translation()
+def _translation(view: View, english: str, polish: str) -> Iterator[Step]:
+    here = view.ask(select.translations, datasets=[english, polish])
+    parts = polish.partition("/")[0] + " " + here["of"].replace("documents", "corpus")
+    measured = here.assign(part=parts).pivot(index="part", columns="system", values="mean")
+    printed = published.translation().set_index("part")
+    rows = printed.reindex([*printed.index, *measured.index.difference(printed.index)])
+    rows = rows.join(measured).rename_axis("part").reset_index()
     own = rows["part"].str.startswith(f"{polish.partition('/')[0]} ")
     if not own.any():
-        yield Message("The BEIR-PL paper does not print the quality of this translation.")
+        command = f"python -m compute translation {english} {polish}"
+        yield Message(f"The BEIR-PL paper does not print this translation: {command} measures it.")
     heads = {"labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
-    shares = (Column(head, name, "{:.2f}".format) for name, head in heads.items())
+    heads |= {name: f"{view.titles.get(name, name)}, here" for name in measured.columns}
+    shares = (Column(head, name, partial(plain, digits=2)) for name, head in heads.items())
     columns = [Column("Part", "part"), *shares]
     yield Table(
         "translation",
@@ -88,7 +96,7 @@ def _translation(polish: str) -> Iterator[Step]:
     )
     yield Note(
         [
-            "LaBSE similarity of translation and original, and the share of a sample judged"
-            " adequate (semantic) and literal (strict); bold: this dataset."
+            "LaBSE similarity of translation and original (here: measured), and the share of a"
+            " sample judged adequate (semantic) and literal (strict); bold: this dataset."
         ]
     )

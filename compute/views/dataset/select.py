@@ -64,6 +64,15 @@ def means_of(datasets: Sequence[str]) -> str:
     """
 
 
+@select(datasets=("datasets",))
+def translations(datasets: Sequence[str]) -> str:
+    """of (queries, documents), system (the encoder), mean: measured similarities of datasets."""
+    return """
+        select of, system, max(mean) as mean from translation
+        where list_contains($datasets, dataset) group by all order by all
+    """
+
+
 @question(datasets=("datasets",), shows="runs")
 def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
     """How a measure spreads over the queries of datasets (one, or all parts), a row per system.

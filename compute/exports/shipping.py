@@ -39,6 +39,7 @@ _ORDER = {
     "top": ["query_id", "rank"],
     "scores": ["measure", "query_id"],
     "efficiency": ["measure"],
+    "augmented": [],
     "queries": ["query_id"],
     "judgements": ["query_id", "doc_id"],
     "subtopics": ["query_id", "doc_id", "subtopic"],
@@ -98,7 +99,8 @@ def ship(
     They take the place of all that ships of these datasets; what ships of others stays, unless
     `only`. Without `systems` every stored run of the datasets goes; with a run that is made from
     others go those. Hits are cut at rank 100;
-    queries keep their ids and lengths but no text; documents do not ship, only their lengths and
+    queries keep their ids and lengths but no text, except the weighed word pieces of augmented
+    queries on PyDocs; documents do not ship, only their lengths and
     the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
     was measured, on the hardware that its provenance names.
     Provenance loses the paths of this machine. The same content makes the same files. Raises
@@ -160,6 +162,8 @@ def _runs(
     kinds = ("hits", "top", "scores")
     found = [damage.wanted(store, kind, dataset, one) for one in chosen for kind in kinds]
     found += _beside(fresh, "length_counts", dataset, ("", *chosen))
+    if dataset.startswith("pydocs-"):
+        found += _beside(fresh, "augmented", dataset, chosen)
     return found + _beside(fresh, "efficiency", dataset, chosen)
 
 
@@ -221,6 +225,9 @@ def _cut(part: Part) -> Cut:
     if part.kind == "hits":
         table = table.filter(pc.field("rank") <= DEPTH)
         about = {"cut": DEPTH}
+    if part.kind == "augmented":
+        rounded = pc.round(table["weight"], 4)  # pyrefly: ignore
+        table = table.set_column(table.schema.get_field_index("weight"), "weight", rounded)
     if part.kind in KINDS_OF_COUNTS:
         table, about = overlap.cut(part, table)
     if part.kind == "queries":
@@ -234,7 +241,7 @@ def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxy
         (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
         for name in _ORDER[part.kind]
     ]
-    return Cut(part, table.sort_by(keys), about)
+    return Cut(part, table.sort_by(keys) if keys else table, about)
 
 
 def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) -> Part:

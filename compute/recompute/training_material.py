@@ -54,13 +54,8 @@ def _(recipe: Ict, bench: Bench, dataset: Dataset) -> Material:
 
 @load.register
 def _(recipe: Augmentation, bench: Bench, dataset: Dataset) -> Material:
-    """The train split with BM25's hits; the dev split, where there is one, is held out."""
-    train = split(bench, dataset, "train")
-    if train is None:
-        raise WrongInput(
-            f"{dataset.name} has no train split to learn from: choose a dataset that has one, "
-            "or import your own as NAME/train"
-        )
+    """The train split, or the dataset without one, with BM25's hits; the dev split is held out."""
+    train = split(bench, dataset, "train") or dataset
     searched = system(f"bm25-wordpiece(k1={recipe.k1},b={recipe.b})")
     hits = run.run(bench, searched, train).hits
     loaded = loading.load(bench, train)

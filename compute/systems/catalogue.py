@@ -206,6 +206,13 @@ def _cross(name: str, model: str, **first: str) -> System:
     return _reranked(name, CrossEncoder(from_text(model)), **first)
 
 
+def _augmented(name: str, **settings: Any) -> System:
+    """A named recipe of query augmentation."""
+    about = {"family": "learned-lexical", "title": f"BM25 query augmentation ({name})"}
+    recipe = Augmentation(**settings)
+    return System(f"bm25-augmented-{name}", recipe=recipe, evidence=REFERENCE, **about)
+
+
 def _polish_t5(name: str, model: str) -> System:
     return _reranked(name, MonoT5(from_text(model), yes="prawda", no="fałsz"))
 
@@ -286,4 +293,7 @@ SYSTEMS = catalogue(
         settings="MaxSim over its token vectors; never trained for late interaction",
         trained_on=_MINILM_SAW,
     ),
+    _augmented("entity-questions", epochs=10),
+    _augmented("msmarco", learning_rate=3e-5, penalty=0.025, hard_negatives=4, epochs=2),
+    _augmented("minilm", checkpoint=MINILM, learning_rate=1e-4, epochs=4, precision="bfloat16"),
 )

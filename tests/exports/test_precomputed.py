@@ -19,6 +19,9 @@ from compute.store.provenance import portable
 from compute.store.store import Part, Store
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as overlap_select
+from compute.views.page import find
+from compute.views.page.store_ask import opened
+from compute.views.query import page as query_page
 
 FOLDER = PROJECT / "data" / "precomputed"
 DOCUMENTED = {
@@ -53,6 +56,7 @@ COLLECTIONS = (
 # Of NFCorpus and SciFact over uncased word pieces, worked out apart from this project.
 OVERLAP = {("word pieces", 0.0): 0.622, ("word pieces", 1e-4): 0.607}
 RUNS = [(dataset, system) for dataset in COLLECTIONS for system in demo.SYSTEMS]
+RUNS += [("pydocs-numpy", "bm25-augmented-minilm[pydocs-scipy]")]
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +175,18 @@ def test_the_manifest_names_every_file_and_no_place_of_the_machine_that_made_it(
     strings = list(_strings(json.loads(text)))
     assert [place for place in strings if portable(place) != place] == []
     assert sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()) < 25_000_000
+
+
+def test_augmented_queries_of_pydocs_ship_with_their_weighed_words(store: Store) -> None:
+    (part,) = store.parts("augmented")
+    assert part.dataset == "pydocs-numpy"
+    with opened(store) as ask:
+        address = {"dataset": part.dataset, "systems": [part.system]}
+        query_id = _frame(part)["query_id"].iloc[0]
+        found = find(query_page.page, ask, f"augmented-{part.system}", query=query_id, **address)
+    drawn: Any = found.part.drawn(theme="light")  # type: ignore[union-attr]
+    assert [bar.name for bar in drawn.data] == ["of the query", "added"]
+    assert max(drawn.data[0].x) == 1
 
 
 def test_the_shipped_fusion_follows_from_what_it_is_made_from(store: Store) -> None:

@@ -124,7 +124,7 @@ def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     printed = app.dataframe[1].value
     assert list(printed["Published (BEIR v4)"]) == [10, 160, 14, 89, 42_000]
     pydocs = opened(dataset="pydocs-numpy")
-    assert len(rows(figures(pydocs)[0])) == 2 + 8
+    assert len(rows(figures(pydocs)[0])) == 2 + 9
 
 
 def test_two_systems_that_are_one_are_not_compared() -> None:

@@ -13,7 +13,7 @@ from pages._frame import (
     system_panel,
     turns,
 )
-from pages._frame.progress import progress
+from pages._frame.progress import damaged
 from pages._shared import (
     address,
     export,
@@ -34,15 +34,16 @@ try:
             reading.begin(title)
             added_switch.begin(title)
             navigation.follow()
-            progress(title)
+            damaged(title)
             menu.start(name)
             chip = menu.tabs(name)
             page.run()
             menu.context(chip)
             added_switch.finish()
             provenance_panel.footer(title)
-            system_panel.footer(title)
-            export.footer(title, provenance_panel.later())
+            with st.container(horizontal=True, vertical_alignment="center"):
+                system_panel.footer(title)
+                export.footer(title, provenance_panel.later())
             printing.printable()
             address.complete()
             reading.verify()

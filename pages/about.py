@@ -1,6 +1,6 @@
-"""About the numbers: what every number here means, and where it comes from."""
+"""How numbers are computed: definition and origin of every number."""
 
 from compute.views.about.page import page
 from pages._shared import renderer
 
-renderer.page("About the numbers", page)
+renderer.page("How numbers are computed", page)

@@ -36,7 +36,7 @@ PAGES: Mapping[str, Page] = {
     )
 }
 """Pages that are records, by the name in their address, in the order of the site."""
-TITLES = {"about": "About the numbers"}
+TITLES = {"about": "How numbers are computed"}
 """Titles of pages that differ from their names."""
 _COUNTED = ("judgements", "rule", "sources")
 """Keys of the switch of judgements, which every page has."""

@@ -118,12 +118,19 @@ def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF of bm25 and minilm, k=10`, as unique as the name; of another family the name itself."""
+    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; of other families the name."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
     told = [words.removeprefix(name.base).strip("()") for words in given]
-    return ", ".join([f"{FUSIONS[name.base]} of {' and '.join(inputs)}", *told])
+    return ", ".join([f"{FUSIONS[name.base]}: {' + '.join(map(_called, inputs))}", *told])
+
+
+def _called(name: str) -> str:
+    """Title of a system of the catalogue, the plain `BM25` of `bm25`; other names as they are."""
+    title = SYSTEMS[name].title if name in SYSTEMS else name
+    plain = title.partition(" (")[0]
+    return plain if plain.lower() == name else title
 
 
 def input_name(name: names.Name) -> str:

@@ -42,7 +42,7 @@ def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
 
 
 def _person(task: tasks.Task, name: str) -> Annotator:
-    """Who gave the answers. Raises WrongInput for somebody who may not give them here."""
+    """Assessor of the answers. Raises WrongInput for one who may not judge here."""
     person = annotators.known_as(name)
     if not task.admits(person.name):
         raise WrongInput(f"{name} is not among the annotators of the task {task.title}")

@@ -95,7 +95,7 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
 
 
 def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
-    """What the order by chance is drawn for; other orders leave it out."""
+    """Target of a random sample; other orders leave it out."""
     with st.expander("Sampling: target of the estimate"):
         one, two, three = st.columns(3)
     return {
@@ -110,7 +110,7 @@ def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, A
 
 
 def _of_sample(given: dict[str, Any]) -> dict[str, str]:
-    """What of it the plan has."""
+    """The same for the plan."""
     if given["order"] != orders.SAMPLED:
         return {}
     baseline = given["baseline"] if given["goal"] == sampling.DIFFERENCES else ""
@@ -273,7 +273,7 @@ def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
 
 
 def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
-    """Who judged how much, and the way to what came of it."""
+    """Judgements by assessor, and the link to their effect."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:

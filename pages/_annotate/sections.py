@@ -85,7 +85,7 @@ def listed() -> None:
 
 
 def _texts_first() -> None:
-    """Where no dataset with ranked lists has texts: that judging needs them, and what adds them."""
+    """Message if no dataset with ranked lists has texts, and the command that adds them."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
         drawing.caption("Judging needs texts, and no stored dataset has them.")
@@ -144,7 +144,7 @@ def _form(task_id: str, person: Annotator) -> None:
 
 
 def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[str, Any]]:
-    """What is before a person once their log is taken in, and what the form is told of it."""
+    """Next document of an assessor once their log is saved, and the form's data."""
     store, log, trouble = reading.store(), _log(scope), ""
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
     now = queue.texts_now(store, task.dataset)
@@ -176,7 +176,7 @@ def _what_next(task: Task) -> None:
 
 
 def _scope(task_id: str, person: str) -> str:
-    """What the answers of one person to one task are kept under."""
+    """Key of the answers of one person to one task."""
     return hashlib.sha256(f"{task_id}\0{person}".encode()).hexdigest()[:16]
 
 

@@ -13,7 +13,7 @@ from pages._shared import sign_in as who
 
 
 def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
-    """What judging can decide, and the button; who may not make tasks is told so."""
+    """Possible decision by judging, and the button; a message without the role for tasks."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
         return

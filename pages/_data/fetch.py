@@ -42,7 +42,7 @@ def section() -> None:
 
 
 def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
-    """What is chosen, and the button."""
+    """Chosen archives, and the button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return

@@ -33,7 +33,7 @@ from pages._shared.uploaded import File
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
-"""What a dataset is made from besides runs, and what an import calls it."""
+"""Files of a dataset besides runs, and their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
@@ -45,7 +45,7 @@ Answers = list[dict[str, Any]]
 
 
 def section() -> None:
-    """What the files are for, the report on them, and what is done with them."""
+    """Target of the files, the report on them, and the import."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -78,7 +78,7 @@ def section() -> None:
 
 
 def _dataset() -> str:
-    """What the files go into."""
+    """Target of the files."""
     stored = read(data_select.datasets)
     if new := st.session_state.pop("_made_dataset", ""):
         pickers.put(to=new)
@@ -165,7 +165,7 @@ def _asking(answers: Answers, files: Sequence[File], what: str) -> list[tuple[Fi
 
 
 def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answers:
-    """What a process of its own answers about the files; shows how far it is."""
+    """Answer of a separate process about the files; shows its progress."""
     sign_in.require(sign_in.OPERATOR)
     now = reading.store().settings
     answers: Answers = []
@@ -189,7 +189,7 @@ def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answer
 
 
 def _report(answers: Answers, kinds: Sequence[str]) -> None:
-    """What is in the files, and what is wrong with them; files of other kinds have no place."""
+    """Content and issues of the files; files of other kinds have no place."""
     reports = [answer["report"] for answer in answers if "report" in answer]
     st.header("What is in the files", anchor=False)
     rows = figures.contents(reports, kinds)
@@ -223,7 +223,7 @@ def _table(rows: DataFrame) -> None:
 
 
 def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
-    """What the runs are to be called, and the button."""
+    """Names of the runs, and the button."""
     both = zip(answers, files, strict=True)
     fit = [(answer, file) for answer, file in both if _is_fit(answer, "run")]
     if not fit:
@@ -366,7 +366,7 @@ def _chosen(
 
 
 def _kind(answer: dict[str, Any]) -> str:
-    """What an import calls the file; empty for one that it refuses."""
+    """Name of the file in an import; empty for a refused one."""
     report = answer.get("report", {})
     return "" if report.get("refused") else _KINDS.get(report.get("kind", ""), "")
 
@@ -440,7 +440,7 @@ def _tell_refused() -> None:
 
 
 def _tell_results(of: str, files: Sequence[File]) -> None:
-    """What became of the files of the last import, until other files or a dataset are chosen."""
+    """Outcome of the last import, until other files or a dataset are chosen."""
     to, answers, left = st.session_state.get("_imported", ("", [], []))
     if to != of or files:
         st.session_state.pop("_imported", None)

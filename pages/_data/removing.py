@@ -8,7 +8,7 @@ from pages._shared import drawing, escaping, navigation, reading, sign_in
 
 
 def section(dataset: str, system: str = "") -> None:
-    """What goes, a box to tick, and the button; without it where nothing can be removed."""
+    """List of removals, a box to tick, and the button; no button where nothing can be removed."""
     store = reading.store()
     try:
         told = removing.said(store, removing.planned(store, dataset, system), dataset)
@@ -29,7 +29,7 @@ def section(dataset: str, system: str = "") -> None:
 
 
 def tell() -> None:
-    """What the last removal took away, once."""
+    """Report of the last removal, once."""
     if told := st.session_state.pop("_removed", ""):
         st.success(escaping.text(told))
 

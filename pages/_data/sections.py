@@ -13,13 +13,14 @@ from pages._shared.reading import read
 
 
 def datasets() -> None:
-    """What is stored of each dataset."""
+    """Stored data of each dataset."""
     rows = read(data_select.datasets)
     if rows.empty:
         st.info("Nothing is stored yet: Import adds files, Fetch downloads a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
-    shown, look = figures.datasets_rows(rows), {"opens": navigation.DATASET, "carried": carried}
+    shown = figures.datasets_rows(rows, dataset_facts.titles())
+    look = {"opens": navigation.DATASET, "carried": carried}
     renderer.section([Table("stored", "Stored datasets", shown, figures.DATASETS, **look)])
     drawing.caption(
         f"{counted(len(rows), 'dataset')}; click a row to open it.",

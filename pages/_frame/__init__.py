@@ -1,1 +1,1 @@
-"""What stands around every page: the server and its gate, signing in, switch, panel."""
+"""Frame of every page: the server and its gate, signing in, switch, panel."""

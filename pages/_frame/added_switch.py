@@ -17,7 +17,7 @@ from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
-UNSWITCHED = ("Judge", "Jobs", "About the numbers")
+UNSWITCHED = ("Judge", "Jobs", "How numbers are computed")
 """Pages without scores; annotators must not see what their judgements do."""
 _PARTS = {
     "Overlap": lambda: st.query_params.get("view") == "Domain shift",
@@ -171,7 +171,7 @@ def _alone(asked: str) -> str:
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
-    """What the address names of the known, else what was chosen last anywhere, else the usual.
+    """Known names in the address, else the last choice on any page, else the usual.
 
     The usual of many are neither named nor kept: once a disagreement is settled they are more.
     """

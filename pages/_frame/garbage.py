@@ -1,4 +1,4 @@
-"""What the collector of garbage passes over: modules and whatever else stays for good.
+"""Objects that the garbage collector skips: modules and all else that stays for good.
 
 A full collection would walk through all that was ever imported again, while no page is drawn.
 """

@@ -38,7 +38,7 @@ LEAST = 1024
 VISITS = 100
 """Their sockets at once; of more the one that is open longest is closed."""
 SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
-"""What the entrance sends; the rest asks for uploads, for files, or to clear what all share."""
+"""Messages of the entrance; others ask for uploads, for files, or to clear shared caches."""
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
 _FILES = [f"/{file.name}" for file in STATIC.iterdir() if file.is_file()]
@@ -232,7 +232,7 @@ def _kind(content: bytes) -> str | None:
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
-    """Whether these claims, now, give a role; without sign-in everybody has every role.
+    """True if these claims, now, give a role; without sign-in everybody has every role.
 
     Nobody has one while the settings cannot be read.
     """

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from pages._frame.progress import UNWATCHED, watch
 from pages._shared import dataset_facts, escaping, navigation, system_pickers
 
 NAME = """<svg xmlns="http://www.w3.org/2000/svg" width="132" height="28" viewBox="0 0 132 28">
@@ -14,6 +15,8 @@ WHAT = (
     "Beirscope compares retrieval systems: their scores, the queries where they differ, and their"
     " unjudged documents."
 )
+
+METHODS = "How numbers are computed"
 
 
 class Page(NamedTuple):
@@ -38,7 +41,7 @@ PAGES = {
     "lengths": Page("Lengths", "Corpora", "Lengths"),
     "data": Page("Data", "Workspace", "Data"),
     "jobs": Page("Jobs", "Workspace", "Jobs"),
-    "about": Page("About the numbers", "Workspace", "How numbers are computed"),
+    "about": Page(METHODS, "Workspace", METHODS),
 }
 """By file and address; the first page of a door is the one that the menu opens."""
 
@@ -70,6 +73,8 @@ def tabs(name: str) -> Any:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="_tabs"):
         for other in several:
             st.page_link(f"pages/{other}.py", label=PAGES[other].tab)
+        if name not in UNWATCHED:
+            watch()
         # Assessors must not see what systems there are.
         return st.empty() if door != "Judge" else None
 

@@ -1,4 +1,4 @@
-"""The lines above every page: what is damaged; jobs at work, whose results appear by themselves."""
+"""Damaged files above every page; beside its tabs the jobs at work, whose results appear there."""
 
 import streamlit as st
 
@@ -7,22 +7,21 @@ from compute.store import damage
 from compute.views.jobs.matrix import at_work
 from pages._shared import escaping, failures, following, reading
 
-UNWATCHED = ("Jobs", "Judge")
+UNWATCHED = ("jobs", "annotate")
 """One page shows the jobs itself; annotators must not read the names of systems."""
 
 
-def progress(title: str) -> None:
-    """Name what is damaged and watch the jobs above the page of this title."""
+def damaged(title: str) -> None:
+    """Name damaged files above the page of this title."""
     lines = [*reading.store().broken, *damage.told(reading.parts())]
     if title != "Judge" and lines:
         st.warning(escaping.text("; ".join(lines)), icon=":material/broken_image:")
-    if title not in UNWATCHED:
-        _watch()
 
 
 @st.fragment(run_every="2s")
 @failures.guarded
-def _watch() -> None:
+def watch() -> None:
+    """Follow changes of the store, and show the running jobs."""
     following.follow(following.PAGE)
     if reading.is_outdated():
         st.rerun()

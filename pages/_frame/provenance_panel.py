@@ -14,7 +14,7 @@ from compute.views.about import view_provenance
 from compute.views.page import Table
 from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
-WITHOUT = ("Judge", "Jobs", "Data", "About the numbers")
+WITHOUT = ("Judge", "Jobs", "Data", "How numbers are computed")
 """Pages without scores; annotators must not see what systems there are."""
 RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
 _TALL = 420
@@ -103,7 +103,7 @@ def _json(found: dict[str, Any]) -> None:
 
 
 def _said(found: dict[str, Any]) -> list[str]:
-    """What all of it rests on, in sentences."""
+    """Inputs of the page, in sentences."""
     runs, collections = len(found["runs"]), len(found["collections"])
     parts = [counted(runs, "stored run")] * bool(runs)
     parts += [f"{counted(collections, 'dataset')}"] * bool(collections)

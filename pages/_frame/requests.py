@@ -38,7 +38,7 @@ class Requests(H11Protocol):
 
     @property
     def waits_for_head(self) -> bool:
-        """Whether a request has not begun, or not told yet what is asked for."""
+        """True if a request has not begun, or not yet sent its question."""
         begun = self.scope is None or self.conn.trailing_data[0]
         return self.conn.their_state is h11.IDLE and bool(begun)
 

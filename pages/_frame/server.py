@@ -75,7 +75,7 @@ def serve(**told: Any) -> None:
 
 
 def _listening() -> socket.socket:
-    """Where the options say; every address of IPv6 takes in IPv4, too."""
+    """Addresses of the options; every address of IPv6 includes IPv4."""
     address = st.get_option("server.address") or Settings.address
     port, wide = int(st.get_option("server.port")), ":" in address
     family = socket.AF_INET6 if wide else socket.AF_INET

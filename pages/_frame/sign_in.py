@@ -10,7 +10,7 @@ from pages._shared import escaping, failures, sign_in
 
 
 def enter() -> bool:
-    """Whether who is at this browser may look; draws the sign-in where they may not.
+    """True if the user of this browser may read; draws the sign-in otherwise.
 
     Raises Unavailable where the server is open to more than it may be.
     """

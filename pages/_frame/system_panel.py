@@ -1,4 +1,4 @@
-"""What a system is: a picker under every page, and the card that `about` in the address opens."""
+"""Facts on a system: a picker under every page, and the card that `about` in the address opens."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ def footer(title: str) -> None:
     stored = {part.system for part in reading.parts() if part.kind == "hits"}
     names = list(dict.fromkeys([*here, *SYSTEMS, *sorted(stored)]))
     titles = system_pickers.titles()
-    with st.container(key="_about_row"):
+    with st.container(key="_about_row", width=430):
         st.selectbox(
             "What a system is",
             names,
@@ -28,7 +28,6 @@ def footer(title: str) -> None:
             key="_about",
             on_change=_choose,
             label_visibility="collapsed",
-            width=430,
         )
     named = st.query_params.get(system_card.KEY, "")
     if named in names:

@@ -90,7 +90,7 @@ class Watching:
 
 
 class Look(Generic[Found]):
-    """What a function finds, which must not raise: asked by one thread at a time, and not again
+    """Result of a function that must not raise: asked by one thread at a time, and not again
     before so many seconds have passed. For one event loop."""
 
     def __init__(self, find: Callable[[], Found], age: float) -> None:
@@ -135,7 +135,7 @@ def _totals() -> Totals | None:
 
 @dataclass(eq=False)
 class _Stored(Collector):
-    """What is read from the state and from Streamlit when somebody asks."""
+    """Numbers read from the state and from Streamlit on request."""
 
     totals: Totals | None = None
 

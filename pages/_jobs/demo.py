@@ -29,7 +29,7 @@ def section(store: Store) -> None:
 
 
 def _proof(store: Store) -> str:
-    """What was computed here against what ships, read once for each version."""
+    """Runs computed here against shipped ones, read once for each version."""
     version = store.version()
     kept = st.session_state.get("_proof", (None, ""))
     if kept[0] != version:

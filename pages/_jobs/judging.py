@@ -77,7 +77,7 @@ def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str,
 
 
 def _form(store: Store, plan: machine_judging.Plan) -> None:
-    """What it takes, once all is named; then consent, limits and the button."""
+    """Cost, once all is named; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
         drawing.caption("Name the LLM and choose documents: the cost is estimated here first.")
         return
@@ -101,7 +101,7 @@ def _limit(label: str, key: str) -> int:
 
 
 def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machine_judging.Estimate:
-    """What it would take, looked up once for each version and journal: it reads documents."""
+    """Expected cost, looked up once for each version and journal: it reads documents."""
     asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:
@@ -141,7 +141,7 @@ def _start(store: Store, plan: machine_judging.Plan, *, again: bool) -> None:
 
 
 def told(store: Store, job: Job) -> None:
-    """What a judging has asked for, and how many documents have no grade, by reason."""
+    """Requests of a judging, and documents without a grade, by reason."""
     if job.kind == "judge" and job.options:
         plan = machine_judging.of_record(job.options["judging"])
         drawing.caption(machine_judging.said(store, plan, f"{job.id}.0000", active=job.active))

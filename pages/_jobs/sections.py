@@ -47,7 +47,7 @@ SHOWN, MOST = 5, 50
 LOG_LINES = 15
 
 Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
-"""What changes whenever a job or a task begins or ends."""
+"""Stamp that changes whenever a job or a task begins or ends."""
 
 
 def beat(found: Sequence[Job]) -> Beat:
@@ -101,7 +101,7 @@ def _add(fusion: str = "") -> None:
 
 
 def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
-    """What the chosen cells would take, and the button that starts them."""
+    """Expected cost of the chosen cells, and the button that starts them."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -126,7 +126,7 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
 
 
 def _came_to(now: Settings, asked: object) -> str:
-    """What the start of these cells came to, until its job has ended."""
+    """Outcome of starting these cells, until the job has ended."""
     before, started = st.session_state.get("_started", (None, None))
     if started is None or before != asked:
         return ""

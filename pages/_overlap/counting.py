@@ -1,4 +1,4 @@
-"""What the page Overlap lacks: collections that are not counted, or not whole, and their job."""
+"""Gaps of the page Overlap: corpora that are not counted, or not whole, and their job."""
 
 from collections.abc import Collection
 

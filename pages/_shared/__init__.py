@@ -1,1 +1,1 @@
-"""What pages share."""
+"""Shared parts of pages."""

@@ -1,4 +1,4 @@
-"""What the address names, where no picker holds it; names that there are not."""
+"""Keys of the address without a picker; unknown names."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches

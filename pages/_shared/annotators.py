@@ -1,4 +1,4 @@
-"""Who judges: the name of the sign-in where there is one, else a name asked once and kept."""
+"""Name of the assessor: that of the sign-in, else one asked once and kept."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Whether the browser shows the page light or dark, wide or narrow; a new run when that changes."""
+"""Theme and width of the browser, light or dark, wide or narrow; a new run when they change."""
 
 import streamlit as st
 import streamlit.components.v2 as components
@@ -45,7 +45,7 @@ def theme() -> str:
 
 
 def narrow() -> bool:
-    """Whether the browser shows the page on fewer than NARROW pixels.
+    """True if the browser shows the page on fewer than NARROW pixels.
 
     Until it says so, whether it calls itself a phone's.
     """

@@ -28,7 +28,7 @@ def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
 
 
 def legend(entries: Legend) -> None:
-    """What the colours of the figures below mean."""
+    """Legend of the figures below."""
     st.html(looks.legend(entries(colours.theme())))
 
 
@@ -101,7 +101,7 @@ def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **op
 
 
 def of_matrix(sentence: str) -> str:
-    """What is true of a matrix alone: how it is read, what a click on it does; nothing where
+    """Facts on a matrix only: how to read and click it; nothing where
     lists stand in its place."""
     return "" if colours.narrow() else sentence
 

@@ -6,7 +6,7 @@ _MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]()<>#+-.!|~$:
 
 
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
-"""Where what Markdown makes a link of by itself is parted, though its letters are escaped."""
+"""Places where Markdown would make links of escaped letters."""
 
 
 def text(words: str) -> str:

@@ -189,7 +189,7 @@ def _figure_buttons(shown: Figure) -> None:
 
 
 def _paper(shown: Figure) -> Paper:
-    """What the pictures are drawn for; what was chosen last is what the next menu shows."""
+    """Paper of the pictures; the last choice is the next menu's default."""
     last, key = st.session_state.get("_paper", Paper()), shown.key
     widths = [width for width in formats.WIDTHS if shown.narrow or width != formats.ONE]
     usual = last.width if last.width in widths else formats.TWO

@@ -1,4 +1,4 @@
-"""What went wrong, as a page shows it: a sentence, or a bug under its id."""
+"""Errors as a page shows them: a sentence, or a bug under its id."""
 
 import traceback
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def show_error(error: BeirscopeError) -> None:
 
 
 def show_failure(error: Exception) -> None:
-    """What a disk refused, in a sentence, or a bug: logged under the id that is shown.
+    """Refusal of a disk, in a sentence, or a bug: logged under the id that is shown.
 
     Where a file of the store proves damaged it is neither: it is named, and left out from now.
     """

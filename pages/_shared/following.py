@@ -32,7 +32,7 @@ def follow(kind: str = PART) -> None:
 
 
 def follows() -> bool:
-    """Whether a part of this run's page does."""
+    """True if a part of this run's page does."""
     return streamlit_internals.session() in _asking()[PART]
 
 

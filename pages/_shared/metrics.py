@@ -1,4 +1,4 @@
-"""What this server counts while it draws pages: what `/metrics` says besides what is stored."""
+"""Counts of this server while it draws pages: the part of `/metrics` that is not stored."""
 
 import time
 from collections.abc import Callable, Iterator

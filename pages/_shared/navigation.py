@@ -42,7 +42,7 @@ DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
 """All that is known of a run: how it was made, and the run as a file."""
 COUNTED = ("judgements", "rule", "sources")
-"""What the switch above the pages keeps in the address."""
+"""Keys of the switch above the pages in the address."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
 """The kind of queries in the address, and the pages that can be of one alone."""
 

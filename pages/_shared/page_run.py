@@ -44,7 +44,7 @@ class PageRun:
     told: tuple[Any, str] | None = None
     """The place of the sentence beside that switch, and the sentence."""
     named: dict[str, list[str]] = field(default_factory=dict)
-    """What the address is to name."""
+    """Keys and names for the address."""
     picked: dict[str, Any] = field(default_factory=dict)
     """The value of each control."""
     titles: dict[str, Mapping[str, str]] = field(default_factory=dict)

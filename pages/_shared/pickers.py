@@ -204,7 +204,7 @@ def note(key: str, names: list[str]) -> None:
 
 
 def unnamed() -> dict[str, list[str]]:
-    """What the page shows and the address does not name.
+    """Values shown that the address does not name.
 
     What it named wrongly when the page was opened stays, and is said (`address.known`).
     """
@@ -220,7 +220,7 @@ def _title(titles: Mapping[str, str], name: str) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """What a picker of this page shows where the address does not name it, if not its default.
+    """Value of a picker of this page without a key in the address, if not its default.
 
     That is what was shown last on another page: see `address.recall`. Pickers that were drawn on
     another page say nothing of those here.
@@ -260,7 +260,7 @@ def _names(value: object) -> list[str]:
 
 
 def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
-    """Whether a person has changed a picker, for what is called on a change.
+    """True if a person has changed a picker; for callbacks on a change.
 
     With every run that the browser asks for, those of a part that looks for news every two seconds
     too, it tells what all pickers show. What the page has just set anew it may not know yet, and

@@ -1,4 +1,4 @@
-"""What is stored, read for pages: one version for each run of a page."""
+"""Stored data, read for pages: one version for each run of a page."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -122,7 +122,7 @@ def kind() -> Kind | None:
 
 
 def kind_title() -> str:
-    """What people read for that kind; empty for all queries."""
+    """Title of that group; empty for all queries."""
     return found.title if (found := kind()) else ""
 
 
@@ -134,7 +134,7 @@ def follow() -> None:
 
 
 def is_outdated() -> bool:
-    """Whether something was published, or found damaged, since this run of the page began."""
+    """True if something was published, or found damaged, since this run of the page began."""
     run = page_run.current()
     if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True
@@ -223,7 +223,7 @@ def measures() -> list[str]:
 
 
 def rests_on() -> Inputs:
-    """What the numbers that this run of the page has read come from."""
+    """Inputs of the numbers that this run of the page has read."""
     return page_run.current().rests_on
 
 

@@ -247,7 +247,7 @@ def _widget(widget: records.Widget, above: Any) -> Any:
 
 
 def _heading(heading: records.Heading) -> None:
-    st.header(escaping.text(heading.text), anchor=heading.anchor or False)
+    st.header(escaping.text(heading.text), anchor=False)
 
 
 def _text(text: records.Text) -> None:

@@ -1,4 +1,4 @@
-"""What a run of a page reads, as the records of pages ask for it."""
+"""Data of a run of a page, as the records of pages ask for them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -20,7 +20,7 @@ class Served:
     picked: Sequence[str] = ()
     """Versions of systems that are read like systems, besides those in the address."""
     all_queries: bool = False
-    """Whether all are read although the page is of one query group."""
+    """True if all are read although the page is of one query group."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any

@@ -1,4 +1,4 @@
-"""Who is at this browser, and what they may do: asked anew at each action."""
+"""User of this browser, and their roles: checked at each action."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -43,13 +43,13 @@ def sign_in() -> listen_address.SignIn | None:
 
 
 def providers() -> tuple[str, ...]:
-    """What `st.login` may be called with; none without sign-in."""
+    """Providers that `st.login` accepts; none without sign-in."""
     found = sign_in()
     return found.providers if found else ()
 
 
 def person() -> Person | None:
-    """Who signed in; nobody where there is no sign-in, or where it does not count."""
+    """Signed-in user; nobody where there is no sign-in, or where it does not count."""
     try:
         now = settings.load()
         return _signed_in(now) if now.sign_in else None
@@ -80,7 +80,7 @@ def role() -> Role | None:
 
 
 def may(needed: Role) -> bool:
-    """Whether who is at this browser has a role, or a higher one."""
+    """True if the user of this browser has a role, or a higher one."""
     has = role()
     return has is not None and has >= needed
 
@@ -117,6 +117,6 @@ def download_button(label: str, data: Data | Callable[[], Data], **options: Any)
 
 
 def told(needed: Role) -> str:
-    """What to say in the place of what takes a role that who is at this browser lacks."""
+    """Message in place of a control whose role the user lacks."""
     words = roles.sentence(needed)
     return f"{words[:1].upper()}{words[1:]}."

@@ -52,13 +52,13 @@ def session() -> str | None:
 
 
 def page() -> str:
-    """What tells the page that runs from others."""
+    """Hash of the running page."""
     context = get_script_run_ctx()
     return context.page_script_hash if context else ""
 
 
 def is_fragment_without_callback() -> bool:
-    """Whether a fragment runs by itself, and nobody has changed one of its controls."""
+    """True if a fragment runs by itself, and nobody has changed one of its controls."""
     context = get_script_run_ctx()
     runs = bool(context and context.fragment_ids_this_run)
     return runs and not ThreadState.get().in_fragment_callback
@@ -147,7 +147,7 @@ def sessions() -> int:
 
 
 def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """What the signed cookie says of its person; nothing where it is not of this dashboard."""
+    """Claims of the signed cookie; None if it is not of this dashboard."""
     if not (origin := auth_util.get_origin_from_redirect_uri()):
         return {}
     found = signing._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
@@ -172,5 +172,5 @@ def log_through_root() -> None:
 
 
 def is_read_from() -> bool:
-    """Whether the installed Streamlit is the one whose sources these were read in."""
+    """True if the installed Streamlit is the one whose sources these were read in."""
     return st.__version__ == VERSION

@@ -38,7 +38,10 @@ def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whol
     """It is the first here: nobody has asked the server before."""
     missing = page.get_by_text("Page not found")
     # The first visitor of a server, and the first page under its own name.
-    for path, found in (("about", "About the numbers"), ("leaderboard?numbers=Computed", "Leader")):
+    for path, found in (
+        ("about", "How numbers are computed"),
+        ("leaderboard?numbers=Computed", "Leader"),
+    ):
         page.goto(f"{judged}/{path}")
         expect(page.get_by_role("heading", name=found, level=1)).to_be_visible()
         settled(page)

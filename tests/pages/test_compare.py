@@ -178,7 +178,7 @@ def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
     assert run.run(bench, system(fusion), tiny).new
     app = opened(settings, monkeypatch, "compare", **address)
     assert any(one.label.startswith("Compare ") for one in app.button)
-    assert any(name.startswith("Interpolation of one") for name in app.selectbox(key="a").options)
+    assert any(name.startswith("Interpolation: one") for name in app.selectbox(key="a").options)
 
 
 @pytest.mark.long

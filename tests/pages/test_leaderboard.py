@@ -23,7 +23,7 @@ def home(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("shipped_results")
 def test_from_own_datasets_to_all_to_what_is_printed() -> None:
     app = opened()
-    button_named(app, "Show your own runs").click().run()
+    button_named(app, "Show the scores of your own runs").click().run()
     assert app.multiselect(key="group").value == ["own"]
     assert app.get("popover")[0].proto.popover.label == "Filter (1)"
     assert address_of(app)["numbers"] == ["Computed"] and address_of(app)["group"] == ["own"]

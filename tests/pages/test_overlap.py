@@ -80,21 +80,21 @@ def test_a_figure_takes_clicks_from_its_first_drawing_on(home: Path) -> None:
 def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
     app = opened(view="Domain shift", open="correlations")
     assert heads(app)[:2] == [
-        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with the open marks 0.55"
-        "<br>95% CI 0.34 to 0.94; with the open marks 0.05 to 0.83",
-        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with the open marks 0.48"
-        "<br>95% CI 0.22 to 0.91; with the open marks −0.03 to 0.79",
+        "<b>SBERT (cosine)</b>  Spearman ρ = .77 (n = 14); with the open marks .55"
+        "<br>95% CI .34 to .94; with the open marks .05 to .83",
+        "<b>ANCE</b>  Spearman ρ = .71 (n = 14); with the open marks .48"
+        "<br>95% CI .22 to .91; with the open marks −.03 to .79",
     ]
     assert app.multiselect(key="left_out").value == ["bioasq", "signal1m", "webis-touche2020"]
     assert "chosen after seeing the results" in said(app)
     rows = app.dataframe[0].value.drop(columns="System").round(3).to_numpy().tolist()
     assert rows == [
-        ["unigrams", 3, 0.774, "0.34 to 0.94", 14],
-        ["unigrams", 0, 0.548, "0.05 to 0.83", 17],
-        ["unigrams", 3, 0.708, "0.22 to 0.91", 14],
-        ["unigrams", 0, 0.477, "−0.03 to 0.79", 17],
+        ["unigrams", 3, 0.774, ".34 to .94", 14],
+        ["unigrams", 0, 0.548, ".05 to .83", 17],
+        ["unigrams", 3, 0.708, ".22 to .91", 14],
+        ["unigrams", 0, 0.477, "−.03 to .79", 17],
         ["bigrams", 3, 0.647, "0.12 to 0.89", 14],
-        ["bigrams", 0, 0.435, "−0.08 to 0.77", 17],
+        ["bigrams", 0, 0.435, "−.08 to .77", 17],
         ["bigrams", 3, 0.488, "−0.09 to 0.82", 14],
         ["bigrams", 0, 0.283, "−0.24 to 0.68", 17],
     ]
@@ -102,9 +102,9 @@ def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
 
 def test_the_address_leaves_out_what_it_names(fresh: Path) -> None:
     none = heads(opened(view="Domain shift", left_out=""))
-    assert "ρ = 0.55 (n = 17)<br>" in none[0]
+    assert "ρ = .55 (n = 17)<br>" in none[0]
     two = heads(opened(view="Domain shift", left_out=["bioasq", "nq"], unit="bigrams"))
-    assert "(n = 15); with the open marks 0.44" in two[0]
+    assert "(n = 15); with the open marks .44" in two[0]
 
 
 def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
@@ -118,7 +118,7 @@ def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
 def test_wrong_names_in_the_address_are_said(home: Path) -> None:
     app = opened(view="Domain shit", unit="trigrams", floor="x", order="y", pair="one,six")
     assert "Did you mean Domain shift?" in said(app)
-    for what in ("kind of words", "bound of frequency", "order", "pair of collections"):
+    for what in ("kind of words", "bound of frequency", "order", "pair of corpora"):
         assert f"No {what} here is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
     for what in ("printed table", "counted collection", "system of these scores", "table of scor"):

@@ -36,11 +36,11 @@ def test_a_name_makes_a_system_of_other_runs(
 @pytest.mark.parametrize(
     ("name", "title"),
     [
-        ("rrf(bm25,minilm)", "RRF of bm25 and minilm"),
-        ("rrf(bm25,rrf(a,b),k=10)", "RRF of bm25 and rrf(a,b), k=10"),
+        ("rrf(bm25,minilm)", "RRF: BM25 + all-MiniLM-L6-v2"),
+        ("rrf(bm25,rrf(a,b),k=10)", "RRF: BM25 + rrf(a,b), k=10"),
         (
             "interpolate(bm25(k1=1.2),a,weight=0.3)",
-            "Interpolation of bm25(k1=1.2) and a, weight=0.3",
+            "Interpolation: bm25(k1=1.2) + a, weight=0.3",
         ),
         ("maxsim(some/model)", "maxsim(some/model)"),
     ],

@@ -40,7 +40,7 @@ def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: 
     of = shown.values.get("dataset"), shown.values.get("measure")
     given = tools.get((tool, *of)) or tools.get((tool, *of[:1]))
     if given:
-        yield Heading(TOOLS[tool], anchor=tool)
+        yield Heading(TOOLS[tool])
         yield Widget(tool, given)
     if shown.page != MADE:
         yield from _made_of(site)

@@ -5,20 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlencode
 
 from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
 
 from compute.exports import tables
 from compute.exports.site import figures, views
 from compute.exports.site.composing import TOOLS
 from compute.exports.site.views import ONE, View, Views
 from compute.views import page as records
-from compute.views.about import contract
 from compute.views.page import Ask, Page, Step
 from compute.views.page.walk import Walk, flat
 from compute.views.shared import text
@@ -139,8 +136,7 @@ class Drawn(Walk):
         return self._way(view, names) if view else ""
 
     def _heading(self, heading: records.Heading) -> str:
-        place = f' id="{escape(heading.anchor)}"' if heading.anchor else ""
-        return f"<h2{place}>{escape(heading.text)}</h2>"
+        return f"<h2>{escape(heading.text)}</h2>"
 
     def _text(self, part: records.Text) -> str:
         words = escape(part.text)
@@ -153,11 +149,7 @@ class Drawn(Walk):
         return f'<pre tabindex="0">{escape(code.text)}</pre>'
 
     def _prose(self, prose: records.Prose) -> str:
-        tokens = _MARKDOWN.parse(prose.text)
-        for one, after in pairwise(tokens):
-            if one.type == "heading_open":
-                one.attrSet("id", contract.place(after.content))
-        return f'<div class="text">{RendererHTML().render(tokens, _MARKDOWN.options, {})}</div>'
+        return f'<div class="text">{_MARKDOWN.render(prose.text)}</div>'
 
     def _note(self, note: records.Note) -> str:
         narrow = note.narrow()

@@ -1,1 +1,1 @@
-"""For the page About the numbers, and for the panel on how numbers were made."""
+"""For the page How numbers are computed, and the panel of provenance."""

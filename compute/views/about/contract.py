@@ -1,7 +1,6 @@
-"""Explanation of every number, for the page About the numbers: `docs/methods.md` and tables."""
+"""Explanation of every number, for the page on them: `docs/methods.md` and tables."""
 
 import inspect
-import re
 
 import pandas as pd
 from pandas import DataFrame
@@ -16,26 +15,8 @@ _METHODS = (PROJECT / "docs" / "methods.md").read_text("utf-8")
 RULES, _, _REST = _METHODS.partition("\n## Known differences\n")
 RULES = RULES[RULES.index("## ") :]
 DIFFERENCES = _REST.partition("\n## ")[0]
-
-PLACES = {
-    "Measures": "measures",
-    "Published figures": "published",
-    "Known differences": "differences",
-    "What is stored here": "stored",
-    "Versions": "versions",
-}
-"""The headings below the rules, and their places on the page."""
-
-
-def contents() -> str:
-    """Links to every heading of the page, as Markdown."""
-    places = {title: place(title) for title in re.findall(r"^## (.+)$", RULES, re.MULTILINE)}
-    return " · ".join(f"[{title}](#{to})" for title, to in (places | PLACES).items())
-
-
-def place(title: str) -> str:
-    """The place of a heading of the rules: its words with hyphens, as Streamlit has it."""
-    return re.sub(r"[^a-z]+", "-", title.lower()).strip("-")
+QUESTIONS = dict(part.split("\n", 1) for part in f"\n{RULES}".split("\n## ")[1:])
+"""Answer to each question of the rules, as Markdown."""
 
 
 def definitions() -> DataFrame:

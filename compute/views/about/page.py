@@ -1,14 +1,15 @@
-"""The page About the numbers: what every number means, and where it comes from."""
+"""The page How numbers are computed: definition and origin of every number."""
 
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 
 from compute.base.settings import PROJECT
 from compute.evaluate.measures import known
 from compute.recompute import score_check
 from compute.views.about import contract
 from compute.views.data import select as data_select
-from compute.views.page import Ask, Column, Heading, Note, Prose, Static, Step, Table
+from compute.views.page import Ask, Column, Note, Prose, Static, Step, Table, folded
 
 WIDTH = 900
 _ORIGINS = (
@@ -23,10 +24,17 @@ _ORIGINS = (
 
 def page(ask: Ask) -> Iterator[Step]:
     """Parts in the order of the screen; there are no controls."""
-    yield Prose(contract.contents(), WIDTH)
-    yield Prose(contract.RULES, WIDTH)
+    for question, answer in contract.QUESTIONS.items():
+        yield folded([Prose(answer, WIDTH)], [], question)
     yield Note([_checked(ask)])
-    yield _heading("Measures")
+    yield folded(_measures, [], "Measures")
+    yield folded(_published, [], "Published figures")
+    yield folded([Prose(contract.DIFFERENCES, WIDTH)], [], "Known differences")
+    yield folded(partial(_stored, ask), ["origins"], "Stored runs")
+    yield folded(_versions, ["versions"], "Versions")
+
+
+def _measures() -> Iterator[Step]:
     yield Static(contract.definitions())
     yield Note(
         [
@@ -36,7 +44,9 @@ def page(ask: Ask) -> Iterator[Step]:
             f"There are {known()}.",
         ]
     )
-    yield _heading("Published figures")
+
+
+def _published() -> Iterator[Step]:
     yield Prose(
         "Shown beside the computed figures and never mixed with them. *In-domain*: the system was"
         " trained on that dataset. *Suspect*: the value contradicts its neighbours in print; it is"
@@ -44,18 +54,13 @@ def page(ask: Ask) -> Iterator[Step]:
         WIDTH,
     )
     yield Static(contract.printed_tables(), WIDTH)
-    yield _heading("Known differences")
-    yield Prose(contract.DIFFERENCES, WIDTH)
-    yield from _stored(ask)
-    yield _heading("Versions")
+
+
+def _versions() -> Iterator[Step]:
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
     version = project["version"]
     yield Note([f"Beirscope {version}, and the packages that its numbers depend on:"])
     yield Table("versions", "Versions", contract.versions(), width=420)
-
-
-def _heading(title: str) -> Heading:
-    return Heading(title, anchor=contract.PLACES[title])
 
 
 def _checked(ask: Ask) -> str:
@@ -63,16 +68,15 @@ def _checked(ask: Ask) -> str:
     found = score_check.last(ask.store)
     command = "python -m compute check --scores"
     if found is None:
-        return f"{command} compares every score that is stored here with pytrec_eval's."
-    return f"{found} That was on {found.date[:10]}; {command} does it again."
+        return f"{command} compares every stored score with pytrec_eval's."
+    return f"{found} Checked on {found.date[:10]}; {command} repeats it."
 
 
 def _stored(ask: Ask) -> Iterator[Step]:
-    yield _heading("What is stored here")
     yield Prose(
-        "A result is kept under a fingerprint of all that could change it: the collection, the"
-        " system with its parameters and weights, the version of each kind's meaning. Versions of"
-        " libraries are recorded beside it and do not make it another result.",
+        "A result is stored under a fingerprint of its inputs: the corpus, the system with its"
+        " parameters and weights, the version of its format. Versions of libraries are recorded"
+        " with it but are not in the fingerprint.",
         WIDTH,
     )
     origins = ask(data_select.origins)

@@ -45,7 +45,7 @@ def facts(name: str) -> dict[str, Any]:
 
 
 def _method(row: System) -> dict[str, Any]:
-    """What changes the result here: weights, revision, pooling, similarity, lengths, depth."""
+    """Settings that change the result: weights, revision, pooling, similarity, lengths, depth."""
     method, found = row.search or row.recipe, {}
     with contextlib.suppress(BeirscopeError):
         found = portable(method.identity()) if method else {}

@@ -66,7 +66,7 @@ def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
 
 
 def remark(run: Mapping[str, Any]) -> str:
-    """What one should know of a run before one quotes it."""
+    """Caveats of a run for whoever quotes it."""
     cut = run["settings"].get("cut")
     shipped = f"{SHIPPED}, cut to its first {cut}" if cut else SHIPPED
     old = f"left out, {run['damage']}" if run.get("damage") else OLD
@@ -134,7 +134,7 @@ def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
 
 
 def treated_table(run: Mapping[str, Any]) -> DataFrame:
-    """What taking in or ranking the run met, and how many times."""
+    """Remarks of importing or ranking the run, with counts."""
     rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
     # Only a file has hits of other queries.
     rows = rows if run["file"] else rows[1:]
@@ -144,7 +144,7 @@ def treated_table(run: Mapping[str, Any]) -> DataFrame:
 def chain_table(
     run: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]], collection: Mapping[str, Any]
 ) -> DataFrame:
-    """What the run is made from, down to files: What, Now, From, Rows, Fingerprint.
+    """Inputs of the run, down to files: What, Now, From, Rows, Fingerprint.
 
     `Now` says whether what is stored is still what the run was made from.
     """

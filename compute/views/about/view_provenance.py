@@ -24,7 +24,7 @@ def record(
     queries: str = "",
     address: str = "",
 ) -> dict[str, Any]:
-    """What the numbers of a view rest on, as JSON values without paths of this machine.
+    """Inputs of the numbers of a view, as JSON values without paths of this machine.
 
     `version` is the manifest's and the last added judgement's, `choice` the added judgements that
     count, `address` that of the view. `runs` has those that the runs are made from, too; those
@@ -119,7 +119,7 @@ def as_shell(made: Mapping[str, Any]) -> str:
 
 
 def origin(collection: Mapping[str, Any]) -> str:
-    """Where a collection comes from, in words."""
+    """Origin of a corpus, in words."""
     source = collection["source"]
     if "library" in source:
         return f"the documentation of {source['library']} {source['version']}"

@@ -41,7 +41,7 @@ _guard = threading.Lock()
 
 @dataclass(frozen=True)
 class Draft:
-    """What of a task may move, read before the transaction that moves it."""
+    """Movable pairs of a task, read before the transaction that moves it."""
 
     n_stored: int
     """Pairs of the task, also those that wait below 0."""
@@ -50,7 +50,7 @@ class Draft:
     free: list[dict[str, Any]]
     """Rows that may move, by place: twice as many as will, since some are handed out meanwhile."""
     best: list[Pair]
-    """What the order asks for first, of what nobody has seen."""
+    """Unseen pairs that the order asks for first."""
 
 
 def soon(store: Store, task: Task) -> threading.Thread | None:
@@ -92,7 +92,7 @@ def rearrange(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame
 
 
 def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> Draft:
-    """What the order says by now, and what of the task it may move; nothing waits for this."""
+    """Current order, and pairs of the task that it may move; nothing waits for this."""
     with store.engine.connect() as connection:
         rows = _rows(connection, task)
     seen = {_pair(row) for row in rows if row["turns"]}
@@ -124,7 +124,7 @@ def write(store: Store, task: Task, drafted: Draft) -> bool:
 
 
 def _stands(connection: Connection, task: Task, drafted: Draft) -> bool:
-    """Whether nobody else has rearranged the task since."""
+    """True if nobody else has rearranged the task since."""
     mine = pairs.c.task == task.id
     stored = connection.execute(select(func.count()).select_from(pairs).where(mine)).scalar()
     ids = [row["id"] for row in drafted.free]
@@ -158,7 +158,7 @@ def _pair(row: dict[str, Any]) -> Pair:
 
 
 def _slot(row: dict[str, Any]) -> tuple[int, int]:
-    """Where it stands, and how many labels are wanted there."""
+    """Its place, and the number of labels wanted there."""
     return row["place"], row["labels"]
 
 

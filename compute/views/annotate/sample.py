@@ -1,4 +1,4 @@
-"""What a sampled task is estimated from, as pages ask for it."""
+"""Inputs of the estimates of a sampled task, for pages."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -16,7 +16,7 @@ from compute.views.page import Ask
 
 @dataclass(frozen=True)
 class Sample:
-    """What is estimated, and from what."""
+    """Target of the estimate, and its inputs."""
 
     ask: Ask
     task: Task

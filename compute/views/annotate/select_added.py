@@ -15,7 +15,7 @@ _COUNTING += ["imported", "entry", "takes_back"]
 
 @question()
 def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
-    """What stands of the added judgements: source, n_judgements, n_people, n_pairs.
+    """Counts of the added judgements: source, n_judgements, n_people, n_pairs.
 
     The first row, whose source is absent, is over all of the sources.
     """

@@ -18,13 +18,13 @@ ORDERS = {
     "random": "random",
     "sampled": "random sample, for estimation",
 }
-"""What the orders of `compute.judgements.orders` are called where tasks are made."""
+"""Names of the orders of `compute.judgements.orders` on the form of tasks."""
 GOALS = {
     "scores": "scores",
     "differences": "differences from a baseline",
     "order": "the full ranking",
 }
-"""What the goals of `compute.judgements.sampling` are called there."""
+"""Names of the goals of `compute.judgements.sampling` there."""
 
 
 def without_texts(runs: DataFrame) -> list[str]:
@@ -65,7 +65,7 @@ def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
 
 
 def people(rows: DataFrame) -> DataFrame:
-    """Who judged how much of a task, from `queue.people`: a row per person."""
+    """Judgements of each assessor of a task, from `queue.people`."""
     seconds = [f"{one:,.1f} s" if one == one else "–" for one in rows["seconds"]]
     return DataFrame(
         {
@@ -92,7 +92,7 @@ _WIDEST = {
 
 
 def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
-    """What samples judged by these grades are expected to give, from `samples.expected`."""
+    """Expected precision of samples with these grades, from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
             f"A sample gives no interval of {measure} with more than two grades; P of the same"
@@ -121,7 +121,7 @@ def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
-    """What a task was made of, for whoever made it: a row per fact.
+    """Settings of a task, for its creator: a row per fact.
 
     `titles` of systems and datasets, by name; the names follow where they are others.
     """

@@ -34,7 +34,7 @@ def valued(pairs: DataFrame) -> DataFrame:
 
 
 def verdict(pairs: DataFrame, measure: str) -> Verdict:
-    """What all queries come to."""
+    """Summary of all queries."""
     both = valued(pairs)
     whole = _mean_of_means(by_part(both, measure))
     found = {name: whole[name] for name in Verdict._fields if name in whole}
@@ -101,12 +101,12 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
 
 
 def ahead(rows: DataFrame, measure: str) -> Series:
-    """Where A has the better mean, of rows of `across`."""
+    """Rows of `across` in which A has the better mean."""
     return Series(above(better(measure) * rows["difference"], 0), index=rows.index)
 
 
 def sure(rows: DataFrame) -> Series:
-    """Where the interval of a difference does not hold 0. Rows: low, high; absent ends hold it."""
+    """Rows whose interval of the difference excludes 0. Rows: low, high; absent ends hold it."""
     return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 

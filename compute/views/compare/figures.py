@@ -23,7 +23,7 @@ ROW = 34
 """Height of a dataset in pixels."""
 
 _REACH = 1.24
-"""Where the axis of differences ends: room for a line of text beyond the longest bars."""
+"""End of the axis of differences: room for a line of text beyond the longest bars."""
 
 Titles = tuple[str, str]
 

@@ -32,11 +32,11 @@ MARKS = (
 )
 ELSEWHERE = "Cross-validated: ten-fold, ten times, over all weights and k."
 _SCORES, _HOLES = [0.36, 1], [0, 0.22]
-"""Where the panels of the figure stand, from below."""
+"""Places of the figure's panels, from below."""
 
 
 class Swept(NamedTuple):
-    """What fusing two systems gives on a dataset."""
+    """Fusion of two systems on a dataset."""
 
     settings: DataFrame
     """method, setting, value, low, high (the mean with Student's 95% interval), holes, left_out
@@ -52,7 +52,7 @@ class Swept(NamedTuple):
 
 @remembered
 def swept(rows: DataFrame, measure: str) -> Swept | None:
-    """What `fusion_sweep.swept` found, a row for each setting.
+    """Results of `fusion_sweep.swept`, a row per setting.
 
     Parts of a dataset count the same. None where no query has a value at every setting.
     """
@@ -266,7 +266,7 @@ def columns(rows: DataFrame) -> list[Column]:
 
 
 def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """What the best weight of one dataset loses on each other, as `tuning.carried` says it."""
+    """Loss of one dataset's best weight on each other, from `tuning.carried`."""
     lost = tuning.carried(_weights(found), better(measure))
     names = [titles.get(name, name) for name in lost.index]
     lost.columns = names

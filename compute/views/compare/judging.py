@@ -1,4 +1,4 @@
-"""What sampled judgements say of two runs that nothing official tells apart, while one judges."""
+"""Estimates for two runs without official judgements, while assessors judge."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -50,7 +50,7 @@ def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
 
 
 def can_decide(expected: DataFrame) -> str:
-    """What `tasks.expected` of a plan says beforehand, for numbers of judgements."""
+    """Forecast of `tasks.expected` for numbers of judgements."""
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
@@ -73,13 +73,13 @@ def task_of(two: Two) -> Task | None:
 
 
 def tells_apart(task: Task) -> bool:
-    """Whether a task is a sample of what tells two systems apart."""
+    """True if a task samples the pairs that separate two systems."""
     drawn_so = task.order == orders.SAMPLED and task.goal != sampling.SCORES
     return drawn_so and len(task.systems) == 2
 
 
 def section(two: Two) -> Steps:
-    """What the judgements of their task say; without one, the button that makes it."""
+    """Estimate from the judgements of their task; without one, its button."""
     task = task_of(two)
     if task is None:
         a, b = two.systems
@@ -119,7 +119,7 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
 
 
 class Verdict(NamedTuple):
-    """What the judgements of a task say of two systems, on these queries."""
+    """Estimate of two systems from a task's judgements, on these queries."""
 
     state: str
     """DECIDED, OPEN or KNOWN."""
@@ -144,7 +144,7 @@ class Verdict(NamedTuple):
 def of_pair(
     store: Store, dataset: str, systems: tuple[str, str], choice: Choice, task: Task | None = None
 ) -> Verdict | None:
-    """What Compare says of a pair while it is judged, or what a task of it says; None where the
+    """Text on a pair while it is judged, or of a task of it; None where the
     dataset has official judgements, or no such task is there."""
     with opened(store, systems, choice) as ask:
         two = Two(ask, dataset, systems, systems)
@@ -154,7 +154,7 @@ def of_pair(
 
 
 def verdict(two: Two, task: Task) -> Verdict:
-    """What the judgements of their task say. Raises BeirscopeError where nothing is estimated."""
+    """Estimate from their task. Raises BeirscopeError where nothing is estimated."""
     sample = Sample.of(two.ask, task, task.measure)
     found, judged = sample.estimated(), sample.judged()
     decision = deciding.decision(two.ask.store, task, sample.frame, judged)
@@ -192,7 +192,7 @@ def _said(
     titles: Sequence[str],
     more: int | None,
 ) -> str:
-    """Who leads on these queries, and whether that is decided."""
+    """Leader on these queries, and the decision."""
     estimates, after = found.estimates, f"After {counted(found.n_judged, 'judgement')}: "
     row = estimates.pairs(together=False).iloc[0]
     first = row["difference"] >= 0

@@ -246,7 +246,7 @@ def _answer(
     place: Any,
     family: tuple[float, int] | None = None,
 ) -> Iterator[Step]:
-    """Who leads, at the top; `family` is p corrected for so many pairs."""
+    """Verdict at the top; `family` is p corrected for so many pairs."""
     words = tables.answer(verdict, tested(), view.titles, view.measure, family)
     yield Into(place, Heading(words))
 

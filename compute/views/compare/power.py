@@ -1,4 +1,4 @@
-"""What two systems' test would have found, and the queries that a named difference takes, in words.
+"""Detectable difference of two systems, and queries needed for a given difference, in words.
 
 Rows of pairs are those of `shared.standings.among_all`.
 """

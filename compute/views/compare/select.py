@@ -80,7 +80,7 @@ order by value_a - value_b desc nulls last, dataset, query_id
 
 @select(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
-    """What two systems score on every query, A's largest lead first.
+    """Scores of two systems on every query, A's largest lead first.
 
     dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
     value_b (absent for what a measure leaves out, such as holes of an unanswered query).

@@ -32,7 +32,7 @@ def answer(
     measure: str,
     family: tuple[float, int] | None = None,
 ) -> str:
-    """Who leads by how much, whether that could be chance, and on how many queries; one sentence.
+    """Leader, difference, significance and number of queries, in one sentence.
 
     `tested` has the fields of `significance.Comparison`, or is empty for too few queries. `family`
     is p corrected for so many pairs, where there are more than one.
@@ -72,7 +72,7 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
-    """What two systems come to, in sentences: means, difference, who is better how often."""
+    """Summary of two systems, in sentences: means, difference, wins."""
     a, b = titles
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
@@ -122,7 +122,7 @@ def across_columns(titles: Titles) -> list[Column]:
 
 
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
-    """What was tested, Test, p and what it says at the level of 5 %, of the tests that can be
+    """Quantity, Test, p and verdict at the level of 5%, of the tests that can be
     done."""
     rows = [
         (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
@@ -143,7 +143,7 @@ def p_text(value: float) -> str:
 
 
 def among_all(p: float, n_pairs: int) -> str:
-    """What the correction over all pairs of a dataset's systems says of one of them."""
+    """Corrected p over all pairs of a dataset's systems, for one pair."""
     told = (
         "the two differ significantly" if p < ALPHA else "the two are not significantly different"
     )

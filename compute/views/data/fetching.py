@@ -58,7 +58,7 @@ def cannot_be_had(rows: DataFrame) -> DataFrame:
 
 
 def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
-    """What fetching the named archives takes, and the room there is for it."""
+    """Size of the named archives, and free disk space."""
     wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
     if not len(names):
         return f"Choose archives; {sized(free)} free."
@@ -86,6 +86,6 @@ def now(task: Job) -> str:
 
 
 def title(job: Job, running: Sequence[Job]) -> str:
-    """What a fetch is at, and how many of its archives are done."""
+    """Current step of a fetch, and number of archives done."""
     doing = "; ".join(now(task) for task in running) or f"{job.title}: {job.state}"
     return f"{doing} ({job.summary})" if len(job.targets) > 1 else doing

@@ -16,7 +16,7 @@ QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
 """Troubles that an answer settles, by words of the doctor's."""
 ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
-"""What a sentence tells users of the command line besides."""
+"""Part of a sentence for users of the command line only."""
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
@@ -39,13 +39,13 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
 
 
 def inside(report: Record) -> str:
-    """What a file holds, as a sentence; empty for nothing."""
+    """Content of a file, as a sentence; empty for none."""
     held = _holds(report["counts"])
     return f"{report['path']} holds {held}." if held else ""
 
 
 def asked(report: Record, what: str) -> str:
-    """What a report says of a trouble that stops an import until a question is answered; empty
+    """Issue in a report that blocks an import until a question is answered; empty
     without it."""
     found = (one for one in report.get("findings", ()) if one["refused"])
     said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
@@ -70,7 +70,7 @@ def _can(report: Record, kinds: Collection[str]) -> str:
 
 
 def _place(kind: str) -> str:
-    """Where a file of this kind belongs."""
+    """Place of a file of this kind."""
     return "choose its dataset" if kind == "run" else "choose “A new dataset”"
 
 
@@ -123,7 +123,7 @@ def taken(
     replace: bool,
     as_version: bool = False,
 ) -> str:
-    """What an import does about names that runs of the dataset have already; empty for none."""
+    """Handling of names that stored runs of the dataset have; empty for none."""
     again = [name for name in names if name in stored]
     if not again:
         return ""
@@ -167,7 +167,7 @@ def stopped(answers: Iterable[Record]) -> str:
 
 
 def results(answers: Iterable[Record]) -> DataFrame:
-    """What became of each file; of a dataset no system is told."""
+    """Outcome of each file; without a system for a dataset."""
     rows = [
         {
             "File": answer["file"],

@@ -64,7 +64,7 @@ _PUBLISHED_SHOWN = """
 
 @select()
 def datasets() -> str:
-    """What is stored of each dataset that has queries, judgements or runs here, as listed.
+    """Stored data of each dataset with queries, judgements or runs, as listed.
 
     dataset, title, group, language, split, collection, n_documents, has_documents (their text,
     not their lengths alone), n_queries, has_texts (of the queries), n_judgements, n_runs,
@@ -106,7 +106,7 @@ def runs() -> str:
 
 @select(shows="runs")
 def origins() -> str:
-    """Where the stored runs come from: dataset, system, rows, created, shipped, command."""
+    """Origins of the stored runs: dataset, system, rows, created, shipped, command."""
     return """
         select dataset, system, rows, left(created, 16) as created, shipped,
                json_extract_string(provenance, '$.command') as command

@@ -17,10 +17,11 @@ ORIGINS = {
 }
 
 
-def datasets_rows(rows: DataFrame) -> DataFrame:
-    """`data.select.datasets` with what people read of it: read, made_from, created."""
+def datasets_rows(rows: DataFrame, titles: Mapping[str, str]) -> DataFrame:
+    """`data.select.datasets` with titles by name, and columns for people: read, made_from."""
     records = rows.to_dict("records")
     return rows.assign(
+        title=[titles.get(name, name) for name in rows["dataset"].tolist()],
         read=[texts(row) for row in records],
         made_from=[origin(row) for row in records],
         created=rows["created"].str.replace("T", " "),
@@ -32,7 +33,7 @@ def _number(value: float) -> str:
 
 
 def texts(row: Mapping[Hashable, Any]) -> str:
-    """What of a dataset can be read here."""
+    """Stored texts of a dataset."""
     there = [
         name
         for name, has in (("documents", row["has_documents"]), ("queries", row["has_texts"]))
@@ -42,7 +43,7 @@ def texts(row: Mapping[Hashable, Any]) -> str:
 
 
 def origin(row: Mapping[Hashable, Any]) -> str:
-    """Where a dataset came from, without the folders of this machine."""
+    """Origin of a dataset, without folders of this machine."""
     if row["shipped"] is True:
         return ORIGINS["shipped"]
     if row["group"] == "own" and row["note"]:
@@ -77,7 +78,7 @@ def answered(found: int, of: float) -> str:
 
 
 DATASETS = (
-    Column("Dataset", "dataset", width=170),
+    Column("Dataset", "title", width=170),
     Column("Documents", "n_documents", _number),
     Column("Queries", "n_queries", _number),
     Column("Judgements", "n_judgements", _number),
@@ -88,6 +89,7 @@ DATASETS = (
     Column("Size", "bytes", size, "bytes"),
     Column("From", "made_from"),
     Column("Stored", "created"),
+    Column("ID (CLI)", "dataset"),
 )
 RUNS = (
     Column("System", "title"),

@@ -8,7 +8,7 @@ from compute.views.dataset import select
 from compute.views.dataset.tables import number
 from compute.views.page import Ask, Column, Link, Note, Passage, Step, Table, Text
 
-POINTER = "An example of a query and a relevant document: BEIR v4, appendix, Table 8."
+POINTER = "For an example see BEIR v4, appendix, Table 8."
 _MADE, _TASK, _BIAS = "How it was built", "Task", "Annotation bias"
 
 

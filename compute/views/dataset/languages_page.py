@@ -50,8 +50,7 @@ def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
         return
     rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
     title = f"{view.measure} in English and in Polish"
-    height = HEAD + ROW * len(rows)
-    yield Table("languages", title, rows, figures.language_columns(rows), height=height)
+    yield Table("languages", title, rows, figures.language_columns(rows), height="auto")
     yield Note(
         [
             "Systems with the same name differ between languages: BM25 in its analyser, others in"

@@ -1,4 +1,4 @@
-"""What a dataset is, what its systems score, and what papers print, on the page Dataset."""
+"""Statistics, scores and published figures of a dataset, on the page Dataset."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -123,8 +123,8 @@ def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]
     else:
         yield Text(next_steps.without_texts(dataset))
         yield from all_datasets.example(dataset)
-    place = f"query {row['query_id']}, document {row['doc_id']}"
-    yield Note([f"An example: {place}, {said(row['relevance'])}."])
+    place = f"Query {row['query_id']}, document {row['doc_id']}"
+    yield Note([f"{place}: {said(row['relevance'])}."])
 
 
 def _systems(view: View, means: DataFrame) -> Iterator[Step]:

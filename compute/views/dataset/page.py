@@ -15,7 +15,7 @@ from compute.views.dataset import (
     systems_page,
 )
 from compute.views.dataset.view import View
-from compute.views.page import Ask, Choice, Heading, Note, Row, Step, Steps, Widget, offers
+from compute.views.page import Ask, Choice, Note, Row, Step, Steps, Widget, offers
 from compute.views.shared import catalogue
 
 SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
@@ -44,7 +44,6 @@ def page(ask: Ask) -> Steps:
     offered = ask(select.catalogue)
     names = list(offered["dataset"])
     view: View = yield Row(partial(_controls, ask, names))
-    yield Heading(view.dataset.title)
     yield Note(_facts(view.dataset))
     name = view.dataset.name
     absent = {

@@ -58,7 +58,7 @@ def alone(rows: DataFrame) -> Series:
 
 
 def found(places: DataFrame) -> DataFrame:
-    """Where a document is ranked or judged, a row per query: dataset, query_id, text, relevance,
+    """Ranks and judgements of a document, a row per query: dataset, query_id, text, relevance,
     systems (that rank it), best and middle (ranks), first (a system that has it highest).
 
     `places`: what `dataset.select_systems.ranked_at` gives. Highest ranked first.

@@ -1,4 +1,4 @@
-"""What the Dataset page asks about the systems and queries of a dataset, and about a document.
+"""SELECTs of the Dataset page on the systems and queries of a dataset, and on a document.
 
 `datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
 """
@@ -71,7 +71,7 @@ order by middle desc, best desc, worst desc, dataset, query_id
 
 @select(datasets=("datasets",), shows="datasets")
 def queries(datasets: Sequence[str], measure: str) -> str:
-    """What all systems make of every query: easiest first, by the median.
+    """Scores of all systems by query: easiest first, by the median.
 
     dataset, query_id, text (absent where there is none), n_relevant, n_systems, best, second
     (absent for one system), middle (the median), worst, n_best (systems that equal the best),
@@ -93,7 +93,7 @@ def grades(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), shows="runs")
 def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
-    """Where the systems rank a document: dataset, query_id, text, system, rank, relevance.
+    """Ranks of a document by system: dataset, query_id, text, system, rank, relevance.
 
     relevance is absent where nobody judged it for the query; rank and system where it is judged
     but no system ranks it. Down to the depth that is kept of each run; the best ranks first.
@@ -132,7 +132,7 @@ def like(datasets: Sequence[str], part: str) -> str:
 
 @select(datasets=("datasets",), shows="tables in print")
 def printed(datasets: Sequence[str], measure: str) -> str:
-    """What papers print for datasets by a measure: dataset, source, system, printed, value."""
+    """Published scores of datasets by a measure: dataset, source, system, printed, value."""
     return """
         select dataset, source, system, printed, value from published
         where list_contains($datasets, dataset) and measure = $measure and not suspect

@@ -198,7 +198,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
 
 
 def place_columns(titles: Mapping[str, str], n_systems: int, *, texts: bool) -> list[Column]:
-    """Where a document stands; rows as `query_outcomes.found` gives them."""
+    """Ranks of a document; rows as `query_outcomes.found` gives them."""
     ranked = f"{{}} of {counted(n_systems, 'system')}".format
     return [
         Column("Query", "query_id"),

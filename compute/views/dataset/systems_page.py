@@ -60,6 +60,7 @@ def _standing(view: View) -> Steps:
     if rows.empty:
         yield Message(f"No system has {view.measure} yet.")
         return
+    above = yield Slot()
     baseline, whole = yield Row(partial(_baseline, view, rows))
     choice: dict[str, Any] = {"measure": view.measure, **view.choice}
     moves = view.ask(select_systems.moved, baseline=baseline, **choice)
@@ -67,7 +68,6 @@ def _standing(view: View) -> Steps:
     if not whole:
         shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
     shown, against = shown.reset_index(drop=True), view.titles.get(baseline, baseline)
-    above = yield Slot()
     yield Figure(
         "standing",
         view.title,
@@ -113,7 +113,7 @@ def _compared(view: View, baseline: str, system: str) -> Link:
 
 
 def _certainty(view: View, names: list[str]) -> Steps:
-    """Whether the first of them is significantly the best, and where the whole order stands."""
+    """Significance of the first of them, and the link to the whole order."""
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
     try:
         order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)

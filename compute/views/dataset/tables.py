@@ -150,7 +150,7 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """Whether a cell of `measure_table` is the best of its measure."""
+    """True in cells of `measure_table` that are the best of their measure."""
     mask = DataFrame(False, table.index, table.columns)
     for measure in measures:
         mask[measure] = ranks(table[measure] * better(measure)) == 1
@@ -158,7 +158,7 @@ def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
-    """What the papers print about a dataset beside what is loaded: Statistic, Published, Here,
+    """Published and loaded statistics of a dataset: Statistic, Published, Here,
     Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS.
 
     Of a dataset that no paper has, Statistic and Here alone.

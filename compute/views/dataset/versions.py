@@ -20,14 +20,14 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import between, escape, plain, precise, signed
 
 _TESTED = {"difference": "difference", "low": "from", "high": "to", "p_randomisation": "p"}
-"""What is taken of a test, and what it is called."""
+"""Columns of a test, and their names."""
 _DASH = "–"
 MOST_NAMED = 6
 """Versions under a line that have room for their names and dates; of more only some are named."""
 
 
 def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
-    """What each run of a system on a dataset was, the oldest first and the live one last.
+    """Runs of a system on a dataset, the oldest first and the live one last.
 
     system (as it is picked), label, date, note, made (the file, or the parameters). `kept` are the
     hits of its versions in their order; of a dataset of parts those of each part, which count once.

@@ -1,4 +1,4 @@
-"""What the controls of the page Dataset say, and the systems that it shows."""
+"""Values of the controls of the page Dataset, and its systems."""
 
 from typing import Any, NamedTuple
 

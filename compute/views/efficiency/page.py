@@ -46,7 +46,7 @@ AGAIN = "python -m compute run SYSTEM DATASET --again"
 
 
 class View(NamedTuple):
-    """What the controls say, and the rows that it shows."""
+    """Values of the controls, and the rows shown."""
 
     rows: DataFrame
     """Rows of `pareto.points` with title and family."""

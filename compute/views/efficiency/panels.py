@@ -202,7 +202,7 @@ def boxes(
     theme: str,
     wide: int = WIDTH,
 ) -> list[labels.Label]:
-    """Where the name of each mark stands, in pixels of the plot from its upper left."""
+    """Place of each mark's name, in pixels of the plot from its upper left."""
     marks = _named(rows, cost, spans, theme, wide)
     covered = [
         box
@@ -272,6 +272,7 @@ def _names(
         yield note | {
             "x": x0 + note["x"] / wide * (x1 - x0),
             "y": y1 - note["y"] / high * (y1 - y0),
+            "bgcolor": looks.palette(theme).background,
         }
 
 

@@ -15,7 +15,7 @@ COSTS = {
     "latency_p95_ms": "95th percentile of a query's latency",
     "index_bytes": "index size",
 }
-"""What quality is drawn against, and what an axis calls it."""
+"""Costs, and their names on an axis."""
 SEVERAL = "several machines"
 """The hardware of a mean over runs that were measured on different machines."""
 _MEANS = (
@@ -83,7 +83,7 @@ def shared_datasets(rows: DataFrame) -> list[str]:
 
 
 def front(costs: Series, values: Series, sign: int) -> Series:
-    """Whether no other point is as good for less, or better for as much (the Pareto front).
+    """True for points of the Pareto front: none is as good for less, or better for as much.
 
     `sign` is 1 where a higher value is better, -1 where a lower one is. Points alike in value and
     cost stand on it together; one with an absent number does not.
@@ -96,7 +96,7 @@ def front(costs: Series, values: Series, sign: int) -> Series:
 
 
 def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
-    """Whether a point is on the front of its own machine; means over several have none."""
+    """True for points on the front of their machine; means over several have none."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:

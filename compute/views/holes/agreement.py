@@ -97,7 +97,7 @@ MACHINES = Note(
 
 
 def given(labels: Mapping[str, int]) -> str:
-    """Who gave which grade: `ada 2, bob 0`."""
+    """Grades by assessor: `ada 2, bob 0`."""
     return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
 
 

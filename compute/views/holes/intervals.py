@@ -28,7 +28,7 @@ _NAMED = 3
 
 Row = Mapping[Hashable, Any]
 RANGES = {"": "top k", "pool_": "pool", "collection_": "corpus"}
-"""What a score can be, by what stands before the columns of its ends."""
+"""Ranges of a score, by the prefix of the columns of their ends."""
 ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
 """Width and shade."""
@@ -87,7 +87,7 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
 
 
 def ranges(rows: DataFrame) -> list[tuple[str, str]]:
-    """What stands before the columns of each range that frames of ranges have, and its name."""
+    """Prefix of the columns of each range, and its name."""
     return [(column, name) for column, name in RANGES.items() if f"{column}low" in rows]
 
 

@@ -144,7 +144,7 @@ class _Two:
 
     @property
     def names(self) -> list[str]:
-        """What both are called."""
+        """Titles of both."""
         return [judgement_sets.title(name) for name in self.sets]
 
     def compared(self) -> Comparison:

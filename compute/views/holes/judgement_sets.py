@@ -253,7 +253,7 @@ def differing(grades: DataFrame) -> DataFrame:
 
 
 def of_pair(found: DataFrame) -> str:
-    """What every set says of one pair; `found`: set, relevance."""
+    """Grades of one pair in every set; `found`: set, relevance."""
     return " · ".join(
         f"{title(row['set'])}: {row['relevance']}" for row in found.to_dict("records")
     )

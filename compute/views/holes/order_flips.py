@@ -1,4 +1,4 @@
-"""Whether the order of two systems could turn by unjudged documents: every pair in one matrix."""
+"""Possible order flips by unjudged documents: every pair of systems in one matrix."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -46,7 +46,7 @@ _MEANT = {
 
 
 def legend(pairs: DataFrame, theme: str) -> list[Entry]:
-    """What the colours of a matrix of these pairs mean: those alone that it has."""
+    """Legend of a matrix of these pairs: only the colours that it has."""
     there = {_kind(pair) for pair in pairs.to_dict("records")}
     fills = _fills(looks.palette(theme)).items()
     return [(colour, "■", _MEANT[kind]) for kind, colour in fills if kind in there]

@@ -113,7 +113,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def measures(ask: Ask) -> list[str]:
-    """Those, and the same from every level on that runs were scored from."""
+    """The same, with every relevance level of stored scores."""
     levels = sorted({parse(name).rel or 1 for name in ask.measures()})
     return [*MEASURES, *(name for level in levels for name in at_level(MEASURES, level))]
 
@@ -155,7 +155,7 @@ def _orders(view: View) -> Iterator[Step]:
 
 
 def _ranks(view: View) -> Iterator[Step]:
-    """Where in the lists the holes are."""
+    """Unjudged rate by rank."""
     k, systems = int(view.measure.partition("@")[2]), view.rows["system"].tolist()
     counts = view.ask(select.by_rank, dataset=view.dataset, systems=systems, k=k)
     yield Figure(

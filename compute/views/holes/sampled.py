@@ -87,7 +87,7 @@ def pairs(found: Estimated) -> DataFrame:
 
 
 def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
-    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor.
+    """Inputs of the estimates: task, sample (frame and its pairs), seed, predictor.
 
     Of several batches frame, seed and predictor are named in their order, separated by commas.
     """
@@ -104,7 +104,7 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
 
 
 def stopped(found: Estimated) -> dict[str, str | int]:
-    """What the estimates leave out: judged pairs behind one that waits, for whom; systems."""
+    """Gaps of the estimates: judged pairs behind one that waits, for whom; systems."""
     return {
         "n_behind": found.n_behind,
         "n_waiting": found.n_waiting,
@@ -192,7 +192,7 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
 
 
 def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
-    """Whether the judgements tell what is asked, and what they leave out. `rows`: of `systems`,
+    """Decision that the judgements allow, and their gaps. `rows`: of `systems`,
     with title; `told`: of `pairs`."""
     said = [_enough(rows, told, found, task)]
     if found.n_behind:

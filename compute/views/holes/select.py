@@ -1,4 +1,4 @@
-"""What the Holes page reads: holes, intervals, pairs and the pool of stored runs; agreement.
+"""SELECTs of the Holes page: holes, intervals, pairs and the pool of stored runs; agreement.
 
 Judgements are those of the cursor: official, or official and added.
 """
@@ -24,7 +24,7 @@ Cursor = DuckDBPyConnection
 
 @question(datasets=("dataset",), whole=True)
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
-    """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
+    """Judgements of a dataset, one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
     official = judged(cursor, dataset, OFFICIAL)["relevance"].to_numpy()
     added = judged(cursor, dataset, ADDED)["relevance"].to_numpy()
@@ -58,7 +58,7 @@ def bounds(
     *,
     guesses: bool = True,
 ) -> DataFrame:
-    """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
+    """Scores and possible scores of systems, best first: system, n_queries, n_holes (pairs), value,
     low, high (means over the queries, by the holes of its own list), pool_low, pool_high,
     collection_low, collection_high (wider ranges, as `holes.bounds` has them), hole and hole_beir
     (Hole@k both ways). The pool is absent where `most_hits` (`unjudged.outside`) forbids it.
@@ -123,7 +123,7 @@ def pairs(
     measure: str,
     most_hits: int | None = None,
 ) -> DataFrame:
-    """Whether the order of two systems could turn, as `holes.pairs`, in the ranges of `bounds`."""
+    """Possible order flips, as `holes.pairs`, in the ranges of `bounds`."""
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
     return holes.pairs(lists, measure, outside)
@@ -154,7 +154,7 @@ def left_out(
 def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """What the cursor's added judgements do to each system, as `pools.gains`."""
+    """Effect of the cursor's added judgements on each system, as `pools.gains`."""
     before = held(cursor, dataset, systems, _cut(measure), official=True)
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
 

@@ -1,4 +1,4 @@
-"""What the Holes page reads of judgement sets. Its cursor counts official judgements.
+"""SELECTs of the Holes page on judgement sets. Its cursor counts official judgements.
 
 `rule` and `sources` say which added judgements count, and how those of one pair become one.
 """

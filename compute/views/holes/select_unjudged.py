@@ -72,7 +72,7 @@ _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 @select(datasets=("dataset",))
 def ranges(dataset: str) -> str:
-    """What the wider ranges of a score are over, one row: systems (names of the stored runs),
+    """Ground of the wider ranges of a score, one row: systems (names of the stored runs),
     least_depth and most_depth (to which they are kept), n_hits, n_documents of the collection
     (absent where it is not known), n_strange (judgements of documents that it lacks)."""
     return _RANGES

@@ -32,7 +32,7 @@ class View:
 
     @property
     def whole(self) -> bool:
-        """Whether it is of all queries."""
+        """True without a query group."""
         return self.ask.kind is None
 
     @property
@@ -67,7 +67,7 @@ class View:
 
     @property
     def has_added(self) -> bool:
-        """Whether added judgements count: what they changed then stands first."""
+        """True if added judgements count: their effect then stands first."""
         return bool(self.recorded["n_added"])
 
 

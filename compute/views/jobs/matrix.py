@@ -195,7 +195,7 @@ def _word(state: str, width: int) -> str:
 
 
 def shipped(cells: DataFrame) -> str:
-    """What a shipped run is, where there is one."""
+    """Definition of a shipped run, where there is one."""
     came = "Shipped: precomputed result; can be recomputed."
     return came if cells["state"].eq(SHIPPED).any() else ""
 
@@ -211,7 +211,7 @@ def outdated(cells: DataFrame) -> str:
 
 
 def signs(cells: DataFrame) -> str:
-    """What the signs mean, where a matrix is too wide for words; else nothing."""
+    """Legend of the signs, where a matrix is too wide for words; else nothing."""
     if cells["system"].nunique() <= MANY_COLUMNS:
         return ""
     return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
@@ -235,10 +235,11 @@ def _outline(row: Row, look: Palette) -> dict:
 
 def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
     row = LOW_ROW if len(datasets) > MANY_ROWS else ROW
+    above = axes.height_of_names(systems, fewest=FEWEST_COLUMNS, longest=28)
     return {
         "xaxis": axes.names_across(systems, fewest=FEWEST_COLUMNS) | {"ticklabelstandoff": 0},
         "yaxis": axes.names_down(datasets, longest=32, ticklabelstandoff=6, ticks=""),
-        "height": row * len(datasets) + 40,
+        "height": row * len(datasets) + 10 + above,
         "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
         **axes.CLICKED,
     }
@@ -277,7 +278,7 @@ def step(progress: Progress | None) -> str:
 def now(
     tasks: Sequence[Job], before: int = 0, names: Names = NAMES, clock: float | None = None
 ) -> str:
-    """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done.
+    """Current progress of a job, with `before` tasks of earlier jobs not yet done.
 
     At `clock`, seconds since 1970, it says how long each task has been at work.
     """
@@ -314,7 +315,7 @@ def state(job: Job) -> str:
 
 
 def title(job: Job, names: Names = NAMES) -> str:
-    """What a job does; the demo, which nobody asked for, under its name."""
+    """Title of a job; the demo, which nobody asked for, under its name."""
     return f"{'Demo: ' * (job.kind == 'demo')}{called(job, names)}"
 
 
@@ -350,7 +351,7 @@ def expected(estimate: Estimate, runs: int) -> str:
 
 
 def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
-    """Whether a later job of the same kind has all that this one, of these tasks, left undone."""
+    """True if a later job of the same kind has all tasks that this one left undone."""
     done = {(task.system, task.dataset) for task in tasks if task.state == DONE}
     undone = set(job.targets) - done
     later = (other for other in found if other.created > job.created and other.kind == job.kind)

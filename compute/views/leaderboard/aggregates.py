@@ -66,7 +66,7 @@ def orders(board: Board) -> DataFrame:
 
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
-    """Whether the first rank depends on the way of averaging."""
+    """Stability of the first rank over ways of averaging."""
     by_way: dict[str, list[str]] = {}
     for row in rows[rows["rank"] == 1].to_dict("records"):
         by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
@@ -84,7 +84,7 @@ def _called(way: str) -> str:
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """What ways cannot tell: zeros in a geometric mean, systems that are never beaten."""
+    """Limits of ways: zeros in a geometric mean, systems that are never beaten."""
     zero = rows[(rows["way"] == "geometric mean") & (rows["number"] == 0)]["system"]
     free = rows[rows["unbounded"]]["system"].unique()
     told = []

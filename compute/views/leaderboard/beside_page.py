@@ -127,7 +127,7 @@ def _plain(value: float) -> str:
 
 
 def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
-    """Whether judgements were added of what is compared: else both boards are the same."""
+    """True if judgements of the compared runs were added: else both boards are the same."""
     if len(ask(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
         return False
     parts = [DATASETS[name].parts for name in datasets if name in DATASETS]

@@ -1,4 +1,4 @@
-"""What the papers ask of their tables besides: averages as printed, and in-domain against
+"""Other questions of the papers: averages as printed, and in-domain against
 zero-shot."""
 
 from collections.abc import Iterator

@@ -45,7 +45,7 @@ class Board:
     """The datasets that averages and wins are about: the zero-shot ones, where at least half of
     the systems have one, else all shown."""
     averaged: tuple[str, ...]
-    """Those of `counted` that averages are over: see `in_common`."""
+    """Datasets of `counted` that averages cover: see `in_common`."""
 
     @property
     def sign(self) -> int:
@@ -143,8 +143,10 @@ def _columns(
     columns["family"] = columns["family"].fillna("imported")
     usable = cells[cells["usable"]].groupby("system")["value"]
     values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
-    columns["average"] = columns["system"].map(values.mean())
     columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
+    # One easy dataset would stand above the leader's mean of all.
+    most = 2 * columns["n_averaged"] >= len(averaged)
+    columns["average"] = columns["system"].map(values.mean()).where(most)
     whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
     columns["rank"] = ranks((sign * columns["average"]).where(whole))
     columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
@@ -176,7 +178,7 @@ def against(board: Board, baseline: str) -> Series:
 
 
 def differences(board: Board, baseline: str) -> DataFrame:
-    """What wins are counted over: dataset, system, difference to the baseline, in_domain.
+    """Ground of the wins: dataset, system, difference to the baseline, in_domain.
 
     All counted datasets where both have a value that is not suspect, in-domain cells included,
     as the papers count. A run that is missing is neither won nor lost.
@@ -217,7 +219,7 @@ def short_titles(systems: DataFrame) -> dict[str, str]:
 
 
 def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> list[str]:
-    """What stands under the figure: source and counts, the average's ground, what is left out.
+    """Caption of the figure: source and counts, the average's ground, omissions.
 
     Of the systems those that are `shown` are named; none given means all.
     """

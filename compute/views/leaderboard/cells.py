@@ -18,7 +18,7 @@ from compute.systems import SYSTEMS, rows_behind, system
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
-"""What a board can show; a difference is computed minus published."""
+"""Kinds of scores of a board; a difference is computed minus published."""
 
 MOST_NAMED = 2
 """Measures that the title of a printed table names."""
@@ -41,7 +41,7 @@ def in_order(measures: Iterable[str]) -> list[str]:
 
 
 def table_titles(tables: DataFrame) -> dict[str, str]:
-    """What the printed tables are called, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
+    """Titles of the printed tables, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
 
     `tables`: source and measure. Of many measures the first ones are named.
     """
@@ -52,7 +52,7 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
 
 
 def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "") -> str:
-    """Where the numbers come from, for the caption; `returned`: over returned queries only;
+    """Source of the numbers, for the caption; `returned`: over returned queries only;
     `kind`: over those of one kind."""
     if numbers == PUBLISHED:
         return source

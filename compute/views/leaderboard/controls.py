@@ -44,7 +44,7 @@ _OF_ALL = "Published scores are over all queries: query groups need Scores: Comp
 
 
 class Filter(NamedTuple):
-    """What the popover leaves."""
+    """Values of the popover."""
 
     ask: Ask
     """Of the query group, if one is chosen."""
@@ -52,9 +52,9 @@ class Filter(NamedTuple):
     """Values by column of the datasets; none named means all."""
     families: list[str]
     returned: bool
-    """Whether means are over the returned queries only."""
+    """True for means over the returned queries only."""
     shared: bool
-    """Whether only datasets that all systems shown have are shown."""
+    """True for only datasets that all systems shown cover."""
     place: Any
     """For the control of systems, whose names the board knows."""
 
@@ -73,12 +73,12 @@ class Numbers(NamedTuple):
 
     @property
     def tested(self) -> bool:
-        """Whether there are scores by query of them, over the same queries as the means."""
+        """True if per-query scores exist, over the same queries as the means."""
         return self.kind == COMPUTED and not self.filter.returned
 
 
 class View(NamedTuple):
-    """What the controls say, and the board that they leave."""
+    """Values of the controls, and their board."""
 
     ask: Ask
     of: Numbers
@@ -103,7 +103,7 @@ class View(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Where the numbers come from."""
+        """Source of the numbers."""
         kind = self.ask.kind.title if self.ask.kind else ""
         of = self.of
         return cells.origin(of.kind, of.source, returned=of.filter.returned, kind=kind)
@@ -189,7 +189,7 @@ def _numbers(ask: Ask, tables: DataFrame, datasets: DataFrame) -> Steps:
 
 
 def has_own(ask: Ask) -> bool:
-    """Whether a run with scores was imported, or is on a dataset that was."""
+    """True if a run with scores, or its dataset, was imported."""
     return any(
         part.kind == "scores"
         and part.rows > 0

@@ -18,7 +18,7 @@ from compute.evaluate.distributions import normal_reach
 from compute.evaluate.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"
-"""Where Table 4 has its scores from; the similarities are its own."""
+"""Source of the scores of Table 4; the similarities are its own."""
 SYSTEMS = ("sbert-cosine", "ance")
 """The systems of Table 4."""
 HOW_TO_READ = (

@@ -104,9 +104,9 @@ def said(marks: DataFrame) -> str:
         why = "too few points" if few else "all values of one axis are equal"
         first = f"no rank correlation (n = {number}: {why})"
     else:
-        first = f"Spearman ρ = {_number(kept.rho)} (n = {number})"
+        first = f"Spearman ρ = {looks.plain(kept.rho, 2)} (n = {number})"
     every = correlation(marks) if marks["left_out"].any() else None
-    return first + (f"; with the open marks {_number(every.rho)}" if every else "")
+    return first + (f"; with the open marks {looks.plain(every.rho, 2)}" if every else "")
 
 
 def intervals(marks: DataFrame) -> list[str]:
@@ -121,12 +121,7 @@ def interval(found: Correlation, digits: int = 2) -> str:
     """An interval as text; empty where a correlation of exactly 1 or −1 has none."""
     if np.isnan(found.low):
         return ""
-    return f"{_number(found.low, digits)} to {_number(found.high, digits)}"
-
-
-def _number(value: float, digits: int = 2) -> str:
-    text = f"{abs(value):.{digits}f}"
-    return f"−{text}" if value < 0 and float(text) else text
+    return f"{looks.plain(found.low, digits)} to {looks.plain(found.high, digits)}"
 
 
 def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
@@ -149,7 +144,7 @@ COLUMNS = (
     Column("System"),
     Column("Words"),
     Column("Left out"),
-    Column("Spearman ρ", "rho", lambda rho: "–" if np.isnan(rho) else _number(rho, 3)),
+    Column("Spearman ρ", "rho", looks.plain),
     Column(
         "95% interval",
         ("rho", "low", "high"),
@@ -178,7 +173,7 @@ def _names(
 def boxes(
     marks: DataFrame, spans: tuple[Span, Span], theme: str, wide: int = WIDTH
 ) -> list[labels.Label]:
-    """Where the name of each mark stands, in pixels of the plot from its upper left."""
+    """Place of each mark's name, in pixels of the plot from its upper left."""
     (x0, x1), (y0, y1) = spans
     wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     pixels = [

@@ -66,7 +66,7 @@ CLIP = 0.2
 MOST_WITH_NUMBERS = 24
 MOST_IN_PRINT = 17
 LETTERS = 28
-"""What is shown of a system's name."""
+"""Letters shown of a system's name."""
 FEWEST_COLUMNS = 6
 """With fewer systems the right stays empty: cells would become bars."""
 
@@ -256,7 +256,7 @@ def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Where each row lies: 0 for the average if there is one, then 1 apart, more between blocks.
+    """Place of each row: 0 for the average if there is one, then 1 apart, more between blocks.
 
     Of one dataset the average would be the same row again.
     """
@@ -279,7 +279,7 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 
 def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
-    """What there is of each dataset and system, the average's row among them."""
+    """Cells of datasets and systems, the average's row among them."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),

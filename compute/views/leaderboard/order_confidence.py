@@ -18,7 +18,7 @@ _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in rank_intervals.COVERA
 
 
 class Ground(NamedTuple):
-    """What an order is about."""
+    """Subject of an order."""
 
     datasets: list[str]
     systems: list[str]
@@ -73,7 +73,7 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
-    """Whether the first of an order is significantly better than the others, in one sentence; empty
+    """Significance of the lead of the first of an order, in one sentence; empty
     where nothing is known of that.
 
     `ranking` is a frame of `leaderboard.select_order`; systems with a letter in common

@@ -70,7 +70,7 @@ def _chosen(view: View, found: Mapping[str, Ground], control: Choice) -> Steps:
 
 
 def _verdict(view: View, ground: Ground) -> str:
-    """Whether the first is significantly the best; empty where nothing is known of that."""
+    """Significance of the first rank; empty where it is unknown."""
     if view.of.kind == PUBLISHED and len(ground.datasets) == 1:
         return ""
     try:
@@ -139,7 +139,7 @@ def _over_all(view: View) -> str:
 
 
 def _without_bars(order: DataFrame) -> str:
-    """Where the groups are shown, if they are too many for bars."""
+    """Place of the groups, if they are too many for bars."""
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
@@ -190,7 +190,7 @@ def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> 
 
 
 def scores(view: View, rows: DataFrame) -> Scores:
-    """What of the table is compared in print; marked is what is better than the baseline,
+    """Compared columns in print; cells that beat the baseline are marked,
     significantly.
 
     Scores of systems that were trained on a dataset take no part, as on the page.

@@ -51,6 +51,10 @@ def page(ask: Ask) -> Steps:
     if view is None:
         return
     gaps = view.of.kind == DIFFERENCE
+    is_published = view.of.kind == PUBLISHED
+    if is_published and has_own(ask):
+        own = Link(names={"numbers": COMPUTED, "group": "own"})
+        yield Button("Show the scores of your own runs", own, icon="person")
     if view.shape == TABLE and not gaps:
         yield Section(partial(order_page.table, view), holds=["board"])
     else:
@@ -67,6 +71,8 @@ def page(ask: Ask) -> Steps:
         yield folded(checked, ["ours-published"], "Reproduction check")
     if not gaps:
         yield from beside_papers.sections(view)
+    if is_published and not has_own(ask):
+        yield Button("Add your own runs", Link("data", {"show": "Import"}))
 
 
 def _heat(view: View) -> Steps:
@@ -94,13 +100,8 @@ def _heat(view: View) -> Steps:
     if marks is not None:
         title = view.titles.get(view.baseline, view.baseline)
         facts += [*marks_note(marks, title), unmarked(board, view.baseline)]
+    facts.insert(1, UNTESTED * (of.kind == PUBLISHED))
     yield Note(facts)
-    yield Note([UNTESTED * (of.kind == PUBLISHED)])
-    if of.kind == PUBLISHED and has_own(view.ask):
-        own = Link(names={"numbers": COMPUTED, "group": "own"})
-        yield Button("Show your own runs", own)
-    elif of.kind == PUBLISHED:
-        yield Button("Add your own runs", Link("data", {"show": "Import"}))
 
 
 def _aggregates(view: View) -> Iterator[Step]:

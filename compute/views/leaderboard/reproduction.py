@@ -118,7 +118,7 @@ def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
 
 
 def _fills(theme: str) -> Mapping[str, str]:
-    """What agrees is blue, what does not orange; the rest stays as it is."""
+    """Blue for agreement, orange for disagreement; the rest stays as it is."""
     look = palette(theme)
     return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
 

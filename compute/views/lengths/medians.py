@@ -30,7 +30,7 @@ CORPUS, JUDGED = " corpus", " relevant"
 """The columns beside the systems; a system's name has no blank."""
 
 Columns = Mapping[str, str]
-"""What stands above each column, by its name."""
+"""Head of each column, by its name."""
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
@@ -115,7 +115,7 @@ def _placed(medians: DataFrame) -> DataFrame:
 
 def _columns(cells: DataFrame, named: DataFrame) -> Columns:
     short = short_titles(named)
-    first = {CORPUS: "Collection", JUDGED: "Relevant"}
+    first = {CORPUS: "Corpus", JUDGED: "Relevant"}
     held = {name: title for name, title in first.items() if name in set(cells["column"])}
     return held | {str(name): short.get(str(name), str(name)) for name in preference(cells).index}
 

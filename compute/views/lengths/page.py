@@ -42,7 +42,7 @@ _PAIR = ("dataset", "a", "b", "k")
 
 @dataclass(frozen=True)
 class View:
-    """What the controls say."""
+    """Values of the controls."""
 
     ask: Ask
     dataset: Series
@@ -53,7 +53,7 @@ class View:
     log: bool
     cut: int | None
     systems: list[str]
-    """Those shown."""
+    """Systems shown."""
     segmented: str
     """How words are told apart where white space does not do it."""
 
@@ -205,7 +205,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
 
 
 def _dashes(ask: Ask, rows: DataFrame) -> str:
-    """What a gap among the medians means, and what fills those of stored runs."""
+    """Reason of a gap among the medians, and the command that fills it."""
     tops = rows[rows["of"] == "top"]
     if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
         return ""

@@ -250,7 +250,7 @@ order by place
 
 @select(shows="datasets")
 def averages() -> str:
-    """What the papers print beside what is counted, a row per dataset that is.
+    """Published beside counted lengths, a row per counted dataset.
 
     dataset, title, n_documents, document_words, empty_texts (documents of a title at most; absent
     where only lengths are stored), query_words (of the split), all_query_words (of all splits of

@@ -166,7 +166,7 @@ def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
 
 
 def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
-    """Where an axis begins and ends that shows these histograms (n_words, count).
+    """Ends of an axis that shows these histograms (n_words, count).
 
     A logarithm knows no 0: what has no words stands with one.
     """
@@ -299,7 +299,7 @@ def _medians(
             gap = words(row["p50"] - corpus, with_sign=True)
             text += f'  <span style="color:{muted}">{gap}</span>'
         notes.append(at | {"y": place - 0.08, "text": text})
-    head = {"y": -0.95, "text": "median (Δ vs corpus)", "font": {"color": muted}}
+    head = {"y": -0.95, "text": "median<br>vs corpus", "align": "left", "font": {"color": muted}}
     if narrow:
         above = -0.5 - _LEAST_ROW / _low(len(records))
         head |= {"y": above, "text": "median", "font": {"color": muted, "size": _LETTER}}
@@ -309,7 +309,7 @@ def _medians(
 def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` where the axis
+    """Documents beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` where the axis
     says that these are longer."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}

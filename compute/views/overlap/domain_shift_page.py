@@ -71,7 +71,7 @@ def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
     tables = domain_shift.tables(published.results(), list(near["dataset"]))
     table, scores, systems, baseline = yield Row(partial(_printed_controls, ask, tables))
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
-    said = ("MS MARCO", words, MEASURE)
+    said = ("MS MARCO", words, MEASURE, f"BEIR v1, Table 4, and {table}")
     yield from _panels(ask, marks, systems, baseline, said, "printed", _PRINTED)
     instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
     yield Note(
@@ -134,7 +134,7 @@ def _computed(
     controls = partial(_computed_controls, ask, pairs, sources, titles)
     source, (table, measure, scores), near, (systems, baseline) = yield Row(controls)
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
-    said = (titles[source], unit, measure)
+    said = (titles[source], unit, measure, "")
     yield from _panels(ask, marks, systems, baseline, said, "own", _OWN)
     of = "of stored runs" if table == COMPUTED else f"published in {table}"
     yield Note(
@@ -151,7 +151,7 @@ def _computed_controls(
     run = dict.fromkeys(part.system for part in ask.parts() if part.system in SYSTEMS)
     trained = ["msmarco", *(name for system in run for name in SYSTEMS[system].trained_on)]
     usual = next((name for name in trained if name in sources), sources[0])
-    look: dict[str, Any] = {"noun": "counted collection", "titles": titles, "width": 180}
+    look: dict[str, Any] = {"noun": "counted corpus", "titles": titles, "width": 180}
     source = yield Choice("source", "Similarity to", sources, usual, **look)
     chosen = yield from _scores(ask, sources)
     datasets = ask(catalogue.datasets)
@@ -223,7 +223,7 @@ def _panels(
     marks: DataFrame,
     systems: Sequence[str],
     baseline: str,
-    said: tuple[str, str, str],
+    said: tuple[str, str, str, str],
     key: str,
     of: Sequence[str],
 ) -> Iterator[Step]:
@@ -234,7 +234,7 @@ def _panels(
     if marks["dataset"].nunique() == 1:
         yield Note(["Only one dataset has a similarity and scores: there is no correlation."])
         return
-    source, words, measure = said
+    source, words, measure, printed = said
     marks = _named(ask, marks)
     titles = _titles(ask, [*systems, baseline])
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
@@ -250,6 +250,7 @@ def _panels(
             legend,
             width="content",
             of=of,
+            source=printed,
         )
         for place, name in enumerate(systems)
     ]

@@ -34,7 +34,7 @@ class Room(NamedTuple):
     marks: float = 1.0
     """Their diameter, as a share of what it is on a page."""
     edge: int = 2
-    """Where no name shall stand; wider where it may be drawn in wider letters."""
+    """Area without names; wider where letters may be drawn wider."""
 
 
 PAGE = Room()
@@ -107,7 +107,7 @@ def nodes(
     least: float,
     room: Room = PAGE,
 ) -> tuple[DataFrame, DataFrame, float]:
-    """What `graph` draws: the marks (dataset, title, domain, n_documents, n_terms; x, y and size
+    """Data of `graph`: the marks (dataset, title, domain, n_documents, n_terms; x, y and size
     in pixels), the lines (dataset, other, similarity) and the height in pixels."""
     named = vocabularies.drop_duplicates("dataset").set_index("dataset")
     marks = named.reindex(square.index).reset_index(names="dataset")
@@ -121,7 +121,7 @@ def nodes(
 def names(
     nodes: DataFrame, lines: DataFrame, height: float, theme: str, room: Room = PAGE
 ) -> list[labels.Label]:
-    """Where the name of each node stands; nodes: x, y, size (pixels) and title by row."""
+    """Place of each node's name; nodes: x, y, size (pixels) and title by row."""
     places = nodes.set_index("dataset")[["x", "y"]]
     crossed = [
         box
@@ -309,7 +309,7 @@ def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> D
 def rule(square: DataFrame, least: float) -> str:
     """Which lines `graph` draws: the solid ones, and the dashed ones where there are any."""
     lines = similarity_matrix.edges(square, least)
-    below = " Dashed: each collection's two nearest, below that."
+    below = " Dashed: each corpus's two nearest, below that."
     solid = f"Solid lines: similarity from {looks.plain(least, 2)} on."
     return solid + below * bool((lines["similarity"] < least).any())
 

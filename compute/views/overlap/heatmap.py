@@ -36,7 +36,7 @@ _BAR = 190
 
 @dataclass(frozen=True)
 class _Grid:
-    """Where the triangle stands in the figure, in pixels."""
+    """Place of the triangle in the figure, in pixels."""
 
     names: Sequence[str]
     left: float
@@ -63,7 +63,7 @@ def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
         known = [(name, value, looks.plain(value, 2)) for name, value in entries if value == value]
         return ranked(title, known)
 
-    return Lists("Collection", "Collection", list(map(told, shown, others)))
+    return Lists("Corpus", "Corpus", list(map(told, shown, others)))
 
 
 @in_lists(_lists)
@@ -214,7 +214,7 @@ def floor_label(floor: float) -> str:
 
 
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
-    """What was counted of some collections, how they are compared, and what is left out.
+    """Counts of some corpora, their comparison, and omissions.
 
     `vocabularies`: dataset, n_tokens; of one unit.
     """
@@ -262,7 +262,7 @@ class Lacking(NamedTuple):
 
 
 def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:
-    """What of the `stored` datasets, one per collection, `compared` does not have.
+    """Datasets of `stored`, one per corpus, that `compared` lacks.
 
     `counted` has the counts of one unit; those that were cut before they came are not compared
     with others than they came with.
@@ -284,7 +284,7 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
 
 
 def cut(vocabularies: DataFrame) -> str:
-    """What says that rare words of these collections are missing; empty where none are.
+    """Warning that rare words of these corpora are missing; empty where none are.
 
     `vocabularies`: title, cut (relative frequency, 0 where the counts are whole).
     """

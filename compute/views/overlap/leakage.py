@@ -14,7 +14,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
 
 LEFT_OUT = ("query or document", "query")
-"""What was found of the queries left out: they or a relevant document; they themselves."""
+"""Matches of the queries left out: they or a relevant document; they themselves."""
 COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
 COLUMNS += ["value", "value_without", "change", "low", "high"]
 
@@ -71,7 +71,7 @@ def _changes(cursor: DuckDBPyConnection, dataset: str, measure: str, key: str) -
 
 
 def said(one: DataFrame, titles: dict[str, str]) -> str:
-    """What a training set holds of a dataset, in one sentence; `one`: a row of `sets`."""
+    """Overlap of a training set with a dataset, in one sentence; `one`: a row of `sets`."""
     row = one.iloc[0]
     title = titles.get(row["dataset"], row["dataset"])
     told = f"{row['training']} holds {row['n_queries_found']:,} of the"

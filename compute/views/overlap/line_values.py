@@ -20,11 +20,11 @@ _DISTANCES = (20, 28, 38, 50, 64, 80, 100)
 """Pixels from a line to a value beside it."""
 _DIRECTIONS = 16
 _CROSSED = 1.0
-"""What a square pixel of another line costs that a value covers; the next place costs 1 more."""
+"""Cost of a square pixel of another line under a value; the next place costs 1 more."""
 _ROUND = 0.75
 """Of the width of a mark: a leader may pass the corner of a round one."""
 _UNCLEAR = 1e6
-"""What it costs where a leader runs across a name, a mark or another value."""
+"""Cost of a leader across a name, a mark or another value."""
 
 Point = tuple[float, float]
 
@@ -101,7 +101,7 @@ def _around(middle: Point, wide: float, high: float) -> labels.Box:
 
 
 def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value]:
-    """Where the value of a line from one point to another may stand, the best place first."""
+    """Possible places of a line's value, the best place first."""
     points = [
         (one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1]))
         for share in _ALONG
@@ -124,7 +124,7 @@ def _costs(
     found: Sequence[Value],
     within: labels.Box,
 ) -> NDArray[np.float64]:
-    """What each option costs: its place among them, and much where it covers something, where it
+    """Cost of each option: its place among them, and much where it covers something, where it
     is not `within`, or where its leader runs across something."""
     own = [one.box for one in options]
     taken = [*texts, *(part for one in found for part in one.leader)]

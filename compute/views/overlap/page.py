@@ -44,7 +44,7 @@ from compute.views.shared.theme import DOMAINS, plain
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {heatmap.floor_label(floor): floor for floor in _FLOORS}
 COMMAND = "python -m compute overlap compute"
-EVERY = "every collection"
+EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
@@ -61,7 +61,7 @@ _NEAREST = (
 
 
 class View(NamedTuple):
-    """What the controls say, and the pairs that it shows."""
+    """Values of the controls, and the pairs shown."""
 
     ask: Ask
     numbers: str
@@ -137,7 +137,7 @@ def _numbers(ask: Ask) -> Steps:
 
 
 def _has_own(ask: Ask) -> bool:
-    """Whether a collection was counted here, or one of the user's own is stored."""
+    """True if a corpus was counted here, or one of the user's own is stored."""
     return any(
         (part.kind in ("ngrams", "wordpieces") and not part.shipped)
         or (part.kind == "documents" and part.dataset not in DATASETS)
@@ -154,7 +154,7 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 
 
 def too_few(counted: DataFrame, unit: str) -> str:
-    """What a comparison lacks, and the command that brings it."""
+    """Missing inputs of a comparison, and the command that adds them."""
     number = counted["dataset"].nunique()
     has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"
@@ -176,7 +176,7 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
         for one, other in zip(rows["dataset"], rows["other"], strict=True)
     }
     named = yield Asked("pair")
-    yield Above([Offered("pair", options=list(shown), noun="pair of collections")])
+    yield Above([Offered("pair", options=list(shown), noun="pair of corpora")])
     chosen = named if named in shown else next(iter(shown))
     pair = tuple(chosen.split(SEPARATOR))
     triangle = Figure(
@@ -288,7 +288,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
     """The two nearest of every collection, or all of the one that was chosen."""
     names = [EVERY, *map(str, square.index)]
-    look: dict[str, Any] = {"noun": "collection", "width": 300, "titles": titles}
+    look: dict[str, Any] = {"noun": "corpus", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
     if name == EVERY:
         table, title, columns = (
@@ -310,7 +310,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
 
 
 def _about(view: View) -> Steps:
-    """What was counted, how it is compared, and what is left out; or where it is printed."""
+    """Counts, comparison and omissions; or the printed source."""
     if view.numbers == PUBLISHED:
         yield Note(heatmap.PRINTED)
         return

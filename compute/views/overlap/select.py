@@ -101,7 +101,7 @@ def words_of_pair(
 
 
 _NONE = "$^"
-"""What no term matches."""
+"""Pattern that no term matches."""
 # A fifteenth of the time that taking terms apart and looking their words up in a list would take.
 _FUNCTION_WORDS = f"(^| )({'|'.join(map(re.escape, sorted(STOP_WORDS)))})( |$)"
 

@@ -95,7 +95,7 @@ class Few(Control):
     """Names that the address has under the keys `replaces`, where it has none under this one."""
     replaces: Sequence[str] = ()
     usual: Sequence[Sequence[str]] = ()
-    """Where the address names none that is known: the first of these with any that is."""
+    """Default where the address names none that is known: the first of these with one that is."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
@@ -130,7 +130,7 @@ class Switch(Control):
 
 
 LEAST, LARGEST = 0.001, 1.0
-"""What a number may be: a difference of two means."""
+"""Limits of a number: a difference of two means."""
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class Offered(Control):
 
 @dataclass(frozen=True)
 class Asked(Control):
-    """What the address has under a key, without a widget."""
+    """Value of a key of the address, without a widget."""
 
     many: bool = False
     """All names, none for an absent key; otherwise the last one as text."""

@@ -126,7 +126,7 @@ class Remember:
 
 @dataclass(frozen=True)
 class Recalled:
-    """What a page showed last under a name in this session, None for nothing.
+    """Last value shown under a name in this session, or None.
 
     With `since`: as it was when this page was opened, and nothing once these choices change.
     """

@@ -145,13 +145,13 @@ def outdated(ask: Ask, dataset: Dataset) -> list[str]:
 
 
 def is_loaded(ask: Ask, dataset: Dataset) -> bool:
-    """Whether the documents of a dataset are stored, or their lengths."""
+    """True if the documents of a dataset, or their lengths, are stored."""
     loaded = {part.dataset for part in ask.parts() if part.kind in ("documents", "lengths")}
     return not dataset.parts and dataset.collection in loaded
 
 
 def is_unjudged(ask: Ask, name: str) -> bool:
-    """Whether a dataset has runs, and no judgement that counts."""
+    """True if a dataset has runs, and no judgement that counts."""
     return name in set(ask(catalogue.unjudged)["dataset"])
 
 

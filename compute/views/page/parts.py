@@ -25,7 +25,7 @@ class Link:
     carried: Sequence[str] = ()
     """Keys of the address for the values that a mark or a row carries, in their order."""
     keeps: Sequence[str] = ()
-    """Those of them that this page's own address keeps, too, for the way back."""
+    """Keys that this page's own address keeps, too, for the way back."""
 
     def of(self, carried: Sequence[str] = ()) -> dict[str, Any]:
         """Keys and values of the address for what was clicked."""
@@ -72,8 +72,6 @@ class Heading:
     """The question that the parts below answer."""
 
     text: str
-    anchor: str = ""
-    """Fragment of the address that leads here."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ class Static:
     rows: DataFrame
     width: int | None = None
     is_foreign: bool = False
-    """Whether words from outside may be in it."""
+    """True if words from outside may be in it."""
 
 
 @dataclass(frozen=True)
@@ -188,9 +186,9 @@ class Figure:
     narrow: bool = False
     """It has room in one column of a paper, 84 mm, where names and numbers of others collide."""
     finding: str = ""
-    """What a reader sees in it, in one sentence; it stands above the title."""
+    """Finding in one sentence, above the title."""
     source: str = ""
-    """Where its numbers come from, unless from stored runs or from the table that a control
+    """Source of its numbers, unless stored runs or the table that a control
     names."""
 
 
@@ -232,7 +230,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """Whether the page has its values as text."""
+        """True if the page has its values as text."""
         return not isinstance(self.field, str)
 
     @property
@@ -260,7 +258,7 @@ class Table:
     selected: int | None = None
     """The row that is chosen; with it, a click chooses whole rows."""
     bold: Sequence[Sequence[bool]] | None = None
-    """Whether a cell is bold on the page, row by row."""
+    """True for cells in bold on the page, row by row."""
     height: int | str | None = None
     """Pixels, `auto` for ten rows in sight; as high as its rows, until there are many, by
     default."""
@@ -274,7 +272,7 @@ class Table:
     name: str = ""
     """Of its file, without the ending, once it is exported."""
     source: str = ""
-    """Where its numbers come from, as of a figure."""
+    """Source of its numbers, as of a figure."""
 
     @property
     def caption(self) -> str:

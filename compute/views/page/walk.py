@@ -102,7 +102,7 @@ def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
 
 
 def flat(shown: Sequence[Any]) -> Iterator[Any]:
-    """What a walk lists, nested lists as they stand."""
+    """Items of a walk, in order; nested lists are flattened."""
     for one in shown:
         if isinstance(one, list):
             yield from flat(one)

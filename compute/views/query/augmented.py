@@ -90,7 +90,7 @@ def told(query: DataFrame) -> str:
 
 
 def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
-    """What augmentation changed in the first ten: doc_id, rank, rank_before, judged.
+    """Changes by augmentation in the top ten: doc_id, rank, rank_before, judged.
 
     `hits`: system, rank, doc_id, relevance of both; the heads of the two lists.
     """

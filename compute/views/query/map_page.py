@@ -35,7 +35,7 @@ from compute.views.shared.theme import Legend
 _OF = ("dataset", "system", "other", "order", "ranks")
 NOTHING = "–"
 """In the place of a second system."""
-ROWS = 30
+ROWS = 24
 """Queries that are listed at a time."""
 FEW = 60
 """Up to so many queries are listed all at once, without a picture of all."""
@@ -53,10 +53,10 @@ class View(NamedTuple):
     query_ids: list[str]
     """In the order shown."""
     rows: slice
-    """Those that are listed."""
+    """Rows listed."""
     query: str
     document: str
-    """What the address names."""
+    """In the address."""
 
     @property
     def depth(self) -> int:

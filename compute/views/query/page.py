@@ -45,7 +45,7 @@ _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
 
 class View(NamedTuple):
-    """What the controls say."""
+    """Values of the controls."""
 
     ask: Ask
     dataset: Dataset

@@ -25,7 +25,7 @@ ROW = 22
 ALL = 240
 """Height of the picture of all queries."""
 NAMES = 210
-_HEAD, _FOOT = 44, 24
+_HEAD, _FOOT = 44, 40
 _WIDE, _HIGH = 800, ALL
 _STRIPS = 160
 _ACROSS = 6
@@ -49,7 +49,7 @@ class Panel:
     cells: Cells
     """Rows of `query.select_map.cells`, in the order to show."""
     values: NDArray[np.float64]
-    """What the system scores, by row; NaN where it scores nothing."""
+    """Score of the system by row; NaN where it has none."""
     remark: str = ""
 
 
@@ -104,7 +104,7 @@ def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
 
 
 def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
-    """What the colours mean."""
+    """Legend of the colours."""
     _, hole, judged, *blues = colours(levels, theme)
     one = len(levels) == 1
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
@@ -153,6 +153,7 @@ def overview(
     n, depth = panels[0].cells.shape
     figure = go.Figure()
     _frame(figure, panels, depth, theme, height=ALL, top=n, left=56)
+    figure.update_yaxes(title={"text": "query", "standoff": 2})
     for place, panel in enumerate(panels):
         axes = _axes(place)
         figure.add_layout_image(
@@ -214,13 +215,14 @@ def _frame(
     for place, panel in enumerate(panels):
         start = place * (width + gap)
         axis = {"domain": [start, start + width], "range": [0.5, depth + 0.5], "anchor": "y"}
+        axis["title"] = {"text": "rank", "standoff": 4}
         still = {**shared_axes.BARE, "automargin": False}
         step = 10 if depth <= 50 else 20
         ticks = {"tickvals": [1, *range(step, depth + 1, step)]}
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
         remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
         figure.add_annotation(
-            text=f"<b>{looks.escape(panel.title, 26)}</b><br>{remark}",
+            text=f"<b>{looks.escape(panel.title, 28)}</b><br>{remark}",
             align="left",
             **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
             **{"xanchor": "left", "yanchor": "bottom", "font": {"size": 13}},

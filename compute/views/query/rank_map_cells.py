@@ -45,5 +45,5 @@ def window(n_queries: int, start: int, size: int) -> slice:
 
 
 def bands(n_queries: int, most: int) -> Places:
-    """Where at most `most` bands of about equally many rows begin."""
+    """First rows of at most `most` bands of about equal size."""
     return np.unique(np.linspace(0, n_queries, min(n_queries, most), endpoint=False).astype(int))

@@ -19,7 +19,7 @@ from compute.views.shared.narrow_lists import Lists, Ranked, Row
 ROW = 36
 """Height of a rank in pixels; a box fills 30 of them."""
 _BOX = 15 / ROW
-_HEADS = {1: 34, 2: 34, 3: 50, 4: 50}
+_HEADS = {1: 34}
 # Share of the plot that the boxes take together; the rest is for the curves between them.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
 # Pixels of a box for its text on a screen of 1280, less the sign; on a narrower one its own plot
@@ -91,7 +91,7 @@ def _said(
 
 
 def _verdict(relevance: float) -> str:
-    return "hole" if judgement(relevance) == "hole" else said(relevance)
+    return "unjudged" if judgement(relevance) == "hole" else said(relevance)
 
 
 @in_lists(_said)
@@ -282,7 +282,7 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
 
 
 def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
-    """What the mouse hits: five unseen points along every box, each knowing its document.
+    """Targets of the mouse: five unseen points along every box, each knowing its document.
 
     They stand on the axes of their list: the mouse meets the topmost plot alone.
     """
@@ -317,7 +317,7 @@ def _heads(
     """Title, holes and remark of a list; in two lines where lists are narrow."""
     muted = looks.palette(theme).muted
     many = len(titles) > 2 or theme == "print"
-    apart = "<br>" if many else "  "
+    apart = "<br>" if many or len(titles) > 1 else "  "
     for place, title in enumerate(titles):
         kinds = [hit.kind for hit in hits if hit.place == place]
         holes = f"{kinds.count('hole')}/{len(kinds)} unjudged" if kinds else "no hits"

@@ -101,7 +101,7 @@ def documents(collection: str, doc_ids: Sequence[str]) -> str:
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """What systems asked in place of a query: system, piece, in_query, weight, in their order."""
+    """Expanded queries of systems: system, piece, in_query, weight, in their order."""
     found = files(cursor, "augmented", dataset, systems)
     if not found:
         return DataFrame({name: [] for name in ("system", "piece", "in_query", "weight")})
@@ -142,7 +142,7 @@ def relevant(dataset: str, query_id: str) -> str:
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Where systems rank a document for a query, as deep as their lists are kept: system, rank."""
+    """Ranks of a document for a query, to the depth kept: system, rank."""
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return DataFrame({"system": [], "rank": []})
@@ -157,7 +157,7 @@ def places(
 
 @select(datasets=("dataset",), systems=("systems",), shows="runs")
 def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
-    """What a query scores: system, measure, value."""
+    """Scores of a query: system, measure, value."""
     return """
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))

@@ -43,7 +43,7 @@ order by try_cast(query_id as bigint) nulls last, query_id
 def values(
     cursor: DuckDBPyConnection, dataset: str, measure: str, system: str, other: str = ""
 ) -> DataFrame:
-    """What two systems score by query: query_id, value, other; every query of the dataset.
+    """Scores of two systems by query: query_id, value, other; every query of the dataset.
 
     By id, numbers as numbers, as the rows of `cells`.
     """
@@ -56,7 +56,7 @@ def values(
 
 @question(datasets=("dataset",), systems=("system",), shows="runs")
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
-    """What stands at each rank: a row per query, by query_id, a column per rank down to `depth`.
+    """Judgement at each rank: a row per query, by query_id, a column per rank down to `depth`.
 
     int8: the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The stored extract
     serves the first ten ranks; deeper ones come from the hits.

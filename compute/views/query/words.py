@@ -24,7 +24,7 @@ SIGNS = (
     "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
     "A document in several lists has an edge of one colour; lines join it.",
 )
-"""What the signs in the boxes mean."""
+"""Legend of the signs in the boxes."""
 
 
 def judgement(relevance: float) -> str:
@@ -88,7 +88,7 @@ def name_of(row: Mapping[Hashable, Any]) -> str:
 
 
 def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
-    """Where systems (name, title) rank a document, as sentences. `places`: system, rank."""
+    """Ranks of a document by systems (name, title), as sentences. `places`: system, rank."""
     ranks = dict(zip(places["system"], places["rank"], strict=True))
     found = [f"{ranks[name]:,} by {title}" for name, title in systems if name in ranks]
     missing = [title for name, title in systems if name not in ranks]
@@ -97,14 +97,14 @@ def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
-    """What each head says of the measure, from system, measure, value of one query."""
+    """Score in each head, from system, measure, value of one query."""
     chosen = values[values["measure"] == measure]
     known = dict(zip(chosen["system"], chosen["value"], strict=True))
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
 def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:
-    """What a query scores: System and a column for each measure; `values`: system, measure,
+    """Scores of a query: System and a column for each measure; `values`: system, measure,
     value."""
     wide = values.pivot(index="system", columns="measure", values="value")
     wide = wide.reindex([name for name, _ in systems])

@@ -67,7 +67,7 @@ def names_across(
 
 
 def touching(titles: Sequence[str], *, fewest: int, longest: int) -> bool:
-    """Whether names across touch, and are turned, on a narrow screen."""
+    """True if names across touch, and are turned, on a narrow screen."""
     letters = min(max(map(len, titles)), longest)
     return 8 * (letters + 2) > _NARROW / max(len(titles), fewest)
 

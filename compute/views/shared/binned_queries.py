@@ -13,7 +13,7 @@ stands for neighbours."""
 
 
 def groups(n: int) -> NDArray[np.int64]:
-    """Where the neighbours that share a place begin, and n."""
+    """Starts of the groups that share a place, and n."""
     return np.linspace(0, n, min(n, MOST) + 1).astype(np.int64)
 
 
@@ -24,7 +24,7 @@ def means(values: Any, edges: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def places(edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Where the bar of each group stands: the first query is at 1."""
+    """Place of each group's bar: the first query is at 1."""
     return (edges[:-1] + edges[1:]) / 2 + 0.5
 
 

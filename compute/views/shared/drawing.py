@@ -1,4 +1,4 @@
-"""What a figure was drawn from: the same figure in other colours, and the frames behind it."""
+"""Inputs of a figure: the same figure in other colours, and the frames behind it."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,7 +17,7 @@ from compute.reading import one_kind, top_ranks
 from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
-"""What is kept at most; the lists that were asked for last stay in any case."""
+"""Most that is kept; the lists that were asked for last stay in any case."""
 
 OFFICIAL, ADDED, ALL = "official", "added", "all"
 """Which judgements count: those that are published, those added beside them, or both."""
@@ -151,7 +151,7 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
 
 
 def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """What counts beside the official judgements, or in their place; or nothing."""
+    """Judgements that count beside or instead of the official ones; or None."""
     if not set_of(cursor):
         return added(cursor, dataset)
     (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()
@@ -159,7 +159,7 @@ def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """What counts of the added judgements, which changes with each and has no name; or nothing."""
+    """Added judgements that count, which change with each and have no name; or None."""
     if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
@@ -173,6 +173,6 @@ def set_of(cursor: DuckDBPyConnection) -> str | None:
 
 
 def counts_added(cursor: DuckDBPyConnection) -> bool:
-    """Whether the cursor is one of an overlay's, where added judgements count."""
+    """True for the cursor of an overlay, where added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

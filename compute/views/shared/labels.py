@@ -46,7 +46,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """Where a name stands: its box, and on which side of its mark (-1, 0 or 1 each way)."""
+    """Place of a name: its box, and the side of its mark (-1, 0 or 1 each way)."""
 
     box: Box
     across: int
@@ -85,13 +85,13 @@ class Mark:
 
     @property
     def box(self) -> Box:
-        """What the mark itself covers."""
+        """Area of the mark itself."""
         reach = self.radius
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
     @property
     def halo(self) -> Box:
-        """Where a name would be read as this mark's own."""
+        """Area in which a name would be read as this mark's own."""
         reach = self.radius + 2.5 * GAP
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
@@ -189,7 +189,7 @@ def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[f
 def _alone(
     marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
 ) -> np.ndarray:
-    """What each place costs whatever the other names do."""
+    """Cost of each place, independent of the other names."""
     many = len(boxes) // len(marks)
     own = np.repeat(np.arange(len(marks)), many)
     covered = _overlaps(boxes, _array([mark.box for mark in marks]))

@@ -81,7 +81,7 @@ def _flowing(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _begins(lines: list[str], place: int) -> bool:
-    """Whether a line ends the paragraph before it."""
+    """True if a line ends the paragraph before it."""
     line = lines[place].strip()
     below = lines[place + 1].strip() if place + 1 < len(lines) else ""
     return (

@@ -29,12 +29,12 @@ class Ranked(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What a matrix says, list by list."""
+    """Content of a matrix, list by list."""
 
     of: str
-    """What a list is of, such as "Dataset": the label of the picker."""
+    """Label of the picker, such as "Dataset"."""
     name: str
-    """What its names are, such as "System"."""
+    """Noun of its names, such as "System"."""
     lists: Sequence[Ranked]
 
 

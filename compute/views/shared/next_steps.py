@@ -1,4 +1,4 @@
-"""What to do next when something about a dataset is not here: one sentence each, for pages."""
+"""Next steps where something of a dataset is missing: one sentence each, for pages."""
 
 from collections.abc import Sequence
 

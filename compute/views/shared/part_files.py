@@ -1,4 +1,4 @@
-"""Where the parts that a question reads lie, so that only their files are opened."""
+"""Paths of the parts that a question reads, so that only these files are opened."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 
 
 def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
-    """Where the parts of a kind of some systems on a dataset lie.
+    """Paths of the parts of a kind of some systems on a dataset.
 
     Naming them is quicker than a filter over a view of all, and many times so for hits.
     """

@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 
 class Scores(NamedTuple):
-    """What of a table are scores: of each column the best is bold, the second underlined."""
+    """Score columns of a table: the best of each is bold, the second underlined."""
 
     columns: Sequence[str]
     sign: int = 1
@@ -18,7 +18,7 @@ class Scores(NamedTuple):
     """Asked for when it is written: the same rows and columns; whether a cell is significantly
     better."""
     note: str = ""
-    """What MARK means, where cells are marked."""
+    """Meaning of MARK, where cells are marked."""
     apart: str = ""
     """Why some take no part: they are in italics."""
     lower: Sequence[str] = ()

@@ -29,7 +29,7 @@ TITLES = {
     RARE: "rare words",
     ANSWERED: "answered in the top 10 by",
 }
-"""What queries are told apart by without labels, where they differ in it; and its words."""
+"""Properties that group queries without labels, where they differ; and their titles."""
 FEWEST = 10
 """Occurrences of a word in a collection from which on it is not rare there."""
 SHARES = ("none", "under half", "half or more")
@@ -81,11 +81,11 @@ class Kind(NamedTuple):
     datasets: tuple[str, ...]
     """Whose queries are told apart together."""
     ready: bool = True
-    """Whether by more than labels."""
+    """True for groups by more than labels."""
 
     @property
     def title(self) -> str:
-        """What people read."""
+        """Title on pages."""
         return f"{TITLES.get(self.key, self.key)}: {self.value}"
 
     @property
@@ -223,7 +223,7 @@ def _keyed(
 
 
 def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) -> dict[str, Series]:
-    """What each query is, by every key that tells two kinds apart; absent where nothing is known.
+    """Value of each query for every key with two groups or more; absent where it is unknown.
 
     `asked`: dataset, query_id, text, n_words, n_relevant; `given` as `labels` has them, `rare` as
     `rare_words`. The categories of each series stand in their order: of numbers the smallest, of

@@ -150,7 +150,7 @@ def legend(entries: Iterable[Entry]) -> str:
 
 
 def headline(said: str, about: str, entries: Iterable[Entry], theme: str) -> str:
-    """What stands above a figure, as HTML: what it shows, its legend and what it is of."""
+    """Head of a figure, as HTML: title, legend and subject."""
     look = palette(theme)
     small = f'<div style="font-size:0.87rem;color:{look.muted}">{html.escape(about)}</div>'
     return f"<b>{html.escape(said)}</b>{legend(entries) if entries else ''}{small if about else ''}"
@@ -265,7 +265,7 @@ def _axis(look: Palette) -> dict[str, Any]:
 
 @cache
 def template(theme: str) -> go.layout.Template:
-    """What every figure of a theme shares: font, inks, grid, hover, no margin to spare; a drag
+    """Layout of every figure of a theme: font, inks, grid, hover, no margin to spare; a drag
     moves no axis, there is no legend unless asked for, and a note has no arrow.
     """
     look = palette(theme)

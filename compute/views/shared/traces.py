@@ -18,7 +18,7 @@ _SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
-    """What the pointer shows at each point. Not as the template itself, which would read a title's
+    """Hover text of each point. Not as the template itself, which would read a title's
     `%{x}`."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 

@@ -81,7 +81,7 @@ def test_an_import_changes_nothing_at_first_sight(home: Path, at: Callable[..., 
     shown = at()
     assert not {"one", "two"} & datasets_of(shown) and "BEIR v4, Table 2" in shown.words
     own = Link(names={"numbers": "Computed", "group": "own"})
-    assert Button("Show your own runs", own) in shown.parts
+    assert Button("Show the scores of your own runs", own, icon="person") in shown.parts
     assert {"one", "two"} < datasets_of(at(numbers="Computed"))
     assert datasets_of(at(**OWN)) == {"one", "two"}
 

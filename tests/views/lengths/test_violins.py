@@ -282,7 +282,7 @@ def test_colours_are_logarithms_and_end_at_a_quarter_and_four_times() -> None:
     assert np.isnan(figure.data[0].z[:, 0]).all()
     assert (figure.layout.coloraxis.cmin, figure.layout.coloraxis.cmax) == (-2, 2)
     assert [name.strip() for name in figure.layout.xaxis.ticktext] == [
-        "Collection",
+        "Corpus",
         "Relevant",
         "MiniLM",
         "BM25",

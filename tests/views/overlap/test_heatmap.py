@@ -171,7 +171,7 @@ def test_lines_below_the_bound_are_dashed_and_the_legend_says_so() -> None:
     ]
     said = graphs.legend(frame, 0.45)
     solid = "Solid lines: similarity from .45 on."
-    assert said.startswith(f"{solid} Dashed: each collection's two nearest, below that.")
+    assert said.startswith(f"{solid} Dashed: each corpus's two nearest, below that.")
     assert ".50" in graphs.note(0.5)[0]
     assert "Dashed" not in graphs.legend(frame, 0.2)
 
@@ -350,7 +350,7 @@ def test_a_panel_says_the_correlation_with_and_without_the_open_marks() -> None:
     figure = panel(FIVE)
     # Ranks 1 2 4 3 against 1 2 3 4: 1 - 6 * 2 / 60; with e: 2 3 5 4 1, 1 - 6 * 22 / 120.
     assert figure.layout.annotations[0].text.startswith(
-        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with the open marks −0.10<br>95% CI"
+        "<b>SBERT</b>  Spearman ρ = .80 (n = 4); with the open marks −.10<br>95% CI"
     )
     fills = figure.data[0].marker.color
     assert fills[4] == "#ffffff" and "#ffffff" not in fills[:4]
@@ -366,8 +366,8 @@ def test_the_table_of_correlations_has_three_digits_and_true_minus() -> None:
     marks = DataFrame(FIVE, columns=["dataset", "similarity", "gain", "left_out"])
     table = under(shifts.COLUMNS, shifts.table({("SBERT", "bigrams"): marks}))
     assert table.to_numpy().tolist() == [
-        ["SBERT", "bigrams", "1", "0.800", "−0.82 to 1.00", "4"],
-        ["SBERT", "bigrams", "0", "−0.100", "−0.90 to 0.86", "5"],
+        ["SBERT", "bigrams", "1", ".800", "−.82 to 1.00", "4"],
+        ["SBERT", "bigrams", "0", "−.100", "−.90 to .86", "5"],
     ]
     few = under(shifts.COLUMNS, shifts.table({("SBERT", "bigrams"): marks[:3]}))
     assert few.to_numpy().tolist() == [["SBERT", "bigrams", "0", "–", "too few points", "3"]]

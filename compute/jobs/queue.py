@@ -52,7 +52,10 @@ def queues_of(settings: Settings, kind: str, name: str) -> tuple[str, ...]:
 def _loads_weights(kind: str, name: str) -> bool:
     if not {"index", "search", "train"} & {*KINDS[kind].steps} or not name:
         return False
-    row = system(name)
+    try:
+        row = system(name)
+    except WrongInput:  # Only an imported run has this name.
+        return False
     return row.has_weights or any(_loads_weights(kind, one) for one in row.inputs)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, select
 
+from compute.base import errors
 from compute.base.settings import Settings
 from compute.jobs import tables
 
@@ -195,7 +196,7 @@ def _sentence(error: str | None) -> str:
     if error is None:
         return "its worker ended again and again while it ran: see the log"
     record = json.loads(error)
-    if record["name"] in ("StepFailed", "PortableWorkflowError"):
+    if record["name"] in ("StepFailed", "PortableWorkflowError", *vars(errors)):
         return str(record["message"])
     if record["name"] in ("OperationalError", "InterfaceError"):
         return "the jobs database was away while it ran: retry it"

@@ -324,6 +324,8 @@ def test_what_loads_weights_is_told_by_the_system_and_what_it_is_made_of() -> No
         return queue.queues_of(Settings(weights_apart=True), kind, name)[0] == "tasks-weights"
 
     assert [apart("run", name) for name in ("bm25", "minilm", "rrf(bm25,minilm)")] == [0, 1, 1]
+    # Imported runs are no systems of the catalogue.
+    assert [apart("run", name) for name in ("rrf(T5R1,run1)", "rrf(T5R1,minilm)")] == [0, 1]
     assert apart("run", "bm25+ce-minilm") and apart("train", "genq[scifact]")
     assert not apart("score", "minilm") and not apart("overlap", "")
     assert queue.queues_of(Settings(), "run", "minilm") == ("tasks", "shards")

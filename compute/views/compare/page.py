@@ -24,6 +24,7 @@ from compute.views.compare import (
     tables,
 )
 from compute.views.compare import differences as comparing
+from compute.views.compare.fusion_sweep import HOLES
 from compute.views.compare.fusions import Swept
 from compute.views.page import (
     Above,
@@ -49,6 +50,7 @@ from compute.views.page import (
     Steps,
     Switch,
     Table,
+    Text,
     Wait,
     Widget,
     folded,
@@ -205,9 +207,13 @@ def _scored(view: View) -> Steps:
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
+    holes = view.ask(select.pairs, measure=HOLES, **view.asked)
+    if told := tables.unjudged(holes, view.titles):
+        names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}
+        yield Row([Text(told, width="content"), Button("Possible range", Link("holes", names))])
     yield from _differences(view, both, verdict)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
-    different = partial(_most_different, view, both, alike)
+    different = partial(_most_different, view, both, alike, holes)
     yield Section(different, ("different",), "Queries that differ most", asks=("by",))
     family = yield Section(partial(_corrected, view, answer))
     tests = partial(_tests, view, tested, family)
@@ -361,7 +367,9 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
     )
 
 
-def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame]) -> Steps:
+def _most_different(
+    view: View, both: DataFrame, alike: Callable[[], DataFrame], holes: DataFrame
+) -> Steps:
     """The queries where the systems differ most; a click opens one."""
     orders = [one for one in comparing.ORDERS if one != comparing.BY_RANKING or len(alike())]
     titles: Any = {"titles": comparing.ORDERS, "width": 210}
@@ -371,13 +379,15 @@ def _most_different(view: View, both: DataFrame, alike: Callable[[], DataFrame])
         yield Message("No query is in this group: choose another order.")
         return
     rows = comparing.most_different(both, alike(), order, SHOWN).astype({"shared": "Int64"})
+    keys, names = ["dataset", "query_id"], {"value_a": "hole_a", "value_b": "hole_b"}
+    rows = rows.merge(holes.rename(columns=names)[[*keys, *names.values()]], "left", keys)
     yield Table(
         "different",
         "Queries that differ most",
         rows.fillna({"text": ""}),
         tables.difference_columns(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
-        carried=rows[["dataset", "query_id"]].to_numpy().tolist(),
+        carried=rows[keys].to_numpy().tolist(),
         height="auto",
         of=("dataset", "a", "b", "by", "measure"),
     )

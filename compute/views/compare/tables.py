@@ -17,6 +17,8 @@ from compute.views.shared.theme import signed
 
 Titles = tuple[str, str]
 ALPHA = sign_flips.LEVEL
+LEAST_UNJUDGED = 0.005
+"""Share of unjudged documents that is said."""
 TESTS = {
     "p_randomisation": "Randomisation test",
     "p_t": "Paired t-test",
@@ -85,6 +87,15 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     return sentences
 
 
+def unjudged(holes: DataFrame, titles: Titles) -> str:
+    """Unjudged shares of both systems' top 10, where there are any; `holes`: value_a, value_b."""
+    a, b = holes["value_a"].mean(), holes["value_b"].mean()
+    if not max(a, b) >= LEAST_UNJUDGED:
+        return ""
+    both = f"{a:.0%} of the top 10 of {titles[0]} and {b:.0%} of {titles[1]}"
+    return f"Unjudged: {both}. Judging them could change this result."
+
+
 def unanswered(number: int, queries: int, title: str) -> str:
     """The number of queries that a system returns nothing for, of so many; empty for none."""
     total = counted(int(queries), "query")
@@ -102,7 +113,13 @@ def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[
         Column(titles[1], "value_b", looks.plain),
         Column("Difference", "difference", signed),
         *[Column("RBO", "rbo", looks.plain), Column("Overlap@10", "shared")] * has_lists,
+        *[Column("Unjudged@10", ("hole_a", "hole_b"), _shares)]
+        * bool(rows["hole_a"].notna().any()),
     ]
+
+
+def _shares(a: float, b: float) -> str:
+    return ", ".join("–" if math.isnan(one) else f"{one:.0%}" for one in (a, b))
 
 
 def across_columns(titles: Titles) -> list[Column]:

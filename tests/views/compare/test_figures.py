@@ -207,13 +207,15 @@ def test_tables_head_columns_with_the_titles_of_systems() -> None:
             "difference": 0.25,
             "rbo": np.nan,
             "shared": 0,
+            "hole_a": 0.7,
+            "hole_b": np.nan,
         }
     )
     # One system is called like a column of the table.
     columns = compare_tables.difference_columns(rows, ("BM25", "Text"), whole=False)
     table = under(columns, rows)
-    assert list(table.columns) == ["Query", "Text", "BM25", "Text ", "Difference"]
-    assert table.iloc[0].tolist() == ["7", "a", ".500", ".250", "+.250"]
+    assert list(table.columns) == ["Query", "Text", "BM25", "Text ", "Difference", "Unjudged@10"]
+    assert table.iloc[0].tolist() == ["7", "a", ".500", ".250", "+.250", "70%, –"]
     across = rows.rename(columns={"value_a": "mean_a", "value_b": "mean_b"}).assign(
         title="Tiny", n=1, low=0.1, high=0.4, a_better=1, b_better=0, equal=0
     )

@@ -53,6 +53,7 @@ def making() -> None:
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
+    _address.recall("dataset", titles)
     shown = titles | {name: f"{titles[name]} (ids only)" for name in figures.without_texts(runs)}
     dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=shown)
     if shown[dataset] != titles[dataset]:
@@ -101,7 +102,7 @@ def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, A
     return {
         "measure": one.selectbox("Measure", samples.MEASURES),
         "goal": two.selectbox(
-            "To tell", list(figures.GOALS), format_func=figures.GOALS.__getitem__
+            "Estimate", list(figures.GOALS), format_func=figures.GOALS.__getitem__
         ),
         "baseline": three.selectbox(
             "Baseline", systems, format_func=lambda name: titles.get(name) or name

@@ -34,7 +34,7 @@ PAGES = {
     "dataset": Page("Dataset", "Dataset"),
     "compare": Page("Compare", "Compare"),
     "query": Page("Query", "Query", "Ranked lists"),
-    "map": Page("Map", "Query", "Map of documents"),
+    "map": Page("Map", "Query", "Relevance map"),
     "holes": Page("Holes", "Holes"),
     "annotate": Page("Judge", "Judge"),
     "overlap": Page("Overlap", "Corpora", "Overlap"),

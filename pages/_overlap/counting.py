@@ -22,7 +22,7 @@ def offer(counted: DataFrame, compared: Collection[str]) -> None:
     drawing.caption(lacking.said)
     if not (lacking.datasets and sign_in.may(sign_in.OPERATOR)):
         return
-    if st.button("Count their words", icon=":material/play_arrow:"):
+    if st.button("Count the words", icon=":material/play_arrow:"):
         sign_in.require(sign_in.OPERATOR)
         names, who = lacking.datasets, sign_in.name()
         started = jobs.start(reading.store(), "overlap", datasets=names, person=who)

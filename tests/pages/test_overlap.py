@@ -243,7 +243,7 @@ def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
     imports.import_dataset(bench, "mine", path=write_tiny(fresh / "mine"))
     app = opened(view="Heatmap", numbers="Computed")
     assert app.caption[0].value == "Not counted yet\\: mine\\."
-    (button,) = [one for one in app.button if one.label == "Count their words"]
+    (button,) = [one for one in app.button if one.label == "Count the words"]
     button.click().run()
     assert not app.exception
     (job,) = jobs.listed(bench.settings)

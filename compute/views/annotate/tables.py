@@ -110,7 +110,7 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
 
 def _reached(n: int, reach: float) -> str:
     """Half of an interval; where so few judgements are not all that is there, there is none."""
-    return f" ±{plain(reach)}" if n >= 2 * FEWEST or not reach else ": none"
+    return f" ±{plain(reach)}" if n >= 2 * FEWEST or not reach else ": no interval"
 
 
 def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -131,7 +131,7 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
         ("Dataset", dataset),
         ("Systems", ", ".join(systems)),
         *[("IDs (CLI)", ", ".join(names))] * (called != names),
-        ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
+        ("Chosen from", f"unjudged documents in their top {task.depth} for each query"),
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         *_sampled(task, titles),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),

@@ -197,7 +197,7 @@ def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
         (
             name
             for most, name in ((0.2, "very small"), (0.5, "small"), (0.8, "medium"))
-            if size < most
+            if round(size, 2) < most
         ),
         "large",
     )

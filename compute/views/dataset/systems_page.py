@@ -87,7 +87,7 @@ def _how_to_read(view: View, baseline: str, n_shown: int, n_all: int) -> Note:
             "Median system: the median of all systems on each query." * (baseline == MEDIAN),
             f"The {MOST_SYSTEMS} best of {n_all:,}." * (n_shown < n_all),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
-            "Overlapping intervals do not imply no difference: systems answer the same queries.",
+            "Systems whose intervals overlap can still differ significantly: they share queries.",
         ],
         of_matrix="Click a system to compare it with the baseline, query by query.",
     )

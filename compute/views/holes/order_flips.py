@@ -40,8 +40,8 @@ _MEANT = {
     OPEN: "could flip",
     EQUAL: "tied",
     "": "the top k cannot flip it",
-    "pool_": "nor can the pool",
-    "collection_": "nor can the corpus",
+    "pool_": "the pool cannot flip it",
+    "collection_": "no document of the corpus can flip it",
 }
 
 
@@ -187,10 +187,10 @@ def none_holds(pairs: DataFrame) -> str:
 
 def turned(pairs: DataFrame) -> str:
     """The number of orders that could flip in each range."""
-    counts = [
-        f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} ({name})"
-        for column, name in ranges(pairs)
-    ]
+    found = {name: int((pairs[f"{of}verdict"] == OPEN).sum()) for of, name in ranges(pairs)}
+    if len(set(found.values())) == 1:
+        return f"{found['top k']:,} of {counted(len(pairs), 'pair')} could flip."
+    counts = [f"{number:,} ({name})" for name, number in found.items()]
     return f"Pairs whose order could flip, of {len(pairs):,}: {', '.join(counts)}."
 
 

@@ -200,7 +200,8 @@ def _medians(view: View, named: DataFrame) -> Steps:
     )
     yield Note(
         [view.cut_at, _dashes(view.ask, rows)],
-        of_matrix="Columns: from shortest to longest. Click a row to open the dataset above.",
+        of_matrix="Columns: from shortest to longest, relative to the corpus. Click a row to open"
+        " the dataset above.",
     )
 
 

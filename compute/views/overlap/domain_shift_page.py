@@ -77,9 +77,9 @@ def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
     yield Note(
         [
             instead,
+            domain_shift.CHOSEN_AFTER,
             f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}, without in-domain and"
             " suspect ones.",
-            domain_shift.CHOSEN_AFTER,
         ]
     )
     yield Note(domain_shift.HOW_TO_READ)

@@ -210,7 +210,7 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
 
 def floor_label(floor: float) -> str:
     """Which words count, by their relative frequency."""
-    return f"above {floor * 1e6:g} per million" if floor else "all count"
+    return f"above {floor * 1e6:g} per million" if floor else "none"
 
 
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:

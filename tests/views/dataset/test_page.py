@@ -62,7 +62,7 @@ def links(shown: list[Any]) -> dict[str, Link]:
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        ("Systems", "Overlapping intervals do not imply no difference"),
+        ("Systems", "Systems whose intervals overlap can still differ significantly"),
         ("Queries", "All systems score 0 on 0 of 3 queries"),
         ("Judgements", "5 judgements of 3 queries"),
         ("Documents", "Type the id of a document, such as d"),

@@ -207,10 +207,7 @@ def _scored(view: View) -> Steps:
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
-    holes = view.ask(select.pairs, measure=HOLES, **view.asked)
-    if told := tables.unjudged(holes, view.titles):
-        names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}
-        yield Row([Text(told, width="content"), Button("Possible range", Link("holes", names))])
+    holes = yield from _unjudged(view)
     yield from _differences(view, both, verdict)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
     different = partial(_most_different, view, both, alike, holes)
@@ -228,6 +225,15 @@ def _scored(view: View) -> Steps:
     if view.datasets == [view.dataset]:
         both_systems = zip(view.titles, (view.a, view.b), strict=True)
         yield Row([_made(view.dataset, *one) for one in both_systems])
+
+
+def _unjudged(view: View) -> Steps:
+    """Unjudged shares, and the link to their effect; returns Hole@10 of each query."""
+    holes = view.ask(select.pairs, measure=HOLES, **view.asked)
+    if told := tables.unjudged(holes, view.titles):
+        names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}
+        yield Row([Text(told, width="content"), Button("Possible range", Link("holes", names))])
+    return holes
 
 
 def _unanswered(view: View) -> list[str]:

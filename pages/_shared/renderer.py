@@ -11,7 +11,6 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports.tables import csv
 from compute.views import page as records
 from compute.views.page import Inside, Page, Step
 from compute.views.shared import text
@@ -25,7 +24,6 @@ from pages._shared import (
     page_run,
     pickers,
     reading,
-    sign_in,
     system_pickers,
 )
 from pages._shared.served import Served
@@ -297,16 +295,6 @@ def _button(button: records.Button) -> None:
     st.button(button.label, on_click=go, disabled=button.disabled, **options)
 
 
-def _download(download: records.Download) -> None:
-    sign_in.download_button(
-        download.label,
-        lambda: csv(records.Table(download.name, "", download.rows()), escaped=True),
-        file_name=f"{download.name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-    )
-
-
 def _figure(shown: records.Figure) -> None:
     if shown.sample:
         reading.add_sample(*shown.sample)
@@ -431,7 +419,6 @@ _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Note: drawing.note,
     records.Legends: _legends,
     records.Button: _button,
-    records.Download: _download,
     records.Figure: _figure,
     records.Table: _table,
 }

@@ -44,8 +44,6 @@ class Drawn(Walk):
         """`called`: names of systems on the site where they are others."""
         super().__init__(view.values)
         self._views, self._view, self._called = views, view, called
-        self.files: dict[str, bytes] = {}
-        """What the view lets one download, by its path in the site."""
 
     def html(self, page: Page, ask: Ask) -> str:
         """The parts of the page in the order of the screen."""
@@ -175,12 +173,6 @@ class Drawn(Walk):
         way = self.opens(button.opens) if button.opens.page and not button.disabled else ""
         return f'<p><a href="{escape(way)}">{escape(button.label)}</a></p>' if way else ""
 
-    def _download(self, download: records.Download) -> str:
-        path = f"{self._view.path.removesuffix('.html')}-{download.name}.csv"
-        self.files[path] = tables.csv(records.Table("", "", download.rows()), escaped=True)
-        name = escape(path.rpartition("/")[2])
-        return f'<p><a href="{name}" download>{escape(download.label)}</a></p>'
-
     def _widget(self, widget: records.Widget) -> str:
         if widget.name not in TOOLS:
             return ""
@@ -291,7 +283,6 @@ _PARTS: Mapping[type, Callable[[Drawn, Any], str]] = {
     records.Legends: Drawn._legends,
     records.Static: Drawn._static,
     records.Button: Drawn._button,
-    records.Download: Drawn._download,
     records.Widget: Drawn._widget,
     records.Figure: Drawn._figure,
     records.Table: Drawn._rows,

@@ -147,8 +147,6 @@ def _views(site: SiteAsk, folder: Path, made: Mapping[str, Any]) -> None:
             "foot": _foot(made, root),
         }
         _write(folder / view.path, template.substitute(words).encode())
-        for path, content in drawn.files.items():
-            _write(folder / path, content)
 
 
 def _link(root: str, view: View, here: bool) -> str:

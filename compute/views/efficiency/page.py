@@ -22,7 +22,6 @@ from compute.views.leaderboard import select as leaderboard_select
 from compute.views.page import (
     Ask,
     Beside,
-    Download,
     Figure,
     Legends,
     Message,
@@ -191,8 +190,6 @@ def _costs(view: View) -> Iterator[Step]:
     rows = tables.ordered(view.rows, view.measure)
     columns = tables.columns(rows, view.measure)
     yield Table("costs", "Costs of systems", rows, columns, of=_OF)
-    whole = partial(tables.whole, view.rows, view.datasets, view.measure)
-    yield Download("All figures (CSV)", "efficiency", whole)
     yield Note(
         [
             "Batch throughput: all queries of the split in one batch, incl. model or JVM start-up.",

@@ -4,7 +4,6 @@ from pandas import DataFrame
 
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import order
-from compute.recompute.efficiency import MEASURED
 from compute.views.efficiency.panels import COSTS, milliseconds, number, size
 from compute.views.page import Column
 from compute.views.shared import theme as looks
@@ -24,14 +23,6 @@ def columns(rows: DataFrame, measure: str) -> list[Column]:
     value = Column(measure, "value", lambda value: looks.plain(value, 4))
     measured = [one for one in costs if rows[one.field].notna().any()]
     return [Column("System", "title"), value, *measured, Column("Measured on", "hardware")]
-
-
-def whole(rows: DataFrame, datasets: list[str], measure: str) -> DataFrame:
-    """The same rows in full: seconds, bytes and milliseconds as they were measured."""
-    columns = ["system", "value", *MEASURED, "hardware", "load"]
-    full = rows.sort_values("system")[columns].rename(columns={"value": measure})
-    full.insert(1, "datasets", "; ".join(datasets))
-    return full
 
 
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:

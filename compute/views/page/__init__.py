@@ -43,7 +43,6 @@ from compute.views.page.parts import (
     Button,
     Code,
     Column,
-    Download,
     Figure,
     Heading,
     Legends,

@@ -58,16 +58,6 @@ class Widget:
 
 
 @dataclass(frozen=True)
-class Download:
-    """A CSV file that is made once somebody asks for it."""
-
-    label: str
-    name: str
-    """Of the file, without its ending."""
-    rows: Callable[[], DataFrame]
-
-
-@dataclass(frozen=True)
 class Heading:
     """The question that the parts below answer."""
 
@@ -324,6 +314,5 @@ Part = (
     | Table
     | Static
     | Button
-    | Download
     | Widget
 )

@@ -71,8 +71,9 @@ def test_two_systems_on_one_dataset_in_the_order_of_the_screen(ask: StoreAsk) ->
     holes = parts(page, ask, **TWO | {"measure": "Hole@10"})
     assert "sure leaves" not in said and "unanswered" not in words(holes)
     assert "All 3 queries; click a row to open one. Difference: sure minus" in said
-    (swap, *made) = [one for one in shown if isinstance(one, Button)]
+    (swap, bounds, *made) = [one for one in shown if isinstance(one, Button)]
     assert swap.opens.names == {"a": EVIL, "b": "sure"}
+    assert (bounds.opens.page, bounds.opens.names["systems"]) == ("holes", ["sure", EVIL])
     assert [one.opens.names["system"] for one in made] == ["sure", EVIL]
     (verdict,) = [line for line in said.splitlines() if "on these queries: " in line]
     assert "at least 50 queries" in verdict

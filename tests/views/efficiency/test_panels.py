@@ -182,13 +182,6 @@ def test_the_table_leaves_out_what_nothing_fills() -> None:
     assert {len(value) for value in table["nDCG@10"]} == {5}, "as many digits in every row"
 
 
-def test_the_saved_table_has_the_numbers_as_measured() -> None:
-    whole = efficiency_tables.whole(ROWS.head(1), ["SciFact", "NFCorpus"], "nDCG@10")
-    lines = whole.to_csv(index=False).splitlines()
-    assert lines[0].startswith("system,datasets,nDCG@10,index_seconds,index_bytes,")
-    assert lines[1].startswith("A,SciFact; NFCorpus,0.5,,5000000.0,")
-
-
 def test_the_papers_figures_stand_beside_the_mean_of_ours() -> None:
     costs = DataFrame(
         {

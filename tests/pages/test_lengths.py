@@ -89,7 +89,7 @@ def test_picked_systems_alone_are_shown() -> None:
     main, medians, *_ = figures(app)
     assert rows(main) == ["Corpus", "Relevant documents", "third"]
     names = [name.strip() for name in medians["layout"]["xaxis"]["ticktext"]]
-    assert [name for name in names if name not in ("Collection", "Relevant")] == ["third"]
+    assert [name for name in names if name not in ("Corpus", "Relevant")] == ["third"]
 
 
 @pytest.mark.usefixtures("shipped_results")

@@ -93,10 +93,10 @@ def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
         ["unigrams", 0, 0.548, ".05 to .83", 17],
         ["unigrams", 3, 0.708, ".22 to .91", 14],
         ["unigrams", 0, 0.477, "−.03 to .79", 17],
-        ["bigrams", 3, 0.647, "0.12 to 0.89", 14],
+        ["bigrams", 3, 0.647, ".12 to .89", 14],
         ["bigrams", 0, 0.435, "−.08 to .77", 17],
-        ["bigrams", 3, 0.488, "−0.09 to 0.82", 14],
-        ["bigrams", 0, 0.283, "−0.24 to 0.68", 17],
+        ["bigrams", 3, 0.488, "−.09 to .82", 14],
+        ["bigrams", 0, 0.283, "−.24 to .68", 17],
     ]
 
 
@@ -121,7 +121,7 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
     for what in ("kind of words", "bound of frequency", "order", "pair of corpora"):
         assert f"No {what} here is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
-    for what in ("printed table", "counted collection", "system of these scores", "table of scor"):
+    for what in ("printed table", "counted corpus", "system of these scores", "table of scor"):
         assert f"No {what}" in said(shift)
 
 

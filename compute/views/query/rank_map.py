@@ -214,8 +214,8 @@ def _frame(
     )
     for place, panel in enumerate(panels):
         start = place * (width + gap)
-        axis = {"domain": [start, start + width], "range": [0.5, depth + 0.5], "anchor": "y"}
-        axis["title"] = {"text": "rank", "standoff": 4}
+        axis: dict[str, Any] = {"domain": [start, start + width], "range": [0.5, depth + 0.5]}
+        axis |= {"anchor": "y", "title": {"text": "rank", "standoff": 4}}
         still = {**shared_axes.BARE, "automargin": False}
         step = 10 if depth <= 50 else 20
         ticks = {"tickvals": [1, *range(step, depth + 1, step)]}

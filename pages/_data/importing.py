@@ -58,6 +58,7 @@ def section() -> None:
         drawing.caption(
             "Files are checked first; nothing is imported until you confirm.",
             "" if to == NEW else "For a dataset that is not in the list choose “A new dataset”.",
+            _RUNS_ONLY * (st.query_params.get("have") == "runs"),
         )
         return
     with st.container():  # else what is below would move, and stand twice until all is drawn

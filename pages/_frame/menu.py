@@ -105,6 +105,7 @@ def start(name: str) -> None:
         st.markdown(WHAT, width="stretch")
         given: dict[str, Any] = {"page": "pages/data.py", "query_params": {"show": "Import"}}
         st.page_link(**given, label="I have runs and judgements", icon=":material/upload_file:")
+        given["query_params"] = {"show": "Import", "have": "runs"}
         st.page_link(**given, label="I have runs only", icon=":material/upload_file:")
         st.page_link(
             "pages/leaderboard.py",

@@ -223,8 +223,7 @@ def _scored(view: View) -> Steps:
     yield folded(partial(_lost, view), ("lost",), "Relevant documents lost, by stage")
     yield folded(partial(_fused, view), ("fused",), "Fusion", ("fuse",))
     if view.datasets == [view.dataset]:
-        both_systems = zip(view.titles, (view.a, view.b), strict=True)
-        yield Row([_made(view.dataset, *one) for one in both_systems])
+        yield Row([_made(view, 0), _made(view, 1)])
 
 
 def _unjudged(view: View) -> Steps:
@@ -288,9 +287,10 @@ def _needed(plan: power.Plan) -> Steps:
         yield power.needed(plan, difference)
 
 
-def _made(dataset: str, title: str, system: str) -> Button:
-    link = Link("data", {"show": "Runs", "dataset": dataset, "system": system})
-    return Button(f"Run details: {title}", link)
+def _made(view: View, place: int) -> Button:
+    system = (view.a, view.b)[place]
+    link = Link("data", {"show": "Runs", "dataset": view.dataset, "system": system})
+    return Button(f"Run details: {view.titles[place]}", link)
 
 
 def _differences(view: View, both: DataFrame, found: comparing.Verdict) -> Iterator[Step]:

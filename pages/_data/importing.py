@@ -35,6 +35,7 @@ _ARCHIVE = "BEIR archive"
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """Files of a dataset besides runs, and their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
+_RUNS_ONLY = "Without judgements: import the runs, compare their rankings, then judge documents."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()

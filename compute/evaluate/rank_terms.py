@@ -90,7 +90,7 @@ def total(terms: pd.Series) -> float:
     return float(np.add.accumulate(terms.to_numpy(np.float64))[-1]) if len(terms) else 0.0
 
 
-NDCG = Terms(graded, lambda of: total(of.best["term"]), "the sum of the ideal order")
+NDCG = Terms(graded, lambda of: total(of.best["term"]), "the sum of the best order")
 RECALL = Terms(counted, lambda of: of.n_relevant, RELEVANT)
 CAPPED_RECALL = Terms(
     counted, lambda of: min(of.n_relevant, of.k), f"{RELEVANT}, or the ranks if those are less"

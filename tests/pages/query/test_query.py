@@ -168,7 +168,7 @@ def test_a_way_through_the_page_dataset() -> None:
 
 
 def test_the_page_about_the_numbers_defines_every_measure() -> None:
-    app = opened("about")
+    app = opened("about", open=["Measures", "What is averaged?"])
     table = app.table[0].value
     named = table["Measure"].tolist()
     assert named[: len(MEASURES)] == list(MEASURES)

@@ -55,10 +55,11 @@ def check(
         reports = doctor.check_all(found, against=against, home=home, how=how)
     if json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
-        printable.say_text(to_json.dumps([r.record() for r in reports], indent=1))
+        said = to_json.dumps([r.record() for r in reports], indent=1)
+        printable.say_text(packed.told(said, home))
     else:
         for report in reports:
-            printable.say(*report.lines())
+            printable.say(*(packed.told(line, home) for line in report.lines()))
         for line in _of_all(reports):
             printable.say(line)
     return 2 if any(report.refused for report in reports) else 0

@@ -1,5 +1,6 @@
 """Zip and tar archives of runs or judgements, opened for as long as an import takes."""
 
+import re
 import shutil
 import tarfile
 import zipfile
@@ -44,6 +45,11 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
             for inside, archive in named.items():
                 told = told.replace(inside, archive)
             raise type(error)(told) from None
+
+
+def told(text: str, home: Path) -> str:
+    """Text that names `runs.zip/a.run` where it named that file's place in a scratch folder."""
+    return re.sub(rf"{re.escape(str(home / scratch.TMP))}/archive-\w+/", "", text)
 
 
 def _is_archive(path: Path) -> bool:

@@ -74,6 +74,8 @@ def test_runs_and_judgements_come_in_at_once_by_command(
     runs, more = zipped(tmp_path / "r.zip", RUNS), tarred(tmp_path / "more.tar.gz", RUNS)
     words = ["import-dataset", "--runs", str(runs), "--qrels", str(qrels), "--name", "mine"]
     assert main(["check", str(more)]) == 0
+    checked = capsys.readouterr().out
+    assert "more.tar.gz/runs/a.run: run" in checked and str(tmp_path) not in checked
     assert main(words) == 0
     assert "2 imported, 0 refused" in capsys.readouterr().out
     assert main(["import-run", str(more), "--dataset", "mine", "--replace"]) == 0

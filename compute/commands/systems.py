@@ -58,7 +58,7 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
         {
             "system": row.system,
             "family": row.family,
-            "verified": row.verified,
+            "verified": row.verified.removeprefix("verified "),
             "tried": row.tried,
             "here": row.here if row.here in (RUNS, TRAINS, ABSENT) else MISSES,
         }

@@ -13,7 +13,7 @@ def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashbo
     heading(page, "Leaderboard")
     click_mark(page, "tiny", "bm25")
     page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
-    expect(page.get_by_role("heading", name="tiny")).to_be_visible()
+    expect(page.get_by_text("Own collection · English")).to_be_visible()
     settled(page)
     page.get_by_text("Ranked lists per query").click()
     page.wait_for_url(re.compile(r"/query"))  # The first dataset of a picker is not named.

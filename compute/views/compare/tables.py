@@ -93,7 +93,7 @@ def unjudged(holes: DataFrame, titles: Titles) -> str:
     if not max(a, b) >= LEAST_UNJUDGED:
         return ""
     both = f"{a:.0%} of the top 10 of {titles[0]} and {b:.0%} of {titles[1]}"
-    return f"Unjudged: {both}. Judging them could change this result."
+    return f"Unjudged: {both}. Judging them could change the difference."
 
 
 def unanswered(number: int, queries: int, title: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from compute.base import printable, settings
-from compute.base.errors import WrongInput
+from compute.base.errors import Unavailable, WrongInput
 from compute.base.words import counted, sized
 from compute.commands import groups, options
 from compute.commands.opening import open_bench
@@ -16,6 +16,7 @@ from compute.intake.doctor import known as doctor_known
 from compute.recompute import score_check
 from compute.store import damage, integrity, state
 from compute.store.own_datasets import own_datasets
+from compute.store.store import Store
 
 
 def check(
@@ -74,6 +75,7 @@ def _check_store(json: bool) -> int:
     if (bench.store.home / "jobs.sqlite").exists() and not bench.settings.state:
         broken += integrity.of_tables(state.engine_of(bench.settings, "jobs.sqlite"))
     broken += filter(None, [tables.lost(bench.settings)])
+    broken = broken or _damaged_task(bench.store)
     parts = damage.verify(bench.store, anew=True, progress=bench.progress)
     damaged = [part for part in parts if part.damage]
     found = sum(part.sha256_as == "found" for part in parts)
@@ -94,6 +96,17 @@ def _check_store(json: bool) -> int:
         as_found = f", {found:,} taken as found" if found else ""
         printable.say(f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}")
     return 2 if damaged or broken else 0
+
+
+def _damaged_task(store: Store) -> list[str]:
+    """The sentence on a task whose row cannot be read, if there is one."""
+    from compute.judgements.tasks import tasks
+
+    try:
+        tasks.tasks(store)
+    except Unavailable as error:
+        return [str(error)]
+    return []
 
 
 def _check_scores(json: bool) -> int:

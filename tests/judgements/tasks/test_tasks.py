@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from compute.__main__ import main
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.judgements.orders import Framed
 from compute.judgements.tasks import grades, tasks
@@ -55,13 +56,19 @@ def test_a_task_comes_back_as_it_was_planned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", ["systems = '{'", "grades = '[1]'", "annotators = x'ff'"])
-def test_a_damaged_row_of_a_task_is_told(tmp_path: Path, value: str) -> None:
+def test_a_damaged_row_of_a_task_is_told(
+    tmp_path: Path, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     store = open_store(tmp_path)
     task = made(store)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    assert main(["check", "--store"]) == 0
     with state.writing(store.engine) as connection:
         connection.exec_driver_sql(f"update annotation_tasks set {value}")
     with pytest.raises(Unavailable, match=f"task {task.id} in the state is damaged"):
         tasks.tasks(store)
+    assert main(["check", "--store"]) == 2
+    assert "annotation_tasks" in (said := capsys.readouterr().out) or "is damaged" in said
 
 
 def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:

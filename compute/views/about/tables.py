@@ -66,7 +66,7 @@ def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
 
 
 def remark(run: Mapping[str, Any]) -> str:
-    """Caveats of a run for whoever quotes it."""
+    """Caveats of a run for those who quote it."""
     cut = run["settings"].get("cut")
     shipped = f"{SHIPPED}, cut to its first {cut}" if cut else SHIPPED
     old = f"left out, {run['damage']}" if run.get("damage") else OLD

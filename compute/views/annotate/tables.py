@@ -82,7 +82,7 @@ MORE = (
     "Draws from pairs still unjudged in the current runs; all draws are estimated together.",
     "Decide how many before you look at the estimates.",
 )
-"""About extending a sample, for whoever made a task."""
+"""About extending a sample, for the maker of a task."""
 
 _WIDEST = {
     "scores": "of a system",

@@ -84,14 +84,14 @@ def by_place(found: DataFrame) -> DataFrame:
 
 
 def said(found: DataFrame, titles: tuple[str, str]) -> str:
-    """Relevant documents that only one of two systems has in its top K."""
+    """Relevant documents that one of two systems has in its top K and the other has not."""
     top = {side: found[f"place_{side}"] == TOP for side in ("a", "b")}
     only_a, only_b = (
         int(found.loc[top[one] & ~top[other], "n"].sum()) for one, other in ("ab", "ba")
     )
     every = counted(int(found["n"].sum()), "relevant document")
-    one, other = titles
-    return f"Of {every}, {only_a:,} are only in {one}'s top {K}, {only_b:,} only in {other}'s."
+    there = f"{only_a:,} are in {titles[0]}'s top {K} and not in {titles[1]}'s"
+    return f"Of {every}, {there}; {only_b:,} the reverse."
 
 
 def columns(titles: tuple[str, str]) -> list[Column]:

@@ -161,7 +161,7 @@ def stopping(report: Record) -> str:
 
 
 def stopped(answers: Iterable[Record]) -> str:
-    """Why files that were looked at are not taken in, a sentence each, behind a blank."""
+    """Reasons why checked files are not imported, a sentence each, behind a blank."""
     reports = (answer["report"] for answer in answers if "report" in answer)
     return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
 

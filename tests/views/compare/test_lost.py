@@ -90,7 +90,7 @@ def test_without_a_list_nothing_is_lost() -> None:
 def test_what_one_system_has_only_is_said() -> None:
     found = pd.DataFrame({"place_a": [0, 0, 1], "place_b": [0, 4, 0], "n": [5, 1200, 1]})
     assert lost.said(found, ("A", "B")) == (
-        "Of 1,206 relevant documents, 1,200 are only in A's top 10, 1 only in B's."
+        "Of 1,206 relevant documents, 1,200 are in A's top 10 and not in B's; 1 the reverse."
     )
 
 

@@ -37,12 +37,13 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """A file to write, which has its name once it is whole and on the disk.
 
-    It is written under a name of its own, since two processes may make the same. With `alone`
-    it overwrites what a killed attempt has left.
+    Written under a random name, so that two processes may write the same file at once. `alone`: the
+    caller knows that no other process writes it (it has a lock); the name is then fixed, so that
+    the file of a killed attempt is overwritten.
     """
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
-    aside.unlink(missing_ok=True)  # of a link there only the link goes
+    aside.unlink(missing_ok=True)  # a link there is removed, not its target
     try:
         with aside.open("wb") as file:
             yield file

@@ -198,16 +198,16 @@ def withdraw(
     rows = _read(bench, row, official, given).rows
     rows = exchange.as_import(rows) if as_import else rows
     with bench.store.alone("judgements"):
-        back = exchange.withdrawals(rows, _rows(bench, row))
+        withdrawals = exchange.withdrawals(rows, _rows(bench, row))
         if yes:
-            bench.store.add_judgements(back)
-    told = counted(len(back), "judgement") + f" of {row.name}"
-    people = ", ".join(back["person"].unique())
-    if len(back):
-        kinds = back["source"].map(SOURCES).value_counts(sort=False)
-        told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
+            bench.store.add_judgements(withdrawals)
+    told = counted(len(withdrawals), "judgement") + f" of {row.name}"
+    if len(withdrawals):
+        people = ", ".join(withdrawals["person"].unique())
+        by_source = withdrawals["source"].map(SOURCES).value_counts(sort=False)
+        told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in by_source.items())
     if not yes:
-        ask = "; nothing is changed yet, --yes does it" if len(back) else ""
+        ask = "; nothing is changed yet, --yes does it" if len(withdrawals) else ""
         printable.say(f"would withdraw {told}{ask}")
         return 0
     printable.say(f"withdrew {told}")
@@ -235,7 +235,10 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
 
 
 def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Found:
-    """A CSV, judgements in any other shape, or a folder or archive with more than are stored."""
+    """The judgements of the file, of every readable shape, as rows to be added.
+
+    `as_import` is left to the caller.
+    """
     path = given.file
     unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
@@ -257,10 +260,14 @@ def _read(bench: Bench, row: Dataset, official: DataFrame, given: _Given) -> Fou
 
 
 def _format(given: _Given) -> str:
-    """ "csv" for a CSV in the exported form; other formats are detected elsewhere."""
+    """ "csv" for the CSV that `judgements export` writes, else "qrels" for what `qrels.read` reads.
+
+    Only the latter has grades to be mapped or rounded.
+    """
     if given.form or given.how.levels or given.how.rounded:
         return given.form or "qrels"
     path = given.file
     first = "" if shapes.is_parquet(path) else "".join(trec.lines(path, 1))
-    own = {"query_id", "doc_id"} <= {*first.replace('"', "").split(",")}
-    return "csv" if own and trec.foreign(first) == trec.CSV else "qrels"
+    heads = first.replace('"', "").split(",")
+    exported = {"query_id", "doc_id"} <= {*heads} and trec.foreign(first) == trec.CSV
+    return "csv" if exported else "qrels"

@@ -99,7 +99,7 @@ def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]
         own = Counter(
             word for bag, its in zip(bags, of, strict=True) if its == number for word in bag
         )
-        name = ", ".join(_apart(own, every)[:WORDS]) or "no words of its own"
+        name = ", ".join(_distinctive(own, every)[:WORDS]) or "no words of its own"
         same = sum(one.partition(" (")[0] == name for one in names.values())
         names[number] = f"{name} ({same + 1})" if same else name
     return names
@@ -110,14 +110,18 @@ def _words(text: str) -> set[str]:
     return {word for word in words if 1 < len(word) <= LONGEST and not word.isdecimal()}
 
 
-def _apart(own: Counter[str], every: Counter[str]) -> list[str]:
-    """The words of a cluster that are more frequent in it, the most telling first."""
+def _distinctive(own: Counter[str], every: Counter[str]) -> list[str]:
+    """The words of a cluster that are more frequent in it than in the other queries, sorted by
+    their terms of the Jensen–Shannon divergence of the two (Lin 1991), the largest first.
+
+    `every` counts the words of all queries, the cluster's too.
+    """
     inside, outside = max(own.total(), 1), max(every.total() - own.total(), 1)
-    telling = {}
+    terms = {}
     for word, n in own.items():
         share, other = n / inside, (every[word] - n) / outside
         mean = (share + other) / 2
-        back = other * np.log(other / mean) if other else 0.0
+        of_others = other * np.log(other / mean) if other else 0.0
         if share > other:
-            telling[word] = share * np.log(share / mean) + back
-    return sorted(telling, key=lambda word: (-telling[word], word))
+            terms[word] = share * np.log(share / mean) + of_others
+    return sorted(terms, key=lambda word: (-terms[word], word))

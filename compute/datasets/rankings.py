@@ -24,11 +24,10 @@ def seen(rows: Rows, *, named: bool) -> str:
     places = [2] if last == 3 and not frame.duplicated([0, 1]).any() else []
     places += [last] if not named or number.max() > _GRADES else []
     for place in places:
-        lists = _long(_lists(frame, place))
-        # Few grades, each once and the best first, count as well, but not upwards.
-        told = lists["counts"] & (lists["low"].gt(0) | (number.max() > _GRADES))
-        if told.mean() > 0.5:
-            return f"column {place + 1} counts 1, 2, 3 … in {told.sum():,} of {len(told):,} queries"
+        counts = _counting(frame, place, number.max())
+        if counts.mean() > 0.5:
+            n = f"{counts.sum():,} of {len(counts):,} queries"
+            return f"column {place + 1} counts 1, 2, 3 … in {n}"
     lists = _lists(frame, last)
     falls, rises = (_long(lists)["high"] < 0).mean(), (_long(lists)["low"] > 0).mean()
     fine = (number * 100 % 1 > 0).mean() > 0.5 and number.nunique() > 0.9 * len(number)
@@ -41,6 +40,25 @@ def seen(rows: Rows, *, named: bool) -> str:
         but = "; grades are taken where lines are sorted by document"
         return f"column {last + 1} holds {way}, such as {number.max():g}{but}"
     return ""
+
+
+def _counting(frame: DataFrame, place: int, largest: float) -> "pd.Series[bool]":
+    """Whether a column counts 1, 2, 3 … in each query that is long enough to tell; `largest`: the
+    largest number in the last column."""
+    lists = _long(_lists(frame, place))
+    # Few grades, each once and the best first, count as well, but not upwards.
+    return lists["counts"] & (lists["low"].gt(0) | (largest > _GRADES))
+
+
+def are_ranks(rows: Rows) -> bool:
+    """Whether the numbers of rows (query, document, number) count 1, 2, 3 … and so are ranks."""
+    if not rows:
+        return False
+    frame = DataFrame(rows)
+    if _counting(frame, 2, pd.to_numeric(frame[2], errors="coerce").max()).mean() > 0.5:
+        return True
+    lists = _lists(frame, 2)
+    return not seen(rows, named=False) and bool(_all_count(lists) and lists["n"].max() > 1)
 
 
 def is_ranked(rows: Rows) -> bool:
@@ -60,11 +78,15 @@ def counts(rows: Rows, place: int) -> bool:
 def suspected(rows: Rows) -> str:
     """Reason why rows of a query, a document and a number may be a ranking, although too short."""
     lists = _lists(DataFrame(rows), 2) if rows else DataFrame({"counts": [False], "low": [0.0]})
-    if not (lists["counts"] & ~lists["low"].lt(0)).all():
+    if not _all_count(lists):
         return ""
     if lists["n"].max() == 1:
         return "each query has one document, with 1 or 0 in column 3"
     return "column 3 counts from 1 in every query"
+
+
+def _all_count(lists: DataFrame) -> bool:
+    return bool((lists["counts"] & ~lists["low"].lt(0)).all())
 
 
 def graded(rows: Rows) -> tuple[bool, bool]:

@@ -100,13 +100,14 @@ def counts(values: Values) -> tuple[Values, Values]:
 
 def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
     """(S,) Systems whose Bradley–Terry strength is unbounded: a proper subset that no outsider
-    ever beat or tied (Ford 1957)."""
+    ever beat or tied (Ford 1957). `wins` and `ties` are those of `counts`."""
+    # [i, j]: i beat or tied j, perhaps over others.
     reached = (wins + ties) > 0
     np.fill_diagonal(reached, True)
     for middle in range(len(reached)):
         reached |= np.outer(reached[:, middle], reached[middle])
-    # A system that beats one of the group, over others, is beaten by it in turn.
-    return np.all(reached | ~reached.T, axis=1) & ~np.all(reached.T, axis=1)
+    reaches_all_above = np.all(reached | ~reached.T, axis=1)
+    return reaches_all_above & ~np.all(reached.T, axis=1)
 
 
 def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str, Values]:

@@ -144,13 +144,15 @@ class First(Gain):
         return np.stack([nothing, nothing]), np.stack([nothing, added])
 
     def lead(self, sides: Sides) -> Ends:
+        """Row 0: no hole is relevant. Row 1: the worst and the best single relevant hole."""
         worth = self.worth(len(sides.one))
         one, other = self.found(sides.one.T), self.found(sides.other.T)
-        there = np.concatenate([[0.0], worth]).take(sides.place)
-        both = np.maximum(one, worth[:, None]) - np.maximum(other, there)
-        alone = np.broadcast_to(one, both.shape) - np.maximum(other, worth[:, None])
-        held = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
-        added = np.where(held, np.concatenate([both, alone]) - (one - other), 0.0)
+        worth_in_other = np.concatenate([[0.0], worth]).take(sides.place)
+        by_hole_of_one = np.maximum(one, worth[:, None]) - np.maximum(other, worth_in_other)
+        by_own_hole_of_other = one - np.maximum(other, worth[:, None])
+        leads = np.concatenate([by_hole_of_one, by_own_hole_of_other])
+        is_hole = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
+        added = np.where(is_hole, leads - (one - other), 0.0)
         nothing = np.zeros(added.shape[1])
         least, most = added.min(axis=0, initial=0.0), added.max(axis=0, initial=0.0)
         return np.stack([nothing, least]), np.stack([nothing, most])

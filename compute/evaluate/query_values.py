@@ -303,7 +303,8 @@ def _judgements(held: Held) -> dict[str, dict[str, int]]:
 
 
 def _run(judged: Places) -> dict[str, dict[str, float]]:
-    """The score of each rank by query, down to the last judged document."""
+    """A run for ir_measures, by query: each document by the name that `_judgements` gives it, with
+    minus its rank as score; those below the last judged one are left out."""
     last: dict[int, int] = {}
     for query, rank, _ in _rows(judged):
         last[query] = max(last.get(query, 0), rank)

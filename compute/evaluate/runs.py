@@ -180,7 +180,8 @@ class Lists:
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
-        """Not ranked yet."""
+        """The lists of hits that are not ranked: `settle` fills `order`, slice by slice, which has
+        no value before."""
         queries, n = _numbered(hits["query_id"]), hits.num_rows
         number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
         order, doc_ids = np.empty(n, np.min_scalar_type(n)), _whole(hits["doc_id"])

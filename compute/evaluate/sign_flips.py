@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from compute.base.errors import WrongInput
+from compute.evaluate.tolerance import TOLERANCE
 
 Values = NDArray[np.float64]
 
@@ -101,8 +102,11 @@ class Signs:
         return (self.beside + counts) / self.total
 
     def critical(self, highest: Values) -> float:
-        """The most that a statistic may be without a p of at most LEVEL; boundless if none has."""
-        allowed = int(np.floor(LEVEL * self.total + 1e-9)) - self.beside
+        """The largest statistic that is not significant at LEVEL; infinite where none can be.
+
+        `highest`: of each pattern, the largest statistic of all pairs.
+        """
+        allowed = int(np.floor(LEVEL * self.total + TOLERANCE)) - self.beside
         if allowed < 0 or allowed >= len(highest):
             return np.inf
         return float(np.sort(highest)[::-1][allowed])

@@ -23,25 +23,27 @@ def add_texts(
 ) -> Loaded:
     """Add documents and queries to a dataset that is stored by its ids.
 
-    `called` is the name of the file where it is another than on the disk.
     They come from a BEIR folder or archive, or from where the dataset is read anyway: PyDocs from
-    the installed library. Judgements and runs stay as they are, with what the runs cost. Where the
-    corpus is known, as of results that ship, its fingerprint must be the same; else the ids must
-    fit. Raises Missing for a dataset that is not stored, Conflict where its texts are here or it
-    changed meanwhile, WrongInput for texts of another collection.
+    the installed library. `called`: name of the file where it is not the one on the disk.
+    Judgements and runs stay as they are, with what the runs cost. Where the corpus is known, as of
+    results that ship, its fingerprint must be the same; else the ids must fit. Raises Missing for a
+    dataset that is not stored, Conflict where its texts are here or it changed meanwhile,
+    WrongInput for texts of another collection.
     """
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
         if path is not None:
             unpacked_size.require(path, bench.settings.home)
         origin = source(dataset, bench.settings) if path is None else _opened(path, dataset, called)
-        content = _fitting(found, look(bench, origin, read(found.judgements)), _where(origin, path))
+        content = look(bench, origin, read(found.judgements))
+        content = _fitting(found, content, _where(origin, path))
         if stored(bench.store, dataset) != found:
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
-        ids: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
+        # So that the ranked lists made for the ids stay fresh.
+        about: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
         words = ["add-texts", dataset.name, *([called or path.name] if path else [])]
-        loaded = publish(bench, dataset, origin, content, ["queries"], words, **ids)
+        loaded = publish(bench, dataset, origin, content, ["queries"], words, **about)
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded

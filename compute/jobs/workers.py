@@ -49,7 +49,7 @@ def not_installed() -> list[str]:
 def alive(settings: Settings) -> list[Worker]:
     """The workers that are there; empty if none runs."""
     rows = (row for row in _rows(settings) if not _is_dead(settings, row))
-    return [Worker(row.id, row.machine, row.process, row.age / 1000) for row in rows]
+    return [Worker(row.id, row.machine, row.process, row.age_ms / 1000) for row in rows]
 
 
 def machine() -> str:
@@ -136,13 +136,14 @@ def _with_jobs(settings: Settings) -> Iterable[str]:
 
 
 def _rows(settings: Settings) -> Sequence[Row[Any]]:
-    age = (tables.now(settings) - tables.workers.c.heartbeat).label("age")
-    query = select(tables.workers, age).order_by(tables.workers.c.started)
+    """Rows of all workers, the oldest first; `age_ms`: milliseconds since the last heartbeat."""
+    age_ms = (tables.now(settings) - tables.workers.c.heartbeat).label("age_ms")
+    query = select(tables.workers, age_ms).order_by(tables.workers.c.started)
     return tables.rows(settings, query)
 
 
 def _is_dead(settings: Settings, row: Row[Any]) -> bool:
-    if row.dead is not None or row.age > SILENCE * 1000:
+    if row.dead is not None or row.age_ms > SILENCE * 1000:
         return True
     lock = lock_file(settings, row.id)
     return row.machine == machine() and lock.exists() and not is_held(lock)

@@ -174,7 +174,7 @@ class Ahead:
             self._counted = manifest
 
     def tell_judged(self) -> None:
-        """Wake the followers of judgements, if there is a new one."""
+        """Wake the followers of judgements, if there is a new one; they score it as they read."""
         newest, now = self._answers().store.judgement_version(), time.monotonic()
         if newest != self.judgement:
             self.judgement, self.judged = newest, now

@@ -367,7 +367,10 @@ def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str
 
 
 def append_judgements(connection: Connection, judgements: DataFrame) -> int:
-    """Append within a transaction what `Store.add_judgements` takes; returns the last id."""
+    """Append within a transaction what `Store.add_judgements` takes; returns the last id.
+
+    Scores follow when a page reads them: `reading.overlay`.
+    """
     records = judgement_rows(judgements)
     # The counter's row is locked first: then nobody else saves the same entry meanwhile.
     last = count(connection, "judgements", 0)

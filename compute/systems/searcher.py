@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], None]
 """Told (done, total, unit) now and then, such as (500, 3633, "documents")."""
 Ask = Callable[[str, int], object]
-"""Answer one query: its text, and how many hits it may have."""
+"""Answer one query: its text, and how many hits it may have. It is timed; what it returns is not
+used."""
 Span = tuple[int, int]
 """Documents by their places in the file: the first, and the one after the last."""
 AskWith = Callable[[str, Sequence["DataFrame"]], object]

@@ -59,6 +59,7 @@ _KEPT = components.component(
 def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
     """Draw the form; its log is then in the session's state under `key`.
 
+    `pages._annotate.sections` reads it: Streamlit runs that fragment again at each change.
     `again` is called when the person wants to see what they skipped.
     """
     _FORM(

@@ -262,10 +262,9 @@ def _names(value: object) -> list[str]:
 def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
     """True if a person has changed a picker; for callbacks on a change.
 
-    With every run that the browser asks for, those of a part that looks for news every two seconds
-    too, it tells what all pickers show. What the page has just set anew it may not know yet, and
-    the address it tells is the old one, too: that is no choice of anybody. Neither is a value that
-    is not `among` the options by now.
+    The browser sends the values of all pickers with every request, those of fragments that run
+    every two seconds too, and may send values from before the page changed them. These are no
+    choice, nor is a value that is no longer `among` the options.
     """
     if streamlit_internals.is_fragment_without_callback():
         return False

@@ -1,7 +1,8 @@
 """Similarity of corpora: words counted out of core, and weighted Jaccard.
 
-`tokens` says what a word is, `counting` counts a corpus into parts, `jaccard` holds the
-definition, `comparing` applies it to what is counted.
+`tokens` says what a word is, `counting` counts a corpus into parts, `partitions` keeps all terms by
+hash on disk, `jaccard` has the definition, `comparing` applies it to the counts;
+`views.overlap.select.similarities` reads the result.
 """
 
 from compute.corpora.overlap.comparing import compare, up_to_date

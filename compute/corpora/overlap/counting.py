@@ -360,7 +360,7 @@ def _pieces(connection: DuckDBPyConnection, part: Slice) -> pa.Table:
 def _watched(
     progress: Progress, connection: DuckDBPyConnection, unit: str, done: int, of: int
 ) -> Iterator[None]:
-    """Report in hundredths the progress of the running query, after `done` of `total` queries."""
+    """Report in hundredths the progress of the running query, after `done` of `of` queries."""
     progress(100 * done // of, 100, unit)
     end = threading.Event()
 

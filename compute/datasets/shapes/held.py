@@ -240,7 +240,7 @@ def _scored(rows: Rows) -> pa.Table:
     if "score" not in table.column_names:
         name = next(n for n in ("rank", "number", "relevance") if n in table.column_names)
         number = table[name].cast(pa.float64())
-        by_rank = name == "rank" or _counts(rows)
+        by_rank = name == "rank" or rankings.are_ranks(rows.first())
         score = pc.call_function("negate", [number]) if by_rank else number
         table = table.append_column("score", score)
         if by_rank:
@@ -262,9 +262,3 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
         column = column.cast(pa.string()) if kind == RANK else column
         return column.cast(kind.value_type).dictionary_encode().cast(kind)
     return column.cast(kind)
-
-
-def _counts(rows: Rows) -> bool:
-    """Whether unnamed numbers count 1, 2, 3 … and so are ranks."""
-    found = rankings.seen(rows.first(), named=False) or rankings.suspected(rows.first())
-    return "count" in found and "column 3" in found

@@ -415,7 +415,8 @@ def _numbered(value: Any) -> bool:
 
 
 def _listed(value: Any) -> bool:
-    """Whether it may be the documents of one query, and not rows of several."""
+    """Whether a value may be the documents of one query: a list of ids or objects, an object of
+    numbers or words, one id, or nothing; not objects with a query or lists of their own."""
     if isinstance(value, dict):
         return not _has(value.values(), dict | list)
     if not isinstance(value, list) or _has(value, list):

@@ -41,7 +41,7 @@ class Drawn(Walk):
     """One view of a page as HTML."""
 
     def __init__(self, views: Views, view: View, called: Mapping[str, str] = _NO_NAMES) -> None:
-        """`called`: names of systems on the site where they are others."""
+        """`called`: the name on the site of each system whose stored name is another."""
         super().__init__(view.values)
         self._views, self._view, self._called = views, view, called
 

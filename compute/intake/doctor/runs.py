@@ -92,6 +92,7 @@ def _surveyed(path: Path, tally: Tally) -> pa.Table:
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    """Refuse a file in which a document of a query has several tags; remark on tags that change."""
     tags = database.sql(_TAGS).fetchall()
     if len(tags) == 1:
         return
@@ -99,7 +100,7 @@ def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     names = ", ".join(repr(tag) for tag, _ in tags[:3])
     example, where = f"{len(tags)} tags ({names})", Where(file, tags[1][1])
     if shared:
-        of = f"{example}, {counted(shared, 'query')} with hits under several of them"
+        of = f"{example}, {counted(shared, 'query')} with a document under several of them"
         tally.refuse("several runs in one file", of, where, "give each run a file of its own")
     else:
         tally.remark("tag that changes", example, where, _NAMED)

@@ -152,7 +152,7 @@ def official(
 ) -> Scored | None:
     """The published scores of a dataset, of these parts; None if there are none.
 
-    The cursor's relation `judged` has its official judgements. Measures of `rescored`
+    The cursor's relation `judged` has its official judgements. Measures of `anew`
     replace those that were scored: their values are for `rescore` to fill, of all queries.
     """
     kinds = ("hits", "top", "scores", "queries")

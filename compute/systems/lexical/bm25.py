@@ -132,7 +132,7 @@ class Bm25(Limited):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        """A function that answers a query as `search` does, to time it; its result is of no use."""
         options = [*self._options(), *self._analysis()]
         with anserini.session(folder / "lucene", options, settings) as ask:
             yield lambda text, depth: ask(self._query(text), depth)

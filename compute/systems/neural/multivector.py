@@ -56,14 +56,14 @@ def kind(folder: Path) -> str:
 
 
 def queries(model: "MultiVectorEncoder") -> Encode:
-    """The token vectors of queries."""
+    """A function that gives the token vectors of queries."""
     return lambda texts: list(
         model.encode_query(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False)
     )
 
 
 def documents(model: "MultiVectorEncoder") -> Encode:
-    """The token vectors of documents."""
+    """A function that gives the token vectors of documents."""
     return lambda texts: list(
         model.encode_document(
             texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False

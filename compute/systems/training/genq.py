@@ -98,18 +98,18 @@ class GenQ(Unjudged):
     ) -> dict[str, Any]:
         """Train on every query once in an epoch; no document is in a batch twice."""
         asked = self._asked(material)
-        # Of judged ones a document has few or many: one in a round.
-        number = 1 if self.queries == JUDGED else len(asked[0][0])
-        steps = self.epochs * number * biencoder.rounds_steps(len(asked), self.batch)
+        # Of made queries each document has as many: one in a round. Of judged ones any number.
+        rounds = 1 if self.queries == JUDGED else len(asked[0][0])
+        steps = self.epochs * rounds * biencoder.rounds_steps(len(asked), self.batch)
 
         def pairs(step: int) -> list[tuple[str, str]]:
             turn, places = biencoder.batch(len(asked), self.batch, self.seed, step)
-            found = ((asked[place][0], asked[place][1]) for place in places)
+            found = (asked[place] for place in places)
             return [(queries[turn % len(queries)], text) for queries, text in found]
 
         compare = {"similarity": self.similarity, "otherwise": "dot"}
         facts = self._fit(steps, pairs, folder, settings, report, **compare)
-        return facts | {"documents": len(asked), "queries": len(asked) * number}
+        return facts | {"documents": len(asked), "queries": len(asked) * rounds}
 
     def _asked(self, material: Material) -> Asked:
         if self.queries == T5:

@@ -79,7 +79,7 @@ class Sample(sample.Sample):
 
 
 def _picture(sample: Sample) -> Steps:
-    """The estimates with their figure, redrawn after each judgement."""
+    """The estimates' figure; returns the estimates and ranges for `_more`, None without any."""
     task, measure = sample.task, sample.measure
     try:
         found, bounds = sample.estimated(), sample.bounds()

@@ -54,10 +54,11 @@ class View:
     def recorded(self) -> dict[Hashable, Any]:
         """Numbers of judgements with the added ones, as `select.recorded`.
 
-        Where nobody added any there are none to count, which takes a second after a publication.
+        Without any added one the official ones are read: to count added ones takes a second after
+        a publication.
         """
-        some = self.n_stored > 0
-        return self.ask(select.recorded, dataset=self.dataset, added=some).to_dict("records")[0]
+        has_any = self.n_stored > 0
+        return self.ask(select.recorded, dataset=self.dataset, added=has_any).to_dict("records")[0]
 
     @property
     def n_stored(self) -> int:

@@ -1,4 +1,7 @@
-"""Every SELECT of the Leaderboard, some of them shared by other pages."""
+"""Every SELECT of the Leaderboard, some of them shared by other pages.
+
+`scores` and `means` are tables of a reading: see `reading.database` and `reading.means`.
+"""
 
 from compute.reading.questions import select
 

@@ -14,6 +14,7 @@ from compute.views.leaderboard.select import published
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
+"""As in `rank_intervals.Ranking`."""
 
 
 @question(datasets=("datasets",), systems=("systems",), shows="runs")
@@ -24,7 +25,7 @@ def of_runs(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """system, COLUMNS, drawn, n_datasets, n_queries, n_left_out: the best first.
+    """system, COLUMNS, and drawn to n_left_out of `rank_intervals.Ranking`: the best first.
 
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
     equally. `sign` is -1 where less is better. Every system has a run on every dataset.

@@ -30,6 +30,8 @@ BARS = 41
 """Columns of the differences between two systems, the middle one around 0."""
 WHOLE, RELEVANT = "Corpus", "Relevant documents"
 _SHOULDER, _BELOW = 0.7, 0.12
+_HEADROOM, _FOOT = 0.75, 0.6
+"""Rows of room above the first and below the last."""
 _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
 """Pixels of a row in one column of a page, and of all rows where they are neither too low nor too
 high: 19 of them, with their heading, are no higher than 100 mm."""
@@ -127,17 +129,17 @@ def violins(
     longer = _longer(records, own, high, theme, narrow=narrow)
     notes = [*_medians(records, corpus, theme, narrow=narrow), *longer]
     titles = list(rows["title"])
-    layout = _column(titles, longer=bool(longer)) if narrow else _axes(titles)
+    layout = _narrow(titles, longer=bool(longer)) if narrow else _axes(titles)
     figure.update_layout(annotations=notes, **layout)
     return figure.update_xaxes(
         **(_logarithmic(low, high, narrow=narrow) if log else {"range": [0, high]})
     )
 
 
-def _column(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
+def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
     """The layout in one column of a page: rows as low as they can be read."""
     row = _low(len(titles))
-    above, below = 0.75 + _LEAST_ROW / row, 0.6
+    above, below = _HEADROOM + _LEAST_ROW / row, _FOOT
     across = "words per document" + " (n ▸: n longer)" * longer
     font = {"size": _LETTER}
     return {

@@ -182,10 +182,9 @@ def labelled() -> str:
 def kinds(
     cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True, rare: bool = True
 ) -> DataFrame:
-    """key, value, n_queries, n_datasets, n_all: every kind of the queries of datasets, told apart
-    together; without `ready` by labels alone, and quicker. `n_all`: their queries of any kind.
-
-    Without `rare` no words are looked up: the kinds by them that there may be have 0 queries.
+    """key, value, n_queries, n_datasets, n_all: every group of queries, with cut points over all
+    `datasets` at once. `n_all`: all their queries. `ready=False`: only groups by labels, which is
+    quicker. `rare=False`: groups by rare words are listed unread, with 0 queries.
     """
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=rare)
     rows = [

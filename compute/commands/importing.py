@@ -102,7 +102,7 @@ def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int
     """Add texts to a dataset that is stored only by its ids; no run is recomputed.
 
     Args:
-        path: a BEIR folder or archive (default: where the dataset is read from)
+        path: a BEIR folder, archive or corpus.jsonl (default: where the dataset is read from)
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))

@@ -88,7 +88,9 @@ class BeirSource(Source):
     ) -> None:
         self.own = own  # In BEIR's own datasets the last judgement of a pair counts.
         self.called = ""
-        """The name of an archive that was uploaded, where it is another than on the disk."""
+        """The name of an upload, where it is another than on the disk."""
+        self.stored: DataFrame | None = None
+        """Queries of a dataset that gets only documents, in place of the file of queries."""
         self.files = files
         self.split = split
         self.judged = judged and bool(files.splits(root))
@@ -127,7 +129,7 @@ class BeirSource(Source):
 
     def all_queries(self) -> DataFrame:
         """query_id, text: the queries of all splits, in file order."""
-        return self._queries.copy()
+        return (self._queries if self.stored is None else self.stored).copy()
 
     @cached_property
     def _judged(self) -> tuple[DataFrame, list[int]]:
@@ -183,7 +185,8 @@ class BeirSource(Source):
 
     @property
     def _names(self) -> list[str]:
-        return [self.corpus, self.query_file, *[self.qrels] * self.judged]
+        queries = [self.query_file] * (self.stored is None)
+        return [self.corpus, *queries, *[self.qrels] * self.judged]
 
     def _known_split(self) -> None:
         splits = self.files.splits(self._root)

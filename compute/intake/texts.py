@@ -1,13 +1,18 @@
 """Texts for a dataset without: checked against the store, without recomputing runs."""
 
+import dataclasses
+import zipfile
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
+from pandas import DataFrame, concat
+
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.words import counted, shown
 from compute.corpora import lengths
-from compute.datasets import Dataset, unpacked_size
+from compute.datasets import Dataset, layout, unpacked_size
 from compute.datasets.reading import BeirSource, PyDocs, Source, open_path, source
 from compute.recompute.run import read
 from compute.store.freshness import TEXTS_ADDED_TO
@@ -15,7 +20,8 @@ from compute.store.loading import Bench, Content, Loaded, look, publish, stored
 from compute.store.store import Part
 
 LEAST = 0.5
-"""Least share of the judged documents that a corpus must contain, if the dataset has only ids."""
+"""Least share of the judged documents, or without judgements of the retrieved ones, that a corpus
+must contain, if the dataset has only ids."""
 
 
 def add_texts(
@@ -23,20 +29,19 @@ def add_texts(
 ) -> Loaded:
     """Add documents and queries to a dataset that is stored by its ids.
 
-    They come from a BEIR folder or archive, or from where the dataset is read anyway: PyDocs from
-    the installed library. `called`: name of the file where it is not the one on the disk.
-    Judgements and runs stay as they are, with what the runs cost. Where the corpus is known, as of
-    results that ship, its fingerprint must be the same; else the ids must fit. Raises Missing for a
-    dataset that is not stored, Conflict where its texts are here or it changed meanwhile,
-    WrongInput for texts of another collection.
+    They come from a BEIR folder or archive, from a file of documents for the stored queries, or
+    from where the dataset is read anyway: PyDocs from the installed library. `called`: name of the
+    file where it is not the one on the disk. Judgements and runs stay as they are, with what the
+    runs cost. Where the corpus is known, as of results that ship, its fingerprint must be the same;
+    else the ids must fit. Raises Missing for a dataset that is not stored, Conflict where its texts
+    are here or it changed meanwhile, WrongInput for texts of another collection.
     """
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
         if path is not None:
             unpacked_size.require(path, bench.settings.home)
-        origin = source(dataset, bench.settings) if path is None else _opened(path, dataset, called)
-        content = look(bench, origin, read(found.judgements))
-        content = _fitting(found, content, _where(origin, path))
+        origin = source(dataset, bench.settings) if path is None else _opened(path, found, called)
+        content = _fitting(bench, found, origin, _where(origin, path))
         if stored(bench.store, dataset) != found:
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
@@ -49,25 +54,34 @@ def add_texts(
         return loaded
 
 
-def misfit(bench: Bench, dataset: Dataset, path: Path) -> str:
-    """Reason why the texts of a folder or archive cannot be added to a dataset; empty if they can.
+def looked_at(bench: Bench, dataset: Dataset, path: Path) -> Content:
+    """Content of a folder, archive or file of documents; raises what `add_texts` of it would."""
+    found = _without_texts(bench, dataset)
+    return _fitting(bench, found, _opened(path, found, ""), str(path))
 
-    `add_texts` would refuse with the same sentence: both ask `_fitting`.
+
+def _opened(path: Path, found: Loaded, called: str) -> BeirSource:
+    """The folder, archive or file of documents; without queries in it the stored ones count.
+
+    Its own judgements are not wanted, and may be missing.
     """
-    try:
-        found = _without_texts(bench, dataset)
-        content = look(bench, _opened(path, dataset, ""), read(found.judgements))
-        _fitting(found, content, str(path))
-    except BeirscopeError as error:
-        return str(error).removeprefix(f"{path}: ")
-    return ""
-
-
-def _opened(path: Path, dataset: Dataset, called: str) -> BeirSource:
-    """The folder or archive, whose own judgements are not wanted: they may be missing."""
-    found = open_path(path, dataset.split, dataset.collection.partition("/")[2], judged=False)
-    found.called = called
-    return found
+    row, lacking = found.dataset, True
+    if path.is_file() and not zipfile.is_zipfile(path):
+        origin = BeirSource(layout.Folder(path.parent), "", row.split, judged=False)
+        origin.corpus = path.name
+    else:
+        origin = open_path(path, row.split, row.collection.partition("/")[2], judged=False)
+        with suppress(Missing), origin.files.open(origin.query_file):
+            lacking = False
+    origin.called = called
+    if lacking:
+        origin.stored = read(found.queries)[["query_id", "text"]]
+        if origin.stored["text"].isna().any():
+            raise WrongInput(
+                f"{path}: it has no {layout.QUERIES}, and {row.name} lacks the texts of its"
+                " queries, too: give a BEIR folder or zip archive with both"
+            )
+    return origin
 
 
 def said(loaded: Loaded) -> str:
@@ -101,11 +115,15 @@ def _where(origin: Source, path: Path | None) -> str:
     return str(path or (origin.identity() or {}).get("path", "it"))
 
 
-def _fitting(found: Loaded, content: Content, where: str) -> Content:
-    """The content with only the texts of the stored queries; refused if it does not fit."""
-    name = found.dataset.name
+def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content:
+    """Content of a source with only the texts of the stored queries; refused if it does not fit."""
+    name, judgements = found.dataset.name, read(found.judgements)
+    ranked = [] if len(judgements) else [read(part) for part in bench.store.parts("top", name)]
+    known_documents = concat([judgements, *ranked])
+    content = look(bench, origin, known_documents)
+    content = dataclasses.replace(content, judgements=judgements)
     if not content.count.n_documents:
-        raise WrongInput(f"{where}: no document is in it: give a BEIR folder or archive with texts")
+        raise WrongInput(f"{where}: no document is in it: give a BEIR archive or corpus.jsonl")
     known = set(read(found.queries)["query_id"])
     missing = sorted(known - set(content.queries["query_id"]))
     if missing:
@@ -116,7 +134,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
     texts = content.queries
     content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
     if found.lengths is None:
-        _refuse_strange(found, content, where)
+        _refuse_strange(name, known_documents, content, where)
     elif not _is_known(found, content):
         raise WrongInput(
             f"{where}: its texts differ from those behind the stored results of {name}"
@@ -134,12 +152,12 @@ def _is_known(found: Loaded, content: Content) -> bool:
     return same and (not found.queries.shipped or now["queries"] == found.queries.fingerprint)
 
 
-def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
-    """Raises WrongInput if too few of the judged documents are in the corpus."""
-    judged = content.judgements["doc_id"].nunique()
-    there = judged - len(content.count.missing)
-    if there < LEAST * judged:
+def _refuse_strange(name: str, ids: DataFrame, content: Content, where: str) -> None:
+    """Raises WrongInput if too few of the judged, or else retrieved, documents are in it."""
+    n, verb = ids["doc_id"].nunique(), "judged" if len(content.judgements) else "retrieved"
+    there = n - len(content.count.missing)
+    if there < LEAST * n:
         raise WrongInput(
-            f"{where}: {there:,} of the {judged:,} judged documents of {found.dataset.name} are"
-            " in it: it is another dataset"
+            f"{where}: {there:,} of the {n:,} {verb} documents of {name} are in it:"
+            " it is another dataset"
         )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,10 +21,11 @@ from compute.base import bug_reports, disk_refusals, settings
 from compute.base.errors import BeirscopeError, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
-from compute.datasets import dataset, shapes, unpacked_size
+from compute.datasets import dataset, shapes, trec, unpacked_size
 from compute.datasets.without_documents import texts_of
 from compute.intake import doctor, imports, tags, texts
 from compute.intake.doctor import known
+from compute.intake.doctor.collections import NO_QRELS
 from compute.intake.uploads import Upload
 from compute.reading import database
 from compute.recompute.run import remarks, said
@@ -87,15 +89,16 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         against = known(bench.store, row)
     for (path, called), how in zip(order["files"], _hows(order), strict=True):
         report = doctor.check(Path(path), against=against, home=bench.settings.home, how=how)
-        if report.kind == "BEIR archive" and against and not report.refused:
+        if against and texts.lacks_texts(bench.store.parts(), order["dataset"]):
             report = _held(bench, order["dataset"], Path(path), report)
-        report = _texts(bench, Path(path), report) if report.refused else report
+        if report.refused and report.kind != "documents":
+            report = _texts(bench, Path(path), report)
         tag = tags.tag(Path(path)) if "run" in report.kind else ""
         yield {"file": called, "tag": tag, "report": report.record()}
 
 
 def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
-    """The report on a file that holds texts of queries, else as it is."""
+    """The report on a file that holds texts of queries or documents, else as it is."""
     try:
         unpacked_size.require(path, bench.settings.home)
         texts, left_out = texts_of(path)
@@ -106,18 +109,35 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
     told, where = imports.left_out(left_out), doctor.Where(str(path))
     found = doctor.Finding("fields", left_out.total(), told, where, "left out", False)
     findings = (found,) if told else ()
-    return doctor.Report(str(path), "queries", {"queries": len(texts)}, findings)
+    kind = "documents" if _is_corpus(path) else "queries"
+    return doctor.Report(str(path), kind, {kind: len(texts)}, findings)
+
+
+def _is_corpus(path: Path) -> bool:
+    """Whether the first line has a title, as BEIR's corpora have and queries have not."""
+    with suppress(BeirscopeError, UnicodeError):
+        return '"title"' in trec.lines(path)[0]
+    return False
 
 
 def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.Report:
-    """The report on an archive, with why its texts are not those that a dataset lacks."""
-    if not texts.lacks_texts(bench.store.parts(), name):
+    """The report on texts that a dataset lacks, or on an archive or documents with why they are
+    others; of another file as it is."""
+    if report.kind not in ("BEIR archive", "unreadable"):
         return report
-    why = texts.misfit(bench, dataset(name, own_datasets(bench.store)), path)
-    if not why:
-        return report
-    found = doctor.Finding(STRANGE, 1, why, doctor.Where(str(path)), ELSEWHERE, refused=True)
-    return replace(report, findings=(found, *report.findings))
+    kind = "documents" if report.kind == "unreadable" else report.kind
+    try:
+        content = texts.looked_at(bench, dataset(name, own_datasets(bench.store)), path)
+    except BeirscopeError as error:
+        if report.kind == "unreadable" and not _is_corpus(path):
+            return report
+        why = str(error).removeprefix(f"{path}: ")
+        found = doctor.Finding(STRANGE, 1, why, doctor.Where(str(path)), ELSEWHERE, refused=True)
+        others = report.findings if kind == report.kind else ()
+        return replace(report, kind=kind, findings=(found, *others))
+    others = (one for one in report.findings if not one.refused and one.what != NO_QRELS)
+    counts = report.counts | {"documents": content.count.n_documents}
+    return doctor.Report(str(path), kind, counts, tuple(others))
 
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:

@@ -32,6 +32,7 @@ from pages._shared.uploaded import File
 
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
+_TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """Files of a dataset besides runs, and their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
@@ -66,13 +67,13 @@ def section() -> None:
         reports = _looked_at(to, files)
         _ask(reports, files)
     bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
-    kinds = ["run"] + [_ARCHIVE] * _lacks_texts(to) + ["qrels"] * bare
+    kinds = ["run", *_TEXTS * _lacks_texts(to), *["qrels"] * bare]
     _report(reports, list(_KINDS) if to == NEW else kinds)
     if to == NEW:
         _new_dataset(reports, files)
     elif bare and len(files) == 1 and _is_fit(reports[0], "qrels"):
         _judgements(to, files)
-    elif len(files) == 1 and reports[0]["report"]["kind"] == _ARCHIVE and _ARCHIVE in kinds:
+    elif len(files) == 1 and reports[0]["report"]["kind"] in _TEXTS and _ARCHIVE in kinds:
         _texts(to, reports[0], files)
     else:
         _runs(to, reports, files)
@@ -116,7 +117,7 @@ def _asked(to: str) -> str:
             "Drop everything here: BEIR zip, qrels, topics and run files (TREC, JSON, CSV, Parquet"
             " and others). Runs are enough"
         )
-    texts = "; or the BEIR zip with the missing texts" if _lacks_texts(to) else ""
+    texts = "; or the missing texts: corpus.jsonl, or a BEIR zip" if _lacks_texts(to) else ""
     return f"Run files: TREC, JSON, CSV, Parquet and others, plain or packed{texts}"
 
 
@@ -281,11 +282,11 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
     """The button that gives a dataset its texts, or why these are not its own."""
     st.header("Add texts", anchor=False)
-    if not _is_fit(answer, _ARCHIVE):
+    if answer["report"]["refused"]:
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
         return
     drawing.caption(
-        f"The archive fits {to}.",
+        f"The documents fit {to}.",
         "Only texts are added; runs, judgements and costs stay.",
     )
     if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):

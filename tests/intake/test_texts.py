@@ -9,6 +9,7 @@ import pytest
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import Settings
 from compute.datasets import Dataset, catalogue, dataset
+from compute.datasets.shapes import How
 from compute.exports.shipping import ship
 from compute.intake import imports, texts
 from compute.jobs.matrix import MISSING, cells
@@ -137,6 +138,25 @@ def test_a_collection_with_few_of_the_judged_documents_is_refused(
     (folder / "corpus.jsonl").write_text(lines, "utf-8")
     with pytest.raises(WrongInput, match="1 of the 5 judged documents of alone"):
         texts.add_texts(bench, row, folder)
+
+
+def test_a_dataset_of_runs_only_gets_no_documents_of_others(tmp_path: Path, folder: Path) -> None:
+    now = Settings(home=tmp_path / "runs")
+    bench = Bench(open_store(now.home), now)
+    (tmp_path / "mine.run").write_text(RUN, "utf-8")
+    topics = "".join(f"{one['_id']}\t{one['text']}\n" for one in QUERIES)
+    (tmp_path / "topics.tsv").write_text(topics, "utf-8")
+    files = [(tmp_path / "mine.run", How())]
+    imports.import_dataset(bench, "runs", files=files, queries=tmp_path / "topics.tsv")
+    row = dataset("runs", own_datasets(bench.store))
+    imports.import_run(bench, tmp_path / "mine.run", row)
+    strange = tmp_path / "strange.jsonl"
+    strange.write_text(json.dumps(DOCUMENTS[3]) + "\n", "utf-8")
+    with pytest.raises(WrongInput, match="0 of the 2 retrieved documents of runs"):
+        texts.add_texts(bench, row, strange)
+    whole = texts.add_texts(bench, row, folder / "corpus.jsonl")
+    assert texts.said(whole) == "texts of 6 documents and 2 queries"
+    assert not _lacks(bench, "runs")
 
 
 def test_texts_need_no_judgements_beside_them(alone: tuple[Bench, Dataset], folder: Path) -> None:

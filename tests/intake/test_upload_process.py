@@ -299,3 +299,27 @@ def test_the_look_finds_nothing_wrong_with_the_texts_that_are_lacking(
     whole = shutil.make_archive(str(tmp_path / "tiny"), "zip", write_tiny(tmp_path / "beir"))
     (answer,) = asked(at_home, "look", {"tiny.zip": Path(whole).read_bytes()}, dataset="alone")
     assert figures.stopping(answer["report"]) == "" and not answer["report"]["refused"]
+
+
+def test_documents_only_are_added_to_a_dataset_with_texts_of_its_queries(
+    at_home: Bench, tmp_path: Path
+) -> None:
+    (tmp_path / "topics.tsv").write_text("q1\tone\nq2\ttwo\n", "utf-8")
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n", "utf-8")
+    given = {"qrels": tmp_path / "qrels.txt", "queries": tmp_path / "topics.tsv"}
+    imports.import_dataset(at_home, "asked", **given)
+    imports.import_dataset(at_home, "bare", qrels=tmp_path / "qrels.txt")
+    files = {"corpus.jsonl": (write_tiny(tmp_path / "beir") / "corpus.jsonl").read_bytes()}
+    (seen,) = asked(at_home, "look", files, dataset="asked")
+    assert (seen["report"]["kind"], seen["report"]["counts"]) == ("documents", {"documents": 6})
+    assert not seen["report"]["findings"]
+    for dataset, why in (("bare", "bare lacks the texts of its queries"), ("", "")):
+        report = asked(at_home, "look", files, dataset=dataset)[0]["report"]
+        assert report["kind"] == "documents" and why in figures.stopping(report)
+        assert report["refused"] == bool(why)
+    (answer,) = asked(at_home, "take texts", files, dataset="asked")
+    assert answer["said"] == "texts of 6 documents and 2 queries"
+    strange = {"corpus.jsonl": b'{"_id": "x", "title": "", "text": "y"}\n'}
+    imports.import_dataset(at_home, "other", **given)
+    (seen,) = asked(at_home, "look", strange, dataset="other")
+    assert "0 of the 2 judged documents of other" in figures.stopping(seen["report"])

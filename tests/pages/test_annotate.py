@@ -80,7 +80,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
     (warning,) = new.warning
     assert "alone has no texts" in warning.value
     (link,) = (button for button in new.button if button.label == "Add texts")
-    assert "A form takes the BEIR archive" in link.help
+    assert "or the BEIR archive of alone" in link.help
 
 
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:

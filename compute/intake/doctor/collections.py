@@ -17,6 +17,7 @@ from compute.intake.doctor.report import Tally, Where
 _TITLE_ONLY = ("document with a title only", "kept")
 _EMPTY = ("empty document", "kept, as empty")
 _APART = "ids are text: they stay apart"
+NO_QRELS = "no qrels"
 _UNREADABLE = "judgements not readable"
 _LATER = "imported without judgements, which can be added later"
 _ASIDE = "this split cannot be imported until this is fixed; test can"
@@ -101,7 +102,7 @@ class _Collection:
     def _splits(self) -> list[str]:
         splits, where = self.files.splits(self.root), Where(self.files.where(self.root))
         if not splits:
-            self.tally.remark("no qrels", "no qrels/<split>.tsv in it", where, _LATER)
+            self.tally.remark(NO_QRELS, "no qrels/<split>.tsv in it", where, _LATER)
         elif len(splits) > 1 and "test" not in splits:
             options = " or ".join(f"--split {split}" for split in splits)
             self.tally.remark(

@@ -11,7 +11,14 @@ _LONGEST = 300
 """Characters of an example: ids may be as long as they like."""
 
 Kind = Literal[
-    "run", "qrels", "run and qrels", "queries", "BEIR folder", "BEIR archive", "unreadable"
+    "run",
+    "qrels",
+    "run and qrels",
+    "queries",
+    "documents",
+    "BEIR folder",
+    "BEIR archive",
+    "unreadable",
 ]
 
 

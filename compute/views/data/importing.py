@@ -71,7 +71,8 @@ def _can(report: Record, kinds: Collection[str]) -> str:
 
 def _place(kind: str) -> str:
     """Place of a file of this kind."""
-    return "choose its dataset" if kind == "run" else "choose “A new dataset”"
+    texts = "choose a dataset without texts, or pack it with queries.jsonl in a zip"
+    return {"run": "choose its dataset", "documents": texts}.get(kind, "choose “A new dataset”")
 
 
 def _holds(counts: Mapping[str, float]) -> str:

@@ -78,6 +78,11 @@ def test_latex_has_the_best_bold_the_second_underlined_and_names_as_text() -> No
     assert tables.write(TABLE, "tex").decode() == TEX
 
 
+def test_numbers_with_absent_ones_between_them_stand_right() -> None:
+    rows = DataFrame({"seconds": [0.5, "–", ""], "name": ["a", "–", "2"]})
+    assert tables.shown(Table("t", "t", rows))[2] == [True, False]
+
+
 def test_markdown_has_the_same_table() -> None:
     assert tables.write(TABLE, "md").decode() == MARKDOWN
 

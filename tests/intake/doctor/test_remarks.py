@@ -62,6 +62,14 @@ def test_ranks_that_say_nothing_leave_the_order_of_the_lines(
     assert "scores rise with the lines in 5 of 5 steps" in lower
 
 
+def test_fewer_than_half_of_the_steps_rising_is_no_remark(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    scores = (6, 7, 5, 6, 4, 3)
+    lines = "".join(f"q1 Q0 d{place} 0 {score} knn\n" for place, score in enumerate(scores))
+    assert not any("scores rise" in remark for remark in said(bench, tiny, tmp_path / "run", lines))
+
+
 def test_lists_that_are_only_turned_round_are_no_distances(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:

@@ -33,6 +33,7 @@ def new(
     goal: Annotated[str, Parameter(choices=sampling.GOALS)] = "",
     measure: Annotated[str, Parameter(choices=samples.MEASURES)] = "",
     baseline: str = "",
+    machine: Annotated[str, Parameter(metavar="NAME")] = "",
     order: Annotated[str, Parameter(choices=orders.NAMES)] = "",
     depth: Annotated[options.Count, Parameter(show_default=True)] = 10,
     pairs: Annotated[options.Count, Parameter(show_default=True)] = 60,
@@ -45,13 +46,15 @@ def new(
     expect: bool = False,
     json: options.Json = False,
 ) -> int:
-    """Make a judging task of unjudged documents in the top k of stored runs.
+    """Make a judging task of unjudged documents in the top k of stored runs, or an audit of labels.
 
     Args:
-        systems: systems whose unjudged documents to judge
-        goal: draw a sample that estimates the scores, differences to a baseline, or the order
-        measure: with --goal, the measure to estimate (default: P@10)
+        systems: systems whose documents to judge
+        goal: draw a sample that estimates the scores, differences to a baseline, or the order; or
+            audit the official judgements
+        measure: with --goal, the measure to estimate (default: P@10; of an audit nDCG@10)
         baseline: with --goal differences (default: the first system)
+        machine: with --goal audit, draw also by disagreement with this LLM's grades
         order: without --goal, the order of the documents (default: impact)
         depth: top k of each list
         pairs: number of judgements
@@ -66,11 +69,13 @@ def new(
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     order = orders.SAMPLED if goal else order or orders.DEFAULT
-    sample = {"measure": measure or samples.MEASURES[0], "goal": goal or sampling.SCORES}
-    sample |= {"baseline": baseline or systems[0]} if goal == sampling.DIFFERENCES else {}
+    usual = samples.MEASURES[-1 if goal == sampling.AUDIT else 0]
+    beside = {sampling.DIFFERENCES: baseline or systems[0], sampling.AUDIT: machine}.get(goal, "")
+    sample = {"measure": measure or usual, "goal": goal or sampling.SCORES, "baseline": beside}
+    holes = "Judgements" if goal == sampling.AUDIT else "Holes"
     with _lists(bench, row.name, [*systems, *filter(None, [baseline])]) as (tops, judged, graded):
         plan = Plan(
-            title=title or f"Holes of {row.title}",
+            title=title or f"{holes} of {row.title}",
             dataset=row.name,
             systems=systems,
             depth=depth,
@@ -83,12 +88,11 @@ def new(
             guideline=compressed.utf8(guideline) if guideline else tables.guideline(graded),
             **(sample if order == orders.SAMPLED else {}),
         )
+        grades = tops.machine(machine)
         if expect:
-            tasks.check(plan)
-            found = tasks.expected(plan, tops, judged)
-            printable.say(tables.expected(plan.measure, plan.goal, found, graded))
+            printable.say(tables.forecast(plan, tops, judged, grades))
             return 0
-        task = tasks.make(bench.store, plan, tops, judged, person)
+        task = tasks.make(bench.store, plan, tops, judged, person, grades)
     said = f"{task.id}: {task.title}, {counted(task.n_pairs, 'document')} to judge"
     printable.say_text(dumps({"task": task.id, "pairs": task.n_pairs}) if json else said)
     return 0

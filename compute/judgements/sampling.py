@@ -18,8 +18,9 @@ from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
 from compute.evaluate.estimates.intervals import of_differences
 from compute.evaluate.estimates.linearised import Kind, linear
 
-SCORES, DIFFERENCES, ORDER = "scores", "differences", "order"
-GOALS = (SCORES, DIFFERENCES, ORDER)
+SCORES, DIFFERENCES, ORDER, AUDIT = "scores", "differences", "order", "audit"
+GOALS = (SCORES, DIFFERENCES, ORDER, AUDIT)
+"""An audit samples official judgements: see `tasks.auditing`."""
 SMALLEST_BATCH = 40
 _LEAST = 0.02
 """Lower bound of a prediction, as a share of the highest grade: otherwise a pair predicted as 0

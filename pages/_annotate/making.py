@@ -204,14 +204,13 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
     """Say what so many judgements are expected to give, and twice and four times as many."""
     try:
         plan = _plan(dataset, given | {"order": orders.SAMPLED})
-        tasks.check(plan)
         with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, dataset)
-            expected = tasks.expected(plan, tops, _judged(dataset))
+            expected = figures.forecast(plan, tops, _judged(dataset))
     except BeirscopeError as error:
         failures.show_error(error)
         return
-    st.info(figures.expected(plan.measure, plan.goal, expected, plan.grades))
+    st.info(expected)
 
 
 def details(task: Task) -> None:
@@ -232,7 +231,7 @@ def details(task: Task) -> None:
     st.markdown("**Task settings**")
     titles = system_pickers.titles() | dataset_facts.titles()
     st.dataframe(figures.facts(task, titles), hide_index=True, width=760, column_config=wide)
-    if task.order == orders.SAMPLED:
+    if task.order == orders.SAMPLED and task.goal != sampling.AUDIT:
         _more(task)
     _guideline(task)
 

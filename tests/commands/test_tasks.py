@@ -94,3 +94,34 @@ def test_a_task_is_followed_in_words(capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out.startswith("Mine: tiny · ")
     assert main(["tasks", "list"]) == 0
     assert task in capsys.readouterr().out
+
+
+def test_an_audit_says_how_many_labels_differ_and_whether_the_order_survives(
+    told, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["A", "B", "--dataset", "tiny", "--goal", "audit", "--pairs", "12"]
+    capsys.readouterr()
+    assert main(["tasks", "new", *words, "--expect"]) == 0
+    said = capsys.readouterr().out
+    assert "Expected 95% margin of error" in said and "unjudged document" in said
+    made = told("tasks", "new", *words)
+    pairs = told("tasks", "status", made["task"], "--pairs")
+    before = told("estimates", "--task", made["task"])
+    assert before["n_waiting"] == len(pairs) and before["pairs"] == []
+    with Path("judged.csv").open("w", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["query_id", "doc_id", "relevance", "person"])
+        rows.writerows([(one["query_id"], one["doc_id"], 0, "ada") for one in pairs])
+    assert main(["judgements", "import", "judged.csv", "--dataset", "tiny"]) == 0
+    asked = ["estimates", "--task", made["task"], "--source", "person", "import"]
+    found = told(*asked, "--measure", "P@5")
+    assert found["n_waiting"] == 0 and found["measure"] == "P@5"
+    relevant = found["rates"][-1]
+    assert relevant["n_differ"] == relevant["n_audited"] == relevant["n_labels"] > 0
+    assert [row["system"] for row in found["systems"]] == ["A", "B"]
+    capsys.readouterr()
+    assert main(asked) == 0
+    assert "official judgements audited (" in capsys.readouterr().out
+    scores = told("scores", "--dataset", "tiny", "--measure", "P@5")
+    assert {row["value"] for row in scores} == {row["score"] for row in found["systems"]}
+    assert main(["tasks", "extend", made["task"], "--pairs", "3"]) == 2

@@ -1,5 +1,6 @@
 """The command that prints scores estimated from a sampled task's judgements: estimates."""
 
+from json import dumps, loads
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -10,13 +11,13 @@ from compute.base.errors import WrongInput
 from compute.commands import groups, options
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import tell_stale
-from compute.judgements import sets
+from compute.judgements import sampling, sets
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.reading import database, judgement_sets
 from compute.store import integrity
 from compute.store.loading import Bench
-from compute.views.holes import sampled, three_ways
+from compute.views.holes import audits, sampled, three_ways
 from compute.views.holes.estimates_page import Sample
 from compute.views.page.store_ask import opened
 
@@ -33,10 +34,11 @@ def estimates(
 ) -> int:
     """Print the scores of systems, or differences of pairs, estimated from a sampled task.
 
-    Added judgements always count.
+    Of an audit, how many labels are graded differently, and whether the order survives. Added
+    judgements always count.
 
     Args:
-        task: id of the sampled task
+        task: id of the sampled task or the audit
         measure: default: the task's measure
         pairs: differences of every two systems
         machine: also by this LLM's grades, and corrected by them
@@ -51,6 +53,8 @@ def estimates(
     printable.warn(*integrity.of_judgements(bench.store.engine))
     measure = measure or drawn.measure
     with opened(bench.store, choice=counted.choice()) as ask:
+        if drawn.goal == sampling.AUDIT:
+            return _audit(audits.outcome(ask, drawn, measure), json)
         sample = Sample.of(ask, drawn, measure)
         found = sample.estimated()
         if machine:
@@ -65,6 +69,21 @@ def estimates(
     rows.insert(0, "dataset", drawn.dataset)
     rows.insert(1, "measure", measure)
     return printable.show(rows.assign(**about), json)
+
+
+def _audit(found: audits.Outcome, json: bool) -> int:
+    """Print the rates of an audit, the ranks of systems, and the chances of a flip."""
+    frames = {"rates": found.rates, "systems": found.systems, "pairs": found.pairs}
+    if json:
+        told = {name: loads(frame.to_json(orient="records")) for name, frame in frames.items()}
+        about = {"measure": found.measure, "n_waiting": found.n_waiting, "verdict": found.verdict}
+        printable.say_text(dumps(about | told, ensure_ascii=False, indent=1))
+        return 0
+    printable.say(found.verdict)
+    for frame in frames.values():
+        if len(frame):
+            printable.show(frame, False)
+    return 0
 
 
 def _three_ways(

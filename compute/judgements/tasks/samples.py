@@ -103,7 +103,7 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
         raise WrongInput(f"no estimates of {measure!r}; known: {', '.join(MEASURES)}")
     if goal not in sampling.GOALS:
         raise WrongInput(f"no goal {goal!r}; known: {', '.join(sampling.GOALS)}")
-    if goal != sampling.SCORES and len(systems) == 1:
+    if goal in (sampling.DIFFERENCES, sampling.ORDER) and len(systems) == 1:
         raise WrongInput("One system has no differences and no order: choose the scores.")
     if depth < kind(measure).k:
         raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list, or more")

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pandas import DataFrame
 from sqlalchemy import Connection, bindparam, exists, func, insert, select, update
 
-from compute.base.errors import Conflict
-from compute.judgements import orders
+from compute.base.errors import Conflict, WrongInput
+from compute.judgements import orders, sampling
 from compute.judgements.tasks import estimated, samples, tables, tasks
 from compute.judgements.tasks.queue import JUDGED
 from compute.judgements.tasks.samples import Drawn
@@ -29,9 +29,11 @@ def sample_on(
 
     `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
     batch before ends. A system of the task without lists is left out, unless all
-    are compared with it. Raises Missing for a task that is not sampled, WrongInput
-    where nothing is left to judge, Conflict where somebody else sampled on meanwhile.
+    are compared with it. Raises Missing for a task that is not sampled, WrongInput for
+    an audit or where nothing is left to judge, Conflict where somebody else sampled on meanwhile.
     """
+    if task.goal == sampling.AUDIT:
+        raise WrongInput("An audit is drawn once: make another one, with another seed.")
     batches = samples.stored(store, task.id)
     last, seed = batches[-1], (task.seed + len(batches)) % (LARGEST_SEED + 1)
     listed = {*tops.frame(systems, task.depth).systems, task.baseline}

@@ -13,9 +13,9 @@ from sqlalchemy import Connection, Row, func, insert, select
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.evaluate.estimates.frames import Frame
-from compute.judgements import orders
+from compute.judgements import orders, sampling
 from compute.judgements.labels import resolve
-from compute.judgements.tasks import samples, tables
+from compute.judgements.tasks import auditing, samples, tables
 from compute.judgements.tasks.grades import Grades
 from compute.store import state
 from compute.store.store import Store
@@ -52,7 +52,7 @@ class Plan:
     goal: str = ""
     """A name of `sampling.GOALS`."""
     baseline: str = ""
-    """A system, where the goal is differences."""
+    """A system, where the goal is differences; of an audit an LLM by whose grades it is drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,15 +95,22 @@ def check(plan: Plan) -> None:
             raise WrongInput(sentence[0].upper() + sentence[1:] + ".")
 
 
-def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, person: str) -> Task:
+def make(
+    store: Store,
+    plan: Plan,
+    tops: orders.Tops,
+    judgements: DataFrame,
+    person: str,
+    machine: DataFrame | None = None,
+) -> Task:
     """Fix the task's pairs and store it.
 
-    `tops` has the lists of the plan's systems; `judgements` are query_id, doc_id, relevance,
-    official and added. Raises WrongInput for a plan that cannot be followed, or where nothing is
-    left to judge.
+    `tops` has the lists of the plan's systems; `judgements` are those of `judged`, official and
+    added; `machine` the grades of an audit's LLM. Raises WrongInput for a plan that cannot be
+    followed, or where nothing is left to judge.
     """
     check(plan)
-    batch = _drawn(plan, tops, judgements) if plan.order == orders.SAMPLED else None
+    batch = _drawn(plan, tops, judgements, machine) if plan.order == orders.SAMPLED else None
     if batch is not None:
         placed = batch.first(plan.n_pairs)
     else:
@@ -140,8 +147,12 @@ def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
     return frame
 
 
-def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Drawn:
+def _drawn(
+    plan: Plan, tops: orders.Tops, judgements: DataFrame, machine: DataFrame | None
+) -> samples.Drawn:
     frame = frame_of(plan, tops)
+    if plan.goal == sampling.AUDIT:
+        return auditing.draw(frame, judgements, plan.n_pairs, plan.seed, machine)
     return samples.draw(frame, asked(plan), frame.grades(judgements), plan.seed)
 
 
@@ -272,8 +283,9 @@ def pairs(store: Store, task_id: str) -> DataFrame:
 
 
 def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
-    """query_id, doc_id, relevance of the official and the added judgements; the former win."""
+    """query_id, doc_id, relevance, official (a flag) of all judgements; official ones win."""
     columns = ["query_id", "doc_id", "relevance"]
     added = resolve(store.added_judgements(dataset=dataset))
-    both = pd.concat([official[columns], added[columns]], ignore_index=True)
+    parts = [official[columns].assign(official=True), added[columns].assign(official=False)]
+    both = pd.concat(parts, ignore_index=True)
     return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)

@@ -7,8 +7,8 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate.estimates.frames import Frame, of_lists
-from compute.judgements import orders
-from compute.reading import top_ranks
+from compute.judgements import orders, sets
+from compute.reading import judgement_sets, top_ranks
 from compute.reading.questions import question, select
 from compute.views.shared import held_lists as shared_lists
 from compute.views.shared.part_files import files
@@ -84,6 +84,11 @@ class StoredTops:
         Ranks are as deep as the lists are stored, of the pairs in some system's top `depth`.
         """
         return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
+
+    def machine(self, name: str) -> DataFrame | None:
+        """query_id, doc_id, relevance by an LLM; None without a name. Raises Missing."""
+        named = sets.of_machine(name)
+        return judgement_sets.labels(self.cursor, self.dataset, named) if name else None
 
     def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
         """How many hits each query has, and the systems that have any, by name."""

@@ -6,8 +6,10 @@ from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate.estimates.intervals import FEWEST
+from compute.judgements import orders, sampling
+from compute.judgements.tasks import auditing, tasks
 from compute.judgements.tasks.grades import Grades
-from compute.judgements.tasks.tasks import Task
+from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.shared.theme import plain
 
 ORDERS = {
@@ -23,6 +25,7 @@ GOALS = {
     "scores": "scores",
     "differences": "differences from a baseline",
     "order": "the full ranking",
+    "audit": "errors of official judgements (audit)",
 }
 """Names of the goals of `compute.judgements.sampling` there."""
 
@@ -89,6 +92,29 @@ _WIDEST = {
     "differences": "of a difference to the baseline",
     "order": "of a difference of two systems",
 }
+
+
+def forecast(
+    plan: Plan, tops: orders.Tops, judgements: DataFrame, machine: DataFrame | None = None
+) -> str:
+    """Expected precision of a plan's sample or audit; arguments are those of `tasks.make`."""
+    tasks.check(plan)
+    if plan.goal != sampling.AUDIT:
+        rows = tasks.expected(plan, tops, judgements)
+        return expected(plan.measure, plan.goal, rows, plan.grades)
+    frame, official = tasks.frame_of(plan, tops), judgements[judgements["official"]]
+    _, unjudged = auditing.mixed_in(frame, judgements, plan.n_pairs)
+    strata = auditing.strata(frame, official, plan.n_pairs - unjudged, machine)
+    names = dict(plan.grades)
+    told = [
+        f"{names.get(row['grade'], row['grade'])}: {row['keys']:,} of {row['n_labels']:,} labels,"
+        f" ±{row['reach']:.1%} ({row['needed']:,} for ±4%)"
+        for row in strata.by_grade().to_dict("records")
+    ]
+    return (
+        "Expected 95% margin of error in four of five audits, if 5% of a grade's labels are graded"
+        f" differently: {'; '.join(told)}. Mixed in: {counted(unjudged, 'unjudged document')}."
+    )
 
 
 def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:

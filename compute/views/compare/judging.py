@@ -74,8 +74,8 @@ def task_of(two: Two) -> Task | None:
 
 def tells_apart(task: Task) -> bool:
     """True if a task samples the pairs that separate two systems."""
-    drawn_so = task.order == orders.SAMPLED and task.goal != sampling.SCORES
-    return drawn_so and len(task.systems) == 2
+    drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
+    return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
 
 
 def section(two: Two) -> Steps:

@@ -7,7 +7,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.judgements import orders
+from compute.judgements import orders, sampling
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
@@ -34,9 +34,10 @@ _NONE = "none"
 
 
 def tasks_of(ask: Ask, dataset: str) -> dict[str, Task]:
-    """The sampled tasks of a dataset, by their ids."""
+    """The sampled tasks of a dataset, by their ids, without audits."""
     found = [task for task in tasks.tasks(ask.store) if task.dataset == dataset]
-    return {task.id: task for task in found if task.order == orders.SAMPLED}
+    of_scores = (task for task in found if task.goal != sampling.AUDIT)
+    return {task.id: task for task in of_scores if task.order == orders.SAMPLED}
 
 
 def section(ask: Ask, known: Mapping[str, Task]) -> Section:

@@ -122,7 +122,7 @@ def test_what_was_added_is_judged_already_and_official_judgements_win(tmp_path: 
     official = pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [0]})
     found = tasks.judged(store, "tiny", official)
     rows = sorted(found.itertuples(index=False, name=None))
-    assert rows == [("q1", "d1", 0), ("q1", "d2", 1)]
+    assert rows == [("q1", "d1", 0, True), ("q1", "d2", 1, False)]
 
 
 def test_grades_follow_the_levels_of_a_dataset() -> None:

@@ -1,0 +1,119 @@
+"""Drawing audits: tasks of pairs that have official judgements, among pairs without, so that nobody
+knows which.
+
+An audit keeps the inclusion probability of each drawn pair as its size. Its strata are the
+official grade, the system that profits (ranks the pair best) and, with an LLM's grades, whether
+that differs.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.evaluate.estimates import label_errors
+from compute.evaluate.estimates.frames import Counts, Frame, Values
+from compute.judgements.tasks.samples import Drawn
+
+VERSION = "audit-1"
+"""Stored as the predictor: other strata or chances are another version."""
+UNJUDGED = 0.25
+"""Share of pairs without an official judgement that an audit mixes in."""
+_PER_STRATUM = 10
+"""Keys for each stratum, on average; smaller strata of a grade are one."""
+
+
+@dataclass(frozen=True)
+class Strata:
+    """The officially judged pairs of a frame, and how many of each stratum are drawn."""
+
+    labels: Values
+    """(N,) Official grades, at least 0; NaN where there is none."""
+    stratum: Counts
+    """(N,) Number of the stratum, 0 where there is no label."""
+    n: Counts
+    """(H,) Pairs drawn."""
+
+    @property
+    def sizes(self) -> Counts:
+        """(H,) Pairs in each stratum."""
+        return np.bincount(self.stratum[~np.isnan(self.labels)], minlength=len(self.n))
+
+    @property
+    def chances(self) -> Values:
+        """(N,) Inclusion probabilities; 0 without a label."""
+        chances = self.n / np.maximum(self.sizes, 1)
+        return np.where(np.isnan(self.labels), 0.0, chances[self.stratum])
+
+    def by_grade(self) -> DataFrame:
+        """grade, n_labels, keys (labels drawn), reach (half of the 95% interval at 5%, in four of
+        five audits), needed (labels that bring it to 4 points)."""
+        rows = []
+        for grade in np.unique(self.labels[~np.isnan(self.labels)]):
+            own = np.unique(self.stratum[self.labels == grade])
+            sizes, n = self.sizes[own], self.n[own]
+            size, keys, counts = sizes.sum(), n.sum(), label_errors.effective(sizes, n)
+            reach = label_errors.reach(label_errors.RATE, np.array(counts), size)
+            needed = label_errors.needed(size) * keys / counts
+            rows.append((int(grade), size, keys, float(reach), min(int(np.ceil(needed)), size)))
+        return DataFrame(rows, columns=["grade", "n_labels", "keys", "reach", "needed"])
+
+
+def strata(frame: Frame, labels: DataFrame, keys: int, machine: DataFrame | None = None) -> Strata:
+    """Strata of a frame by official judgements, with so many keys: equally many for each grade.
+
+    `machine`: an LLM's grades, as `labels` query_id, doc_id, relevance. Raises WrongInput where
+    nothing is judged.
+    """
+    grades = frame.grades(labels)
+    there = ~np.isnan(grades)
+    if not there.any():
+        raise WrongInput(
+            f"Nothing in the top {frame.depth} of these systems has an official judgement, so there"
+            " is nothing to audit: choose other systems, or take more from the top of each list."
+        )
+    inside = np.where((frame.rank > 0) & (frame.rank <= frame.depth), frame.rank, frame.depth + 1)
+    best = inside == inside.min(axis=1, keepdims=True)
+    profits = np.where(best.sum(axis=1) > 1, len(frame.systems), best.argmax(axis=1))
+    said = np.full(frame.n, np.nan) if machine is None else frame.grades(machine)
+    differs = np.where(np.isnan(said), 2, said != grades)
+    levels, level = np.unique(grades[there], return_inverse=True)
+    of_grades = label_errors.allocated(np.bincount(level), keys, equally=True)
+    stratum, n = np.zeros(frame.n, np.int64), np.zeros(0, np.int64)
+    for grade, own_keys in zip(levels, of_grades, strict=True):
+        own = np.flatnonzero(grades == grade)
+        code = _merged(profits[own] * 3 + differs[own], max(own_keys // _PER_STRATUM, 1))
+        stratum[own] = code + len(n)
+        n = np.append(n, label_errors.allocated(np.bincount(code), own_keys))
+    return Strata(grades, stratum, n)
+
+
+def _merged(codes: Counts, most: int) -> Counts:
+    """Numbers from 0 of at most so many groups: the largest, and one of all others."""
+    _, place, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    order = np.argsort(np.argsort(-counts, kind="stable"), kind="stable")
+    return np.minimum(order[place], most - 1)
+
+
+def mixed_in(frame: Frame, judgements: DataFrame, n: int) -> tuple[Counts, int]:
+    """The unjudged rows, and how many of them are among n documents."""
+    rows = np.flatnonzero(np.isnan(frame.grades(judgements)))
+    return rows, min(round(n * UNJUDGED), len(rows))
+
+
+def draw(
+    frame: Frame, judgements: DataFrame, n: int, seed: int, machine: DataFrame | None = None
+) -> Drawn:
+    """An audit of n documents in random order; `judgements` as of `tasks.make`."""
+    random, (others, n_others) = np.random.default_rng(seed), mixed_in(frame, judgements, n)
+    plan = strata(frame, judgements[judgements["official"]], n - n_others, machine)
+    chances, rows = plan.chances, [random.permutation(others)[:n_others]]
+    chances[others] = n_others / max(len(others), 1)
+    for number, keys in enumerate(plan.n):
+        own = np.flatnonzero((plan.stratum == number) & ~np.isnan(plan.labels))
+        rows.append(random.permutation(own)[:keys])
+    order = random.permutation(np.concatenate(rows))
+    pairs = frame.pairs.iloc[order].reset_index(drop=True).assign(size=chances[order])
+    pairs["priority"] = np.arange(len(order), 0, -1.0)
+    return Drawn(pairs, frame.identity, seed, VERSION, frame.systems)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, Choice, labels, resolve
+from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, PERSON, Choice, labels, resolve
 
 DRAWS = 2_000
 SEED = 20_240_601
@@ -30,6 +30,7 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
     "quadratic": lambda apart: apart**2,
 }
 """Disagreement weight of two grades by their distance, for Cohen's kappa."""
+OFFICIAL_ONES = "official judgement"
 LEVELS = ("ordinal", "nominal", "interval")
 """Scale on which Krippendorff's alpha reads grades: ordinal, nominal or interval."""
 
@@ -153,6 +154,17 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
     order = ["is_settled", "apart", *PAIR]
     found = found.sort_values(order, ascending=[True, False, True, True, True], ignore_index=True)
     return found[[*PAIR, "labels", "apart", "settled"]]
+
+
+def beside_official(rows: DataFrame, official: DataFrame) -> DataFrame:
+    """Added judgements, and the official ones of their pairs as those of a person OFFICIAL_ONES.
+
+    `official`: query_id, doc_id, relevance. An audit makes them differ: other tasks ask for pairs
+    without an official judgement.
+    """
+    own = rows[PAIR].drop_duplicates().merge(official, on=PAIR[1:])
+    own = own.assign(person=OFFICIAL_ONES, source=PERSON, task="", time="")
+    return pd.concat([rows, own.astype({"relevance": "Int64"})], ignore_index=True)
 
 
 def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:

@@ -127,6 +127,19 @@ def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
     assert len(samples.stored(store, task.id)[0].pairs) >= task.n_pairs
 
 
+def test_an_audit_is_made_at_the_page_and_drawn_once(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    fields = {field.label: field for field in app.selectbox}
+    fields["Priority"].set_value("sampled")
+    fields["Estimate"].set_value("audit")
+    press(app, "Preview precision")
+    assert "if 5% of a grade's labels are graded differently" in app.info[0].value
+    press(app, "Create task")
+    (task,) = tasks.tasks(store)
+    assert (task.goal, task.measure, task.baseline) == ("audit", "P@10", "")
+    assert not [button for button in app.button if button.label == "Draw"]
+
+
 def test_a_sampled_task_is_sampled_on_at_its_page(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
     {field.label: field for field in app.selectbox}["Priority"].set_value("sampled")

@@ -152,12 +152,13 @@ def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
     `titles` of systems and datasets, by name; the names follow where they are others.
     """
     names = [task.dataset, *task.systems]
+    chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]
     rows = [
         ("Dataset", dataset),
         ("Systems", ", ".join(systems)),
         *[("IDs (CLI)", ", ".join(names))] * (called != names),
-        ("Chosen from", f"unjudged documents in their top {task.depth} for each query"),
+        ("Chosen from", f"{chosen} documents in their top {task.depth} for each query"),
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         *_sampled(task, titles),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),

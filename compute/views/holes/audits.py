@@ -1,6 +1,7 @@
 """Audits of labels in words and tables: what a second look graded differently, and whether the
 order of systems survives."""
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
@@ -23,16 +24,23 @@ CHANGED = (
     "The runs or labels that the audit was drawn from have changed since: make a new one to see"
     " whether the order survives."
 )
+
+
+def _share(*ends: float) -> str:
+    """A share, or both ends of its interval."""
+    return "–" if any(map(math.isnan, ends)) else " to ".join(f"{end:.1%}" for end in ends)
+
+
 LABELS = (
     Column("Label", "labels"),
     Column("In the top k", "n_labels", "{:,}".format),
     Column("Audited", "n_audited"),
     Column("Graded differently", "n_differ"),
-    Column("Share", "rate", "{:.1%}".format),
-    Column("95% CI", ("low", "high"), "{:.1%} to {:.1%}".format),
+    Column("Share", "rate", _share),
+    Column("95% CI", ("low", "high"), _share),
     Column("Settled", "n_settled"),
     Column("Wrong", "n_wrong"),
-    Column("Wrong: 95% CI", ("wrong_low", "wrong_high"), "{:.1%} to {:.1%}".format),
+    Column("Wrong: 95% CI", ("wrong_low", "wrong_high"), _share),
 )
 RANKS = (
     Column("System", "title"),
@@ -46,7 +54,7 @@ FLIPS = (
     Column("Ahead", "a"),
     Column("Behind", "b"),
     Column("Difference", "difference", looks.plain),
-    Column("Chance of a flip", "flip", "{:.0%}".format),
+    Column("Chance of a flip", "flip", _share),
 )
 NOTE = Note(
     [

@@ -47,7 +47,7 @@ def way(view: View) -> Iterator[Step]:
     """At the top of the page, a link to the disagreements that wait to be settled."""
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
-        said = f"{counted(n_open, 'disagreement')} between assessors to settle"
+        said = f"{counted(n_open, 'disagreement')} to settle"
         yield Button(said, Link(names={OPEN: "kappas"}))
 
 
@@ -55,8 +55,9 @@ def sections(view: View) -> Iterator[Section]:
     """Agreement of assessors, and of LLMs with them; two judgement sets side by side."""
     found = view.ask(select_sets.listed, **_asked(view))
     kinds = found["set"].str.partition(":")[0].tolist()
+    pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     people, machines = (partial(one, view.ask, view.dataset) for one in (_people, _machines))
-    if kinds.count(PERSON) > 1:
+    if kinds.count(PERSON) > 1 or len(pairs):
         keys = ("kappas", "disagreements")
         yield folded(people, keys, "Agreement between assessors", ("weights",))
     if MACHINE in kinds:
@@ -76,18 +77,15 @@ def _asked(view: View) -> dict[str, Any]:
 
 
 def _people(ask: Ask, dataset: str) -> Steps:
-    """Agreement of assessors who judged the same pairs, and their disagreements."""
+    """Agreement of assessors who judged the same pairs, and disagreements, also with official
+    judgements."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
-    if ask(select.kappas, weights="none", **asked).empty:
+    pairs = ask(select.disagreements, **asked)
+    if not ask(select.kappas, weights="none", **asked).empty:
+        yield from _kappas(ask, dataset, asked)
+    elif pairs.empty:
         yield Message("No two assessors judged the same pair.")
         return
-    weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
-    kappas = ask(select.kappas, weights=weights, **asked)
-    title, of = f"Agreement of assessors on {dataset}", ("dataset", "weights")
-    yield Table("kappas", title, kappas, agreement.KAPPAS, height="auto", of=of)
-    (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
-    yield agreement.alpha_note(row, weights)
-    pairs = ask(select.disagreements, **asked)
     if pairs.empty:
         yield Note(["All grades agree."])
         return
@@ -102,6 +100,16 @@ def _people(ask: Ask, dataset: str) -> Steps:
     rows = pairs.to_dict("records")
     row = rows[(yield Widget("settle", {"rows": rows})) or 0]
     yield _pair(ask, dataset, row["query_id"], row["doc_id"])
+
+
+def _kappas(ask: Ask, dataset: str, asked: dict[str, Any]) -> Steps:
+    """Agreement of every two assessors, and of all."""
+    weights = yield Choice("weights", "Weights of kappa", list(agreement.WEIGHTS), width=200)
+    kappas = ask(select.kappas, weights=weights, **asked)
+    title, of = f"Agreement of assessors on {dataset}", ("dataset", "weights")
+    yield Table("kappas", title, kappas, agreement.KAPPAS, height="auto", of=of)
+    (row,) = ask(select.alpha, level="ordinal", **asked).to_dict("records")
+    yield agreement.alpha_note(row, weights)
 
 
 def _machines(ask: Ask, dataset: str) -> Iterator[Step]:

@@ -13,6 +13,7 @@ from compute.evaluate.measures import parse
 from compute.evaluate.scored_measures import at_level
 from compute.views.dataset import select as dataset_select
 from compute.views.holes import (
+    audits,
     estimates_page,
     intervals,
     judged_page,
@@ -71,6 +72,8 @@ def page(ask: Ask) -> Steps:
     yield Button("Create a judging task", task, icon="arrow_forward")
     if sampled:
         yield estimates_page.section(ask, sampled)
+    if view.whole and (known := audits.tasks_of(ask, view.dataset)):
+        yield audits.section(ask, known)
     yield from _sections(view, sampled=bool(sampled))
 
 

@@ -232,5 +232,7 @@ def _beside_people(
 
 @question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """The pairs with different grades, unsettled ones first: see `agreement.disagreements`."""
-    return agreement.disagreements(select_added.rows(cursor, dataset))
+    """The pairs with different grades, also from official ones, unsettled ones first: see
+    `agreement.disagreements`."""
+    rows = select_added.rows(cursor, dataset)
+    return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))

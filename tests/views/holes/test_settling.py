@@ -25,7 +25,7 @@ def test_a_disagreement_is_settled(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     app = opened(
         store.settings.home, monkeypatch, dataset="tiny", set=f"person:{EVIL}", weights="none"
     )
-    assert "1 disagreement between assessors to settle" in {button.label for button in app.button}
+    assert "1 disagreement to settle" in {button.label for button in app.button}
     labels = [button.label for button in app.button]
     assert not [name for name in labels if name.endswith("relevant")], "who settles?"
     app.text_input(key="_annotator_field").set_value("eve")

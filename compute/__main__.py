@@ -54,7 +54,7 @@ def _run(name: str, words: Sequence[str]) -> int:
 def _is_damage() -> bool:
     """Whether the error comes from damage in the store or its state, which is then named."""
     with contextlib.suppress(Exception):
-        # Imported late: the store brings SQLAlchemy, which help and wrong words do without.
+        # Imported late: the store loads SQLAlchemy, which help and usage errors do not need.
         from compute.store import damage, integrity
         from compute.store.store import Store
 
@@ -67,10 +67,10 @@ def _is_damage() -> bool:
 
 
 def _failed(command: str, error: Exception) -> int:
-    """Say what a disk refused, or that there is a bug."""
+    """Report a refusal by a disk, or a bug; the exit status."""
     try:
         now = settings.load()
-    except Exception:  # The bug may be in reading them.
+    except Exception:  # The settings themselves may be the bug.
         now = settings.Settings()
     refused = disk_refusals.refusal(error, now.home)
     words = str(refused) if refused else bug_reports.said(now, command, error)
@@ -79,7 +79,7 @@ def _failed(command: str, error: Exception) -> int:
 
 
 def _say(words: str, level: int = logging.ERROR) -> None:
-    """One sentence for who called the command."""
+    """Say one sentence to the caller of the command."""
     if json_logs.are_on():
         log.log(level, "%s", words)
     else:

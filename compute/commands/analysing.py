@@ -46,7 +46,7 @@ def compute_overlap(*datasets: options.Collections, again: options.Again = False
 def cluster_queries(
     dataset: options.Dataset, /, *, clusters: options.Count = 0, replace: bool = False
 ) -> int:
-    """Cluster the queries of a dataset by their meaning, as labels of the key cluster.
+    """Cluster the queries of a dataset by meaning; the clusters become labels (key `cluster`).
 
     Args:
         clusters: number of clusters (default: 2 to 12, by the largest silhouette)
@@ -72,12 +72,12 @@ def translation_similarity(
     seed: int = 0,
     json: options.Json = False,
 ) -> int:
-    """Measure how near translated texts are to the originals with the same ids; Dataset shows it.
+    """Measure the similarity of translated texts to the originals with the same ids.
 
     Args:
         system: the multilingual encoder, a dense system; labse, or labse(model=/FOLDER)
-        pairs: so many queries, and so many documents, drawn by chance
-        seed: of the draw
+        pairs: number of queries, and of documents, in the random sample
+        seed: seed of the random sample
     """
     bench = open_bench()
     own = own_datasets(bench.store)
@@ -89,7 +89,7 @@ def translation_similarity(
 def show_overlap(*, dataset: options.OnlyDataset = "", json: options.Json = False) -> int:
     """Print how similar corpora are, the most similar first."""
     rows = similarities(open_whole(), dataset)
-    # A table has four digits: the floors would all read 0.0000.
+    # With four digits every floor would read 0.0000.
     shown = rows if json else rows.assign(floor=rows["floor"].map("{:g}".format))
     return printable.show(shown, json)
 
@@ -106,8 +106,8 @@ def similarities(bench: Bench, dataset: str = "") -> DataFrame:
     known = sorted({*rows["dataset"], *rows["other"]})
     if dataset and dataset not in known:
         raise Missing(
-            f"nothing is compared with {dataset!r}: {near(dataset, known)}There are"
-            f" {', '.join(known) or 'none'}; python -m compute overlap compute compares"
+            f"{dataset!r} is not compared with any corpus yet: {near(dataset, known)}there are"
+            f" {', '.join(known) or 'none'}; python -m compute overlap compute adds more"
         )
     if dataset:
         rows = rows[(rows["dataset"] == dataset) | (rows["other"] == dataset)]
@@ -143,7 +143,7 @@ def show_lengths(
     published: options.Published = False,
     json: options.Json = False,
 ) -> int:
-    """Print mean and median document length: of all, relevant, and top-10 documents."""
+    """Print the mean and median length of all documents, of relevant ones, and of the top 10."""
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     if published:
         rows = in_print.lengths()

@@ -1,4 +1,4 @@
-"""Every command by its name, and the parser of the command line: modules load when they are run."""
+"""Every command by name, and the parser of the command line; modules load when they are run."""
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
@@ -101,13 +101,13 @@ FAMILIES = {
     "export": "Write a figure, a table, a page, a run or a site to a file.",
     "admin": "Maintain a home: backups, trash, demo, shipped results.",
 }
-"""Commands that have commands of their own."""
+"""Commands with subcommands."""
 NAMES = [name for commands in COMMANDS.values() for name in commands]
 PROGRAM = "beirscope"
 HELP = ("--help", "-h")
 COMPLETION = "--install-completion"
 WITHOUT_WORD = ("--as-version", "--fold")
-"""Options whose word may be left out."""
+"""Options whose value may be omitted."""
 
 
 def _docstring(path: str) -> str:
@@ -155,13 +155,13 @@ def parser() -> App:
 
 
 def name_of(words: Sequence[str]) -> str:
-    """Name of the command at the beginning of the words; empty if there is none."""
+    """Name of the command at the start of the arguments; empty if there is none."""
     found = [name for name in NAMES if [*words[: name.count(" ") + 1]] == name.split(" ")]
     return found[0] if found else ""
 
 
 def parsed(words: Sequence[str]) -> Callable[[], int]:
-    """The call that words ask for. Raises WrongInput for words that no command takes."""
+    """The call for the arguments. Raises WrongInput for arguments that no command accepts."""
     if not name_of(words):
         _check(words)
     try:
@@ -175,17 +175,17 @@ def parsed(words: Sequence[str]) -> Callable[[], int]:
 
 
 def _refuse_odd_texts(given: Mapping[str, object]) -> None:
-    """Raise WrongInput for a text that is not UTF-8; the name of a file may hold any bytes."""
+    """Raise WrongInput for text that is not UTF-8, since a file name may contain any bytes."""
     for value in given.values():
         if is_dataclass(value):
             _refuse_odd_texts(vars(value))
         for text in value if isinstance(value, tuple) else (value,):
             if isinstance(text, str) and any("\ud800" <= sign <= "\udfff" for sign in text):
-                raise WrongInput(f"{shown(text)} is not UTF-8: write it so, or rename the file")
+                raise WrongInput(f"{shown(text)} is not UTF-8: encode it so, or rename the file")
 
 
 def _check(words: Sequence[str]) -> None:
-    """Raise WrongInput unless the words ask for help or completion, not for a command."""
+    """Raise WrongInput for an unknown command; pass requests for help and completion."""
     family = words[0] if words and words[0] in FAMILIES else ""
     known = {name.split(" ")[1] for name in NAMES if name.startswith(f"{family} ")}
     known = known if family else {name.split(" ")[0] for name in NAMES}
@@ -198,7 +198,7 @@ def _check(words: Sequence[str]) -> None:
 
 
 def _told(error: CycloptsError, name: str) -> str:
-    """Fault of words, and the help that explains them."""
+    """Error in the arguments, and the help that explains them."""
     told = str(error).rstrip(".")
     if isinstance(error, MissingArgumentError) and (option := error.argument):
         metavar = option.parameter.metavar if option.name.startswith("-") else ""
@@ -209,7 +209,7 @@ def _told(error: CycloptsError, name: str) -> str:
 
 
 def _with_words(words: Sequence[str]) -> list[str]:
-    """The words, with an empty one for each option that may stand without its word and does."""
+    """The arguments, with an empty value after each option that was given without one."""
     after = [*words[1:], "-"]
     return [
         f"{word}=" if word in WITHOUT_WORD and next_.startswith("-") else word

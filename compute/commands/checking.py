@@ -1,4 +1,4 @@
-"""The command that only looks, at files or at the store: check."""
+"""The command that inspects files or the store, without changes: check."""
 
 import json as to_json
 from collections.abc import Sequence
@@ -41,8 +41,8 @@ def check(
     """
     if sum([bool(paths), store, scores]) != 1:
         raise WrongInput(
-            "check needs files or folders, or --store for all that is stored, or --scores for its"
-            " scores"
+            "check needs files or folders, --store for everything stored, or --scores"
+            " for stored scores"
         )
     if store or scores:
         return _check_store(json) if store else _check_scores(json)
@@ -55,7 +55,7 @@ def check(
     with packed.opened(paths, home) as found:
         reports = doctor.check_all(found, against=against, home=home, how=how)
     if json:
-        # In ASCII: a program reads it, and no name of a file can act on a terminal.
+        # ASCII: programs read it, and no file name can then control a terminal.
         said = to_json.dumps([r.record() for r in reports], indent=1)
         printable.say_text(packed.told(said, home))
     else:
@@ -110,7 +110,7 @@ def _damaged_task(store: Store) -> list[str]:
 
 
 def _check_scores(json: bool) -> int:
-    """Compare stored scores with pytrec_eval's; status 2 where two are apart."""
+    """Compare stored scores with pytrec_eval's; status 2 if any differ."""
     found = score_check.check(open_bench())
     if json:
         printable.say_text(to_json.dumps(asdict(found), indent=1))
@@ -128,4 +128,4 @@ def _of_all(reports: Sequence[doctor.Report]) -> list[str]:
     paths = [Path(report.path) for report in reports if report.kind == "run"]
     runs = [tags.Tagged(path.name, tags.tag(path)) for path in paths]
     fit = sum(not report.refused for report in reports)
-    return [*tags.renamed(runs, tags.names(runs)), f"{fit} of {len(reports)} fit for import"]
+    return [*tags.renamed(runs, tags.names(runs)), f"{fit} of {len(reports)} can be imported"]

@@ -49,16 +49,16 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
 
 
 def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
-    """A sentence for each measure that counts subtopics, which the judgements do not carry."""
+    """A sentence for each measure that counts subtopics, if the judgements have none."""
     return [
-        f"no {one} on {loaded.dataset.name}: its judgements carry no subtopics"
+        f"no {one} on {loaded.dataset.name}: its judgements have no subtopics"
         for one in measures
         if not scored_measures.allows(parse(one), loaded)
     ]
 
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
-    """A sentence for each measure that cuts deeper than a run is kept, with what to do."""
+    """A sentence, with the next step, for each measure that cuts deeper than the stored run."""
     run = printable.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
     remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
     return [
@@ -100,6 +100,6 @@ def done(bench: Bench) -> int:
             database.write_database(bench.store)
             bench.store.tidy()
     except Unavailable as error:
-        told = "all of it is saved, but beirscope.duckdb, the copy for notebooks, is not"
+        told = "everything is saved except beirscope.duckdb, the copy for notebooks"
         raise Unavailable(f"{told}: {error}") from error
     return 0

@@ -27,14 +27,14 @@ Out = Annotated[
     Path,
     options.OF_FILE,
     Parameter(
-        help="its ending is the format: .svg .png .pdf .html; .csv .parquet .tex .md; .zip for a"
-        " view; .gz and .zst pack a run"
+        help="the ending sets the format: .svg .png .pdf .html; .csv .parquet .tex .md; .zip for a"
+        " view; .gz and .zst compress a run"
     ),
 ]
 Counts = Annotated[
     str,
     Parameter(
-        choices=(options.OFFICIAL, options.ADDED), help="judgements that count, as on the pages"
+        choices=(options.OFFICIAL, options.ADDED), help="judgements to count, as on the pages"
     ),
 ]
 
@@ -42,18 +42,18 @@ Counts = Annotated[
 @Parameter(name="*")
 @dataclass(frozen=True)
 class View:
-    """Values of the pickers of a page."""
+    """Values of a page's pickers."""
 
     address: str = ""
-    """Copied from a browser: the same view."""
+    """Address copied from a browser, to export the same view."""
     dataset: options.OnlyDataset = ""
     measure: options.OnlyMeasure = ""
     judgements: Counts = ""
     set: Annotated[tuple[str, ...], options.SEVERAL, Parameter(metavar="KEY=VALUE")] = ()
-    """Other pickers, by the keys that the address has."""
+    """Other pickers, by their keys in the address."""
 
     def given(self) -> tuple[str, dict[str, list[str]], dict[str, list[str]]]:
-        """The page of the address, keys there, and keys of the options, which go before these."""
+        """Page of the address, its keys, and the keys of the options, which take precedence."""
         page, in_address = named.address(self.address) if self.address else ("", {})
         options = {"measure": [self.measure]} if self.measure else {}
         if self.judgements:
@@ -68,16 +68,16 @@ class OnPaper:
     """Width, font and title of a figure."""
 
     width: Annotated[str, Parameter(choices=tuple(WIDTHS), show_default=True)] = TWO
-    """Mm of one column or two, or as on the page."""
+    """Width in mm, for one column or two, or as on the page."""
     narrow: bool = False
     """The same as --width 84."""
     font: Annotated[str, Parameter(choices=tuple(fonts.FAMILIES), show_default=True)] = "page"
-    """The page's, or a paper's with serifs."""
+    """The page's font, or a serif font as in papers."""
     no_title: bool = False
-    """Without its title, for a paper's caption."""
+    """Omit the title, for a paper with its own caption."""
 
     def paper(self) -> Paper:
-        """The same for what draws."""
+        """The options as the drawing code takes them."""
         return Paper(ONE if self.narrow else self.width, self.font, not self.no_title)
 
 
@@ -128,7 +128,7 @@ def run(
         str, Parameter(choices=("trec", "beir", "mteb", "golden"), show_default=True)
     ] = "trec",
 ) -> int:
-    """Write a stored run to a file, TREC's or JSON.
+    """Write a stored run to a TREC or JSON file.
 
     Args:
         system: such as bm25
@@ -178,13 +178,13 @@ def site(
     by: Annotated[str, Parameter(metavar="NAME")] = "",
     texts: bool = False,
 ) -> int:
-    """Write static pages to publish into a folder.
+    """Write static pages into a folder, ready to publish.
 
     Args:
         dataset: only these
         measure: only these
-        by: who publishes it
-        texts: documents and queries, too, of datasets whose licences allow it
+        by: name of the publisher
+        texts: include documents and queries of datasets whose licences allow it
     """
     bench = open_whole()
     for one in measure:
@@ -216,7 +216,7 @@ def _write(kind: str, name: str, out: Path, view: View, paper: Paper) -> int:
     page, given, options = view.given()
     found = named.named(kind, name)
     if page and page != found.page:
-        raise WrongInput(f"{name} is on the page {found.page}, and the address names {page}")
+        raise WrongInput(f"{name} is on the page {found.page}, but the address names {page}")
     if view.dataset:
         given |= named.of_dataset(name, found, view.dataset)
     shown = {key: [value] for key, value in found.given.items()} | given | options
@@ -233,28 +233,28 @@ def _put(out: Path, content: Callable[[Store], bytes], given: dict[str, list[str
 
 
 def _counted(judgements: str) -> dict[str, list[str]]:
-    """Value of the judgement switch above pages, which exists where judgements were added."""
+    """Value of the pages' judgement switch, which exists only if judgements were added."""
     return {"judgements": [options.ADDED]} if judgements == options.ADDED else {}
 
 
 def _counting(view: named.Address, judgements: str) -> named.Address:
     page, given = view
-    # The similarity of corpora rests on no judgement, and has no switch.
+    # Corpus similarity does not depend on judgements, so its page has no switch.
     rests = page != "overlap" or given.get("view") == ["Domain shift"]
     return page, given | (_counted(judgements) if rests else {})
 
 
 def _make_empty(folder: Path) -> None:
-    """Make a folder to write to. Raises WrongInput for one that holds something, or is none."""
+    """Make a folder to write to. Raises WrongInput if it is not empty, or not a folder."""
     told = printable.printable(str(folder))
     if folder.exists() and not folder.is_dir():
-        raise WrongInput(f"{told} is a file: name a folder that is empty or not there yet")
+        raise WrongInput(f"{told} is a file: name an empty or new folder")
     if not folder.parent.is_dir():
         raise WrongInput(f"no folder {printable.printable(str(folder.parent))}: make it first")
     try:
         folder.mkdir(exist_ok=True)
         if any(folder.iterdir()):
-            raise WrongInput(f"{told} holds files already: name a folder that is empty or new")
+            raise WrongInput(f"{told} already contains files: name an empty or new folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
@@ -264,8 +264,8 @@ def _make_empty(folder: Path) -> None:
 
 
 def _score(given: dict[str, list[str]]) -> None:
-    """Score the runs that lack the measure that is to be shown, which pages do not."""
-    with contextlib.suppress(WrongInput):  # in print alone, or unknown: the page says so
+    """Score the runs that lack the shown measure, which pages do not do."""
+    with contextlib.suppress(WrongInput):  # only published, or unknown: the page says so
         for measure in scored_measures.more(given.get("measure", ())):
             dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""
             lacking = scored_by(open_bench(), measure, dataset)

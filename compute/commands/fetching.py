@@ -1,4 +1,4 @@
-"""The command that brings collections here: fetch."""
+"""The command that downloads datasets: fetch."""
 
 from collections.abc import Sequence
 
@@ -49,7 +49,7 @@ def fetch(*datasets: str, name: str = "", again: bool = False, json: options.Jso
 
 def _of_ir_datasets(bench: Bench, datasets: Sequence[str], name: str) -> int:
     if len(datasets) > 1:
-        raise WrongInput("fetch a dataset of ir_datasets by itself: each gets a name of its own")
+        raise WrongInput("fetch each dataset of ir_datasets separately: --name names only one")
     loaded = irds.fetch(bench, datasets[0], called=name)
     documents = loaded.documents.rows if loaded.documents else 0
     printable.say(
@@ -69,7 +69,7 @@ def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
         fetched = bring(bench, row, again=again)
     finally:
         end_bar(bench)
-    told = "fetched, checksum right" if fetched.new else "here already"
+    told = "fetched, checksum correct" if fetched.new else "here already"
     say(
         bench,
         f"{fetched.offer.name}: {told}: {printable.printable(str(fetched.path))};"

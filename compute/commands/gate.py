@@ -1,4 +1,4 @@
-"""The command for continuous integration: is a candidate no worse than a baseline?"""
+"""The command for continuous integration: is a candidate worse than a baseline?"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def gate(
         junit: also write JUnit XML
     """
     if json and markdown:
-        raise WrongInput("--json and --markdown both print to the output: give one")
+        raise WrongInput("--json and --markdown both write to standard output: give one")
     if query_slices.ANSWERED in slice:
         raise WrongInput(
             f"--slice {query_slices.ANSWERED} is made from the scores themselves and only describes"
@@ -113,7 +113,7 @@ def _decided(bench: Bench, asked: _Asked) -> Report:
         remarks += told
     how = {"any_answered": asked.unanswered == "zero"}
     found = decide(groups, asked.margin, measure.formula.better, **how)
-    # A terminal and XML would obey what names of files may hold.
+    # File names may contain characters that a terminal or XML would interpret.
     baseline, candidate = (printable.printable(one.name) for one in two)
     told = [printable.printable(remark) for remark in remarks]
     return Report(str(measure), asked.margin, baseline, candidate, found, told)
@@ -124,8 +124,8 @@ def kinds(
 ) -> dict[str, DataFrame]:
     """The rows of each query group, by its name. Raises Missing for an unknown key.
 
-    In a group every query counts the same, whatever its part, as on the pages: otherwise the only
-    query of a part would count half among two parts.
+    In a group every query counts the same, whatever its part, as on the pages; otherwise the only
+    query of one part would count as much as all queries of another.
     """
     opened, parts = database.open_version(bench.store), row.parts or (row.name,)
     try:

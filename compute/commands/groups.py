@@ -1,4 +1,4 @@
-"""Groups of options that several commands share, each with its value for the rooms."""
+"""Groups of options that several commands share, each with the value it stands for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +18,12 @@ class Shape:
     """Options for reading a file."""
 
     role: Annotated[str, Parameter(name="--as", choices=("run", "judgements"))] = ""
-    """Content of the file, if nothing in it shows that."""
+    """Kind of content, if the file does not show it."""
     part: str = ""
     """Name of one of several runs in the file, such as default/test."""
 
     def how(self, grades: "Grades | None" = None, fold: str | None = None) -> How:
-        """The same for readers of files."""
+        """The options as the readers of files take them."""
         folded = fold is not None and (Path(fold) if fold else True)
         grades = grades or Grades()
         return How(self.role, grades.levels, grades.round, self.part, folded)
@@ -37,7 +37,7 @@ class Grades:
     levels: Annotated[
         tuple[float, ...], Parameter(converter=numbers, n_tokens=1, metavar="N,N")
     ] = ()
-    """Least values of grades 1, 2, … if grades are fractions."""
+    """Minimum values of grades 1, 2, …, if grades are fractions."""
     round: bool = False
     """Round fractional grades."""
 
@@ -53,7 +53,7 @@ class AsVersion:
     """With --as-version: a note on the change."""
 
     def version(self) -> run_versions.Version | None:
-        """None if it is not kept. Raises WrongInput."""
+        """The version, or None if the run is not kept. Raises WrongInput."""
         return run_versions.given(self.as_version, self.note)
 
 
@@ -65,7 +65,7 @@ class Counted:
     rule: Annotated[str, Parameter(choices=tuple(RULES), show_default=True)] = "majority"
     """Rule for several judgements of a document."""
     source: Annotated[tuple[str, ...], SEVERAL, Parameter(choices=tuple(SOURCES))] = HUMAN
-    """Sources that count."""
+    """Sources of the judgements that count."""
 
     def choice(self) -> Choice:
         """The same for readers of judgements."""
@@ -75,7 +75,7 @@ class Counted:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Judged(Counted):
-    """Options for the judgements behind scores."""
+    """The options as the readers of judgements take them."""
 
     judgements: Annotated[str, Parameter(metavar="SET", show_default=True)] = OFFICIAL
     """Official; added: official and added; or only one set that `sets` lists."""

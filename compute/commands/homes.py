@@ -14,7 +14,7 @@ from compute.store.loading import quiet
 
 
 def adopt(*, yes: options.Yes = False) -> int:
-    """Adopt a home for the current state, if its own state is lost or replaced."""
+    """Adopt a home for the current state, if the home's own state is lost or was replaced."""
     now = settings.load()
     adoption = adopting.adopt(now) if yes else adopting.planned(now)
     told = printable.printable(str(adoption))
@@ -40,10 +40,8 @@ def trash(*, empty: bool = False) -> int:
 
 
 def backup(folder: options.Folder, /) -> int:
-    """Back up results, judgements and jobs to a folder, while people and workers go on.
-
-    The folder is new, or holds an older backup. Status 2: damaged parts are left out.
-    """
+    """Back up results, judgements and jobs to a folder, while people and workers continue. The
+    folder is new or contains an older backup. Status 2: damaged parts are left out."""
     bench = open_bench()
     done = backups.back_up(bench.store, folder, bench.progress)
     end_bar(bench)
@@ -56,7 +54,7 @@ def restore(folder: options.Folder, /, *, leave_out_damaged: bool = False) -> in
     Status 2: damaged parts are left out.
 
     Args:
-        leave_out_damaged: restore what is whole
+        leave_out_damaged: restore only undamaged parts
     """
     watched = sys.stderr.isatty()
     bar = printable.Bar()
@@ -80,12 +78,12 @@ def move_state() -> int:
 
 
 def _tell(what: str, done: Outcome) -> int:
-    """Report the backed-up or restored parts, and the command that makes each missing one again."""
+    """Report the backed-up or restored parts, and the commands that recompute missing ones."""
     size = sized(sum(part.bytes for part in done.parts))
     told = f"{what}: {counted(len(done.parts), 'part')} ({size}), {done.copied:,} copied"
-    without = "settings, secrets, logs and caches are not part of it"
+    without = "settings, secrets, logs and caches are not included"
     printable.say(f"{told}; {without}")
     lines = [*done.broken, *map(damage.said, done.left_out)]
-    lines += ["judgements were not chained yet: they count as they were found"] * done.as_found
+    lines += ["the judgements had no hash chain yet: they are accepted as found"] * done.as_found
     printable.warn(*lines)
     return 2 if done.left_out or done.broken else 0

@@ -50,10 +50,10 @@ def import_dataset(
 
     Args:
         path: a BEIR folder or archive; with --qrels one without judgements
-        name: its name; mine/dev is split dev of mine
-        qrels: judgements, of PATH or without documents: qrels, CSV, JSON, Parquet …
+        name: name of the dataset; mine/dev is split dev of mine
+        qrels: judgements, for PATH or without documents: qrels, CSV, JSON, Parquet …
         queries: with --qrels or --runs: TREC topics, queries.jsonl, or lines of id, tab, text
-        runs: runs to import too, or archives; without judgements, the dataset is made of them
+        runs: runs to import, too, or archives; without judgements, the dataset is made from them
         split: the split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
         drop_self: drop a query's own document
@@ -99,7 +99,7 @@ def _tell_dataset(bench: Bench, name: str, loaded: Loaded) -> None:
 
 
 def add_texts(dataset: options.Dataset, path: options.SomeFile = None, /) -> int:
-    """Add texts to a dataset that is stored only by its ids; no run is recomputed.
+    """Add texts to a dataset that is stored with ids only; no run is recomputed.
 
     Args:
         path: a BEIR folder, archive or corpus.jsonl (default: where the dataset is read from)
@@ -125,7 +125,7 @@ def import_run(
     """Import runs as systems of a dataset, from TREC run files, CSV, JSON, Parquet and others.
 
     Each file is imported completely or not at all; a refused file does not stop the others. A zip
-    or tar archive stands for the files in it.
+    or tar archive counts as the files in it.
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
@@ -135,16 +135,16 @@ def import_run(
         row = dataset_of(dataset, own_datasets(bench.store))
     except Missing as error:
         makes = f"import-dataset --runs FILES --name {shown(dataset)}"
-        raise Missing(f"{error}; {makes} makes one of runs, without judgements") from None
+        raise Missing(f"{error}; {makes} makes one from runs, without judgements") from None
     version = as_version.version()
     if version and replace:
-        raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
+        raise WrongInput("--replace deletes the other run, --as-version keeps it: give one")
     how = {"drop_equal_ids": drop_equal_ids, "version": version, "replace": replace}
     how |= {"any_tag": bool(system), "how": shape.how(fold=fold)}
     with packed.opened(files, bench.settings.home) as found:
         if system and len(found) > 1:
             raise WrongInput(
-                "--system names one run: import several files without it, by their tags"
+                "--system names one run: leave it out for several files; their tags name them"
             )
         refused = _import_runs(bench, row, found, how, system)
     done(bench)
@@ -154,7 +154,7 @@ def import_run(
 def _import_runs(
     bench: Bench, row: Row, files: Sequence[Path], how: Mapping[str, Any], system: str = ""
 ) -> int:
-    """Import runs, and report each outcome; the number refused."""
+    """Import runs and report each outcome; the number refused."""
     refused, there, taken, several = 0, 0, set[str](), len(files) > 1
     for file, name in zip(files, _names(files, system), strict=True):
         try:
@@ -170,7 +170,7 @@ def _import_runs(
         tell(bench, row, outcome.hits.system, outcome)
         tell_version(bench, outcome, how.get("version"))
     if several:
-        new, same = len(files) - refused - there, f", {there} there already" if there else ""
+        new, same = len(files) - refused - there, f", {there} already stored" if there else ""
         printable.say(f"{new} imported{same}, {refused} refused")
     return refused
 
@@ -224,7 +224,7 @@ def import_labels(file: options.File, /, *, dataset: options.Dataset, replace: b
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     part, new = query_labels.import_file(bench, file, row, replace=replace)
-    told = query_labels.said(part) + ("" if new else "; they were there already")
+    told = query_labels.said(part) + ("" if new else "; they were already stored")
     printable.say(told)
     return done(bench)
 
@@ -248,17 +248,17 @@ def sample(
     seed: int = 0,
     name: str = "",
 ) -> int:
-    """Store a smaller collection of a dataset: all judged documents, others drawn by chance.
+    """Store a random sample of a dataset's documents that includes all judged ones.
 
     Args:
-        documents: so many in all
-        seed: of the draw
-        name: of the new dataset (default: with size and seed in it)
+        documents: number of documents in all
+        seed: seed of the random sample
+        name: name of the new dataset (default: with its size and seed)
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
     made = smaller.sample(bench, row, documents, seed, name).dataset
-    printable.say(f"{made.name}: {documents:,} documents of {row.name}, all judged ones among them")
+    printable.say(f"{made.name}: {documents:,} documents of {row.name}, including all judged ones")
     return done(bench)
 
 
@@ -283,7 +283,7 @@ def remove(
     """
     bench = open_bench()
     if sum(map(bool, (system, machine, training, labels))) > 1:
-        raise WrongInput("--system, --machine, --training and --labels: remove one after the other")
+        raise WrongInput("--system, --machine, --training and --labels: give one at a time")
     if training:
         row = dataset_of(dataset, own_datasets(bench.store))
         found = leakage.said(leakage.stored(bench.store, row.name, training))

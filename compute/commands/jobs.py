@@ -82,7 +82,7 @@ def worker(
     weights: bool = False,
     idle: Annotated[options.Count | None, Parameter(metavar="MINUTES")] = None,
 ) -> int:
-    """Do jobs until stopped; several workers share them.
+    """Run jobs until stopped; several workers share the queue.
 
     Args:
         concurrency: number of workers
@@ -91,7 +91,7 @@ def worker(
     """
     now = settings.load()
     if weights and not now.weights_apart:
-        raise WrongInput("--weights is for where the setting weights_apart is true: set it first")
+        raise WrongInput("--weights needs the setting weights_apart: set it to true first")
     if concurrency == 1:
         working.work(now, weights=weights, idle=60.0 * idle if idle else math.inf)
     options = ["--weights"] * weights + (["--idle", str(idle)] if idle else [])
@@ -99,10 +99,10 @@ def worker(
 
 
 def serve(*, address: str = "", port: options.Count | None = None) -> int:
-    """Start the dashboard, and a worker behind it.
+    """Start the dashboard and a worker.
 
     Args:
-        address: listen there (default: 127.0.0.1); other addresses need sign-in
+        address: address to listen on (default: 127.0.0.1; others need sign-in)
         port: default: the first free one from 8501 on
     """
     now = settings.load()

@@ -91,8 +91,8 @@ def export(
     """Write added judgements to a file: qrels, BEIR tsv, JSON or CSV.
 
     Args:
-        person: only the judgements by this one
-        with_official: official ones as well
+        person: only this assessor's judgements
+        with_official: also the official judgements
     """
     bench, row, official = _opened(dataset)
     form = format or _SUFFIXES.get(file.suffix, "qrels")
@@ -129,7 +129,7 @@ def _left_out(rows: DataFrame, choice: Choice) -> str:
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write the whole file or none; never over an existing one, which may be qrels."""
+    """Write the whole file or nothing; never overwrite an existing file, which may be qrels."""
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
     aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
@@ -138,7 +138,7 @@ def _write(file: Path, content: bytes) -> None:
             opened.write(content)
             opened.flush()
             os.fsync(opened.fileno())
-        # A link, unlike a new name, is refused where a file is.
+        # Linking, unlike renaming, fails if the file exists.
         file.hardlink_to(aside)
     except FileExistsError:
         raise Conflict(f"{file} exists: remove it or name another file") from None
@@ -157,7 +157,7 @@ def import_file(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Import judgements of a file as added ones."""
+    """Import the judgements of a file as added judgements."""
     bench, row, official = _opened(dataset)
     given = _Given(file, person.strip(), format, as_import, shape.how(grades))
     found = _read(bench, row, official, given)
@@ -167,7 +167,7 @@ def import_file(
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {file}: check --dataset")
     rows = exchange.as_import(found.rows) if as_import else found.rows
-    with bench.store.alone("judgements"):  # of one file that is imported twice at once, too
+    with bench.store.alone("judgements"):  # even if one file is imported twice at once
         new = exchange.lacking(rows, _rows(bench, row))
         if len(new):
             bench.store.add_judgements(new)
@@ -187,10 +187,10 @@ def withdraw(
     shape: groups.Shape = groups.Shape(),
     grades: groups.Grades = groups.Grades(),
 ) -> int:
-    """Withdraw the judgements that a file brought.
+    """Withdraw the judgements that were imported from a file.
 
     Args:
-        file: a file that was imported
+        file: the imported file
         yes: do it; without it only print the number
     """
     bench, row, official = _opened(dataset)
@@ -207,7 +207,7 @@ def withdraw(
         by_source = withdrawals["source"].map(SOURCES).value_counts(sort=False)
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in by_source.items())
     if not yes:
-        ask = "; nothing is changed yet, --yes does it" if len(withdrawals) else ""
+        ask = "; nothing is changed yet: --yes withdraws them" if len(withdrawals) else ""
         printable.say(f"would withdraw {told}{ask}")
         return 0
     printable.say(f"withdrew {told}")
@@ -220,17 +220,17 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     # Rows of a CSV name their source, and these two sources count by default.
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:
         people, settled = (int((new["source"] == kind).sum()) for kind in (PERSON, ADJUDICATION))
-        told += [f"{people:,} of them count as people's judgements, {settled:,} as settled ones"]
+        told += [f"{people:,} count as judgements by people, {settled:,} as settled"]
     if ahead := int((new["time"] > new["imported"]).sum()):
-        told += [f"{ahead:,} of them dated in the future: they count as judged at this import"]
+        told += [f"{ahead:,} dated in the future: they count as judged at the time of this import"]
     if there := len(found.rows) - len(new):
-        told += [f"{there:,} were there already"]
+        told += [f"{there:,} were already stored"]
     if found.n_official:
-        told += [f"{counted(found.n_official, 'pair')} judged officially left as they are"]
+        told += [f"{counted(found.n_official, 'pair')} with an official judgement left unchanged"]
         if found.n_different:
-            told += [f"{found.n_different:,} of them are graded differently in the file"]
+            told += [f"{found.n_different:,} of these have another grade in the file"]
     if unknown:
-        told += [f"{unknown:,} of queries that {row.name} has not count for nothing"]
+        told += [f"{unknown:,} for queries that {row.name} lacks do not count"]
     return told
 
 

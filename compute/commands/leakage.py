@@ -33,21 +33,21 @@ def find(
     """Find test queries and relevant documents in a training set, equal or near-equal.
 
     Args:
-        training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or one text a line
+        training: its files: queries.jsonl, corpus.jsonl, TSV of pairs, or one text per line
         split: instead of files, a stored split, such as nfcorpus/train
         name: name of the training set (default for a split: its own)
-        threshold: least Jaccard similarity of character 5-grams of near-equal texts
+        threshold: minimum Jaccard similarity of character 5-grams of near-equal texts
     """
     if bool(training) == bool(split):
         raise WrongInput("give either files of a training set (--training) or --split DATASET")
     if not (name := name or split):
-        raise WrongInput("say what to call the training set: --name NAME")
+        raise WrongInput("name the training set: --name NAME")
     bench = open_bench()
     own = own_datasets(bench.store)
     row = dataset_of(dataset, own)
     other = dataset_of(split, own) if split else None
     if other and other.name == row.name:
-        raise WrongInput(f"{row.name} holds all of itself: name another split, such as its train")
+        raise WrongInput(f"{row.name} contains its own queries: name another split, such as train")
     how = {"files": training, "split": other, "threshold": threshold}
     part, new = leakage.compare(bench, row, name, **how)
     if json:
@@ -55,7 +55,7 @@ def find(
         found = DataFrame([{"dataset": row.name, "training": name, **counts}])
         printable.show(found, as_json=True)
     else:
-        told = leakage.said(part) + ("" if new else "; found before")
+        told = leakage.said(part) + ("" if new else "; up to date")
         say(bench, printable.printable(told))
     return done(bench)
 

@@ -1,4 +1,4 @@
-"""The command that has a machine judge documents: judge."""
+"""The command that judges documents with an LLM: judge."""
 
 import uuid
 from dataclasses import replace
@@ -20,7 +20,7 @@ from compute.judgements.asking import endpoint
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
-Most = Annotated[options.Count, Parameter(help="limit of this start")]
+Most = Annotated[options.Count, Parameter(help="limit for this run")]
 
 
 def judge(
@@ -55,12 +55,12 @@ def judge(
     name = dataset_of(dataset, own_datasets(bench.store)).name
     if forbid_texts:
         machine_judging.forbid(bench.store, name)
-        say(bench, f"no text of {name} may go anywhere, nor of a dataset that shares its texts")
+        say(bench, f"texts of {name}, and of datasets that share them, may not be sent anywhere")
         return 0
     if allow_texts_to:
         to = endpoint.normal(allow_texts_to)
         machine_judging.allow(bench.store, name, to)
-        say(bench, f"texts of {name} may go to {printable.printable(to)}")
+        say(bench, f"texts of {name} may be sent to {printable.printable(to)}")
     if not machine and allow_texts_to:
         return 0
     if not machine:
@@ -72,13 +72,13 @@ def judge(
 
 
 def _text(file: Path | None, task: str, systems: tuple[str, ...]) -> str:
-    """Text of a guideline. Raises WrongInput beside a task, which has its own."""
+    """Text of a guideline. Raises WrongInput for a task, which has its own."""
     if task and (file or systems):
         raise WrongInput(
             "a task has its documents and its guideline: leave --systems and --guideline out"
         )
     if file and not file.is_file():
-        raise WrongInput(f"no file {file}: --guideline takes one of plain text")
+        raise WrongInput(f"no file {file}: --guideline takes a plain-text file")
     return compressed.utf8(file) if file else ""
 
 
@@ -86,7 +86,7 @@ def _judge(bench: Bench, plan: machine_judging.Plan, *, again: bool, queue: bool
     ready = machine_judging.prepared(bench.store, plan)
     say(bench, machine_judging.estimate(ready, again=again).sentence)
     if not plan.requests and not plan.tokens:
-        say(bench, "nothing is sent yet: --requests N --tokens N, the most it may take, start it")
+        say(bench, "nothing is sent yet: to start, add the limits --requests N --tokens N")
         return 0
     machine_judging.check(bench.store, plan)
     if queue:

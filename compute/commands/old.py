@@ -18,16 +18,16 @@ OLD: Mapping[str, str] = {
     "score": "rescore",
     "sample-on": "tasks extend",
 }
-"""New spelling of each old one; of several that fit words the first counts."""
+"""New spelling of each old one; the first match counts."""
 
 
 def renewed(words: Sequence[str]) -> tuple[list[str], str]:
-    """Words in their new spelling, and a hint where they were in an old one, else empty."""
+    """Arguments in their new spelling, and a hint, empty unless they were in an old one."""
     kept = list(words)
     if name_of(kept) or (kept[:1] and kept[0] in FAMILIES and kept[1:2] and kept[1] in HELP):
         return kept, ""
     if kept[:1] == ["show"]:
-        # Options could stand before the word that says what to show.
+        # Options could precede the word that names the thing to show.
         what = next((n for n, word in enumerate(kept) if f"show {word}" in OLD), 1)
         kept[1:1] = [kept.pop(what)] if len(kept) > what else []
     for old, new in OLD.items():
@@ -35,6 +35,6 @@ def renewed(words: Sequence[str]) -> tuple[list[str], str]:
             rest = kept[old.count(" ") + 1 :]
             if new == "scores" and any(word.split("=")[0] == "--slice" for word in rest):
                 new = "slices"
-            hint = f"`{old}` is now `{new}`: the old spelling goes with the next version"
+            hint = f"`{old}` is now `{new}`: the next version drops the old spelling"
             return [*new.split(), *rest], hint if new else ""
     return kept, ""

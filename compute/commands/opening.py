@@ -18,9 +18,9 @@ def open_bench() -> Bench:
 
 
 def open_whole() -> Bench:
-    """The same for commands that only read: damage on the way to this machine is found first.
+    """The store, for commands that only read; damage from a copy to this machine is found first.
 
-    Each file is read once; what comes from a bucket was compared on its way.
+    Each file is read once; a file from a bucket was verified on download.
     """
     bench = open_bench()
     if not bench.store.bucket:
@@ -29,7 +29,7 @@ def open_whole() -> Bench:
 
 
 def end_bar(bench: Bench) -> None:
-    """Take the progress bar away, before anything else is written."""
+    """Remove the progress bar before anything else is written."""
     if isinstance(bench.progress, printable.Bar):
         bench.progress.close()
 
@@ -42,7 +42,7 @@ def say(bench: Bench, *lines: str) -> None:
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
-    """The datasets of these names, a dataset of parts as its parts. Raises Missing."""
+    """The datasets with these names; a dataset with parts as its parts. Raises Missing."""
     found = own_datasets(bench.store)
     rows = [dataset(name, found) for name in names]
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]

@@ -1,4 +1,4 @@
-"""Options and arguments that several commands share: their types, and their words in `--help`."""
+"""Options and arguments that several commands share: their types, and their texts in `--help`."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ EXAMPLES = "scifact, nfcorpus/train, or your own; `datasets` lists all"
 
 
 def path(_: object, tokens: Sequence[Token]) -> Path:
-    """A path; an empty one would be this folder."""
+    """A path. An empty one would mean this folder, and is refused."""
     if not tokens[0].value:
         raise ValueError("it is empty: name a file or a folder")
     return Path(tokens[0].value)
@@ -38,12 +38,12 @@ def above_0(_: object, tokens: Sequence[Token]) -> float:
 
 
 def numbers(_: object, tokens: Sequence[Token]) -> tuple[float, ...]:
-    """Numbers between commas."""
+    """Numbers separated by commas."""
     return tuple(map(float, tokens[0].value.split(",")))
 
 
 SEVERAL = Parameter(consume_multiple=(1, None))
-"""Let an option take all words up to the next option."""
+"""Let an option take all arguments up to the next option."""
 OF_FILE = Parameter(converter=path, metavar="FILE")
 File = Annotated[Path, OF_FILE]
 Folder = Annotated[Path, Parameter(converter=path, metavar="DIR")]
@@ -67,7 +67,7 @@ Machine = Annotated[str, Parameter(metavar="NAME", help="name of the LLM")]
 Json = Annotated[bool, Parameter(name="--json", help="print JSON instead of a table")]
 Again = Annotated[bool, Parameter(help="recompute even if up to date")]
 Replace = Annotated[bool, Parameter(help="replace the one of the same name")]
-Yes = Annotated[bool, Parameter(help="do it; without it only print the effect")]
+Yes = Annotated[bool, Parameter(help="carry it out; without it only print the effect")]
 Published = Annotated[bool, Parameter(help="print the papers' figures instead")]
 ReturnedOnly = Annotated[bool, Parameter(help="mean over answered queries, as in BEIR's code")]
 DropEqualIds = Annotated[
@@ -80,7 +80,9 @@ Fold = Annotated[
     str | None,
     Parameter(
         metavar="[FILE]",
-        help="merge chunks into documents, each by its best rank: by their ids (d1#0, d1_3), or"
-        " by a table of chunk, tab, document",
+        help=(
+            "merge chunks into documents, each at its best rank: by their ids (d1#0, d1_3),"
+            " or by a TSV of chunk and document"
+        ),
     ),
 ]

@@ -52,14 +52,13 @@ def run(
 
 
 def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
-    """Say which of the runs that a fusion or reranker is made from are not whole here: that they
-    are made first may take hours."""
+    """Report the incomplete inputs of a fusion or reranker, since computing them may take hours."""
     for name in row.parts or (row.name,):
         is_stored = partial(pairs.found_hits, bench, name, of=chosen.name)
         if lacking := [one for one in chosen.inputs if not is_stored(one)]:
             printable.warn(
-                f"{', '.join(lacking)}: no whole lists on {name} here (shipped ones are cut), so"
-                " they are made first"
+                f"{', '.join(lacking)}: no complete lists on {name} here (shipped ones"
+                " are truncated), so they are computed first"
             )
 
 
@@ -76,14 +75,14 @@ def rescore(
     parts = bench.store.parts(picked=None)
     fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, datasets)}
-    # Damaged scores are made again here.
+    # Damaged scores are recomputed here.
     tell_damage(p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):
             continue
         row = dataset(hits.dataset, own_datasets(bench.store))
         loaded = recompute.stored_dataset(bench.store, row)
-        # Shipped hits are cut: scored again they would only lose the deeper measures.
+        # Shipped hits are truncated: rescoring would only lose the deeper measures.
         anew = again and not hits.shipped
         outcome = recompute.score(bench, loaded, hits, again=anew, measures=wanted)
         tell(bench, row, hits.system, outcome, wanted)
@@ -95,7 +94,7 @@ def rescore(
 def demo() -> int:
     """Recompute the shipped runs on the PyDocs datasets, in a worker if one runs, and compare.
 
-    Runs that were computed here already are kept.
+    Runs that are already computed here are kept.
     """
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
@@ -138,7 +137,7 @@ def train(
 
 
 def _with_values(name: names.Name, texts: Iterable[str]) -> names.Name:
-    """The name with the values of `--set name=value` instead of its own."""
+    """Name of the system with the parameters of `--set name=value`."""
     values = dict(name.parameters)
     for text in texts:
         read = names.parse(f"x({text})")

@@ -14,7 +14,7 @@ from compute.systems import SYSTEMS, System, system
 from compute.systems.catalogue import RAN
 
 RUNS, TRAINS = "runs", "runs once trained"
-ABSENT, MISSES = "no model of it", "not yet: --json says why"
+ABSENT, MISSES = "no model here", "not yet: --json says why"
 
 
 class Listed(NamedTuple):
@@ -38,10 +38,10 @@ def systems(name: str = "", /, *, json: options.Json = False) -> int:
     """List every system, its verification, and whether it was tried and runs here.
 
     Args:
-        name: tell everything known of this system instead: paper, weights, settings, training
+        name: print everything known about this system instead: paper, weights, settings, training
     """
     if name:
-        # Imported only here: a list of all needs no pandas.
+        # Imported only here, since the full list needs no pandas.
         from compute.views.about import system_card, tables
 
         found = system_card.facts(system(name).name)
@@ -90,7 +90,7 @@ def listed(trained: Iterable[System] = ()) -> list[Listed]:
 
 
 def _trained() -> Iterator[System]:
-    """The systems that were trained here, as far as their names can still be read."""
+    """The systems trained here whose names can still be read."""
     for part in Store(settings.load()).parts("model"):
         with contextlib.suppress(BeirscopeError):
             yield system(part.system)
@@ -116,5 +116,5 @@ def _summary(found: Sequence[Listed]) -> str:
     more = f", {here[TRAINS]} once trained" if here[TRAINS] else ""
     runs = counted(here[RUNS], "system")
     tried = counted(sum(row.tried.startswith(RAN) for row in found), "system")
-    said = f"{tried} ran in the tests, as now, from a name to scores, a page and an export"
+    said = f"{tried} ran in this version's tests, from a name to scores, a page and an export"
     return f"{len(papers)} systems of the papers: {parts}. {said}. {runs} can run here now{more}."

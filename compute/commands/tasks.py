@@ -50,9 +50,9 @@ def new(
 
     Args:
         systems: systems whose documents to judge
-        goal: draw a sample that estimates the scores, differences to a baseline, or the order; or
-            audit the official judgements
-        measure: with --goal, the measure to estimate (default: P@10; of an audit nDCG@10)
+        goal: draw a sample to estimate scores, differences from a baseline, or the order; or audit
+            the official judgements
+        measure: with --goal, the measure to estimate (default: P@10; for an audit nDCG@10)
         baseline: with --goal differences (default: the first system)
         machine: with --goal audit, draw also by disagreement with this LLM's grades
         order: without --goal, the order of the documents (default: impact)
@@ -63,7 +63,7 @@ def new(
         guideline: a Markdown file
         title: name of the task
         seed: the same number draws the same sample
-        person: name of the maker
+        person: name of the task's creator
         expect: only print the expected precision of a sample
     """
     bench = open_bench()
@@ -116,7 +116,7 @@ def list_tasks(*, json: options.Json = False) -> int:
 def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) -> int:
     """Print the progress of each assessor of a task.
 
-    Of a sample of two systems also the verdict.
+    For a sample of two systems, also print the verdict.
 
     Args:
         pairs: print the queries and documents to judge instead
@@ -163,7 +163,7 @@ def extend(
     told = f"{counted(after.n_pairs - batch.done, 'document')} drawn for {after.title}"
     printable.say(
         f"{told} ({task}), batch {batch.number};"
-        f" {batch.done:,} before {'count' if batch.done != 1 else 'counts'}"
+        f" {batch.done:,} judged before {'count' if batch.done != 1 else 'counts'}"
     )
     return 0
 
@@ -172,7 +172,7 @@ def extend(
 def _lists(
     bench: Bench, dataset: str, systems: Sequence[str]
 ) -> Iterator[tuple[select.StoredTops, DataFrame, grades.Grades]]:
-    """Ranked lists of a dataset, its judgements, official and added, and its grades.
+    """Ranked lists, official and added judgements, and grades of a dataset.
 
     Raises Missing for a system without lists.
     """

@@ -196,7 +196,7 @@ def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[
     task = made_up.make(store, frame)
     faults = {
         ("estimates",): "give its id with --task",
-        ("estimates", "--task", "none"): "no annotation task none",
+        ("estimates", "--task", "none"): "no judging task none",
         ("estimates", "--task", other_task(store).id): "not drawn as a sample",
         ("estimates", "--task", task.id, "--published"): "Unknown option: --published",
         ("scores", "--task", task.id): "Unknown option: --task",

@@ -41,10 +41,10 @@ def test_a_judging_from_the_estimate_to_the_set(
         return found.out + found.err
 
     assert "3 pairs: 3 requests, 6 if no answer is a grade; about" in (first := told(*JUDGE))
-    assert "nothing is sent yet: --requests N --tokens N" in first
-    assert "no text of tiny may go to" in told(*JUDGE, *LIMITS, status=2)
-    assert "no text of tiny may go to" in told(*JUDGE, *LIMITS, "--queue", status=2)
-    assert "may go to" in told("judge", "tiny", "--allow-texts-to", f"{server.address}/")
+    assert "nothing is sent yet: to start, add the limits --requests N --tokens N" in first
+    assert "no text of tiny may be sent to" in told(*JUDGE, *LIMITS, status=2)
+    assert "no text of tiny may be sent to" in told(*JUDGE, *LIMITS, "--queue", status=2)
+    assert "may be sent to" in told("judge", "tiny", "--allow-texts-to", f"{server.address}/")
     assert (server.asked, jobs.listed(bench.settings)) == ([], [])
     said = told(*JUDGE, *LIMITS)
     assert "gpt on tiny: 3 pairs of 1 query (1 of grade 0, 2 of grade 2)" in said
@@ -52,9 +52,11 @@ def test_a_judging_from_the_estimate_to_the_set(
     assert "0 requests; about 0 tokens, at most 0; failed" in told(*JUDGE)
     assert "m, asked by prompt 1-" in told("sets", "--dataset", "tiny")
     assert "1 queued as judge-" in told(*JUDGE, *LIMITS, "--queue")
-    assert "no text of tiny may go anywhere" in told("judge", "tiny", "--forbid-texts")
+    assert "texts of tiny, and of datasets that share them, may not be sent anywhere" in told(
+        "judge", "tiny", "--forbid-texts"
+    )
     other = (*JUDGE[:3], "other", *JUDGE[4:])
-    assert "no text of tiny may go to" in told(*other, *LIMITS, status=2)
+    assert "no text of tiny may be sent to" in told(*other, *LIMITS, status=2)
     assert "an LLM judges only the documents you name" in told("jobs", "start", "judge", status=2)
     for more in (("--systems", "all"), ("--guideline", "g.txt")):
         both = told("judge", "tiny", "--machine", "gpt", "--task", "t", *more, status=2)

@@ -101,7 +101,7 @@ def test_a_collection_goes_from_folder_to_scores(
     assert "no interval of Bpref; known: nDCG@k" in capsys.readouterr().err
     assert main(["holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
     assert main(["holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
-    deep = "P@1500 cuts deeper than the lists of bm25 on tiny are kept, to rank 1,000"
+    deep = "P@1500 needs deeper lists than bm25 has on tiny (1,000 ranks)"
     assert deep in capsys.readouterr().err
     assert main(["rescore", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
@@ -180,7 +180,7 @@ def test_a_file_given_twice_is_counted_once_and_a_list_in_pieces_is_told(
     (file,) = _runs(tmp_path, a="q1 Q0 d1 1 3 a\nq2 Q0 d2 1 1 a\nq1 Q0 d3 1 2 a\n")
     assert main(["import-run", file, file, "--dataset", "tiny"]) == 0
     said = capsys.readouterr().out
-    assert said.endswith("\n1 imported, 1 there already, 0 refused\n")
+    assert said.endswith("\n1 imported, 1 already stored, 0 refused\n")
     assert "list in pieces: query 'q1' again, after other queries, at hit 3 → brought" in said
 
 
@@ -190,7 +190,7 @@ def test_no_file_takes_the_name_that_another_has_by_right(
     texts = {"a.run": "q1 Q0 d1 1 1 mine\n", "mine.run": "q1 Q0 d1 1 2 mine\n"}
     assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
     said = capsys.readouterr()
-    assert said.err == "2 files have the tag mine: they are called by their files, a, mine\n"
+    assert said.err == "2 files have the tag mine: they are named after their files, a, mine\n"
     assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "mine", "2"]
 
 
@@ -270,14 +270,14 @@ def test_other_content_under_a_name_says_what_it_replaced(
     words.append("--replace")
     assert main(words) == 0
     said = capsys.readouterr().out
-    assert said.endswith("\nreplaced what had this name: 5 judgements\n")
+    assert said.endswith("\nreplaced the content of this name: 5 judgements\n")
     (tiny / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\n", encoding="utf-8")
     assert main(["import-labels", str(tiny / "labels"), "--dataset", "tiny"]) == 0
     with (tiny / "qrels" / "test.tsv").open("a", encoding="utf-8") as qrels:
         qrels.write("q3\td2\t1\n")
     assert main(words) == 0
     said = capsys.readouterr().out
-    assert said.endswith("\nreplaced what had this name: 6 judgements; 2 query labels stay\n")
+    assert said.endswith("\nreplaced the content of this name: 6 judgements; 2 query labels stay\n")
 
 
 def test_kinds_of_queries_are_of_one_dataset_that_there_is(

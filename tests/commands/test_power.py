@@ -53,7 +53,7 @@ def test_power_says_the_queries_for_a_named_difference(capsys: pytest.CaptureFix
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["power", "--system", "d"], "no two of these systems on one dataset by nDCG@10"),
+        (["power", "--system", "d"], "no two of these systems have nDCG@10 on one dataset"),
         (["power", "--against", "\x1b[31m"], "no two of these systems"),
         (["power", "--dataset", "scifac"], "no scores of dataset 'scifac': did you mean scifact"),
         (["power", "--published"], "Unknown option: --published: beirscope power --help explains"),

@@ -56,7 +56,7 @@ def test_what_was_taken_in_is_said(home: Path, capsys: pytest.CaptureFixture[str
     grades = ["import-grades", str(home.parent / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
     assert main(grades) == 0
     said = "gpt on tiny: 5 pairs of 3 queries (2 of grade 0, 2 of grade 1, 1 of grade 2)"
-    assert capsys.readouterr().out == f"{said}; they were there already\n"
+    assert capsys.readouterr().out == f"{said}; they were already stored\n"
     words = ["import-grades", "--run", "sure", "--dataset", "tiny", "--machine", "sure"]
     assert main([*words, "--quantiles", "0.5"]) == 0
     # Scores 3, 2, 1 and 1: half of them lie below 1.5.
@@ -176,7 +176,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["sets", "--flips"],
-            "--flips and --grades are of two sets: name them by --compare",
+            "--flips and --grades need two sets: name them with --compare",
         ),
         (
             ["import-grades", "--dataset", "tiny", "--machine", "m"],
@@ -188,7 +188,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["remove", "tiny", "--system", "sure", "--machine", "gpt"],
-            "--system, --machine, --training and --labels: remove one after the other",
+            "--system, --machine, --training and --labels: give one at a time",
         ),
     ],
 )

@@ -31,13 +31,13 @@ def test_a_table_fits_a_terminal_and_is_summed_up(capsys: pytest.CaptureFixture[
     *table, summary = capsys.readouterr().out.splitlines()
     assert max(map(len, table)) <= 120
     assert summary.startswith("31 systems of the papers: ")
-    assert ". 33 systems ran in the tests, " in summary
+    assert ". 33 systems ran in this version's tests, " in summary
     rows = {line.split()[0]: line.split() for line in table}
     bm25 = SYSTEMS["bm25"]
     assert (
         rows["bm25"][2:] == f"{bm25.verified.removeprefix('verified ')} {bm25.tried} runs".split()
     )
-    assert rows["seal"][2:] == f"{PUBLISHED} no model of it".split()
+    assert rows["seal"][2:] == f"{PUBLISHED} no model here".split()
 
 
 def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
@@ -46,8 +46,8 @@ def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
     shipped = Bench(Store(bench.settings), bench.settings)
     tell_first(shipped, system("rrf(bm25,minilm)"), DATASETS["scifact"])
     assert capsys.readouterr().err == (
-        "bm25, minilm: no whole lists on scifact here (shipped ones are cut), so they are made"
-        " first\n"
+        "bm25, minilm: no complete lists on scifact here (shipped ones are truncated), so they are"
+        " computed first\n"
     )
     tell_first(shipped, system("bm25"), DATASETS["scifact"])
     tell_first(shipped, system("rrf(bm25,minilm,k=20)"), DATASETS["scifact"])

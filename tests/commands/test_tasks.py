@@ -40,7 +40,7 @@ def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) ->
     words = ["A", "B", "--dataset", "tiny"]
     (before,) = told("compare", *words, "--measure", "P@5")
     assert main(["tasks", "new", *words, "--goal", "differences", "--expect"]) == 0
-    assert "of a difference to the baseline" in capsys.readouterr().out
+    assert "of a difference from the baseline" in capsys.readouterr().out
     made = told("tasks", "new", *words, "--goal", "differences", "--assessors", "ada", "bob")
     (listed,) = told("tasks", "list")
     assert (listed["id"], listed["goal"], listed["wanted"]) == (
@@ -73,7 +73,7 @@ def test_from_two_runs_to_a_verdict(told, capsys: pytest.CaptureFixture[str]) ->
         (["new", "A", "--dataset", "tiny", "--pairs", "0"], "it must be 1 or more"),
         (["new", "A", "--dataset", "tiny", "--goal", "rank"], 'Choose from: "scores", '),
         (["new", "A", "--dataset", "tiny", "--guideline", "no"], "no"),
-        (["status", "none"], "no annotation task none"),
+        (["status", "none"], "no judging task none"),
     ],
 )
 def test_a_wrong_task_is_one_sentence(

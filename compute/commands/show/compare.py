@@ -31,7 +31,7 @@ def compare(
 ) -> int:
     """Compare two systems on a dataset: difference, 95% CI, p, and queries won and lost.
 
-    Where a sampled task of the two is all that is judged: its verdict, and its state.
+    If a sampled task of the two is the only source of judgements: its verdict and its state.
     """
     bench, two = open_whole(), {"a": a, "b": b}
     row = dataset_of(dataset, own_datasets(bench.store))
@@ -50,7 +50,7 @@ def compare(
         if not verdict.n:
             refuse_unjudged(cursor, row.name)
     if not verdict.n:
-        raise Missing(lacking[0] if lacking else f"no query has {measure} of both systems")
+        raise Missing(lacking[0] if lacking else f"no query has {measure} for both systems")
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
     found = {"dataset": row.name, "measure": measure, **two, **means, **tested}
     answer = tables.answer(verdict, tested, (a, b), measure)
@@ -58,7 +58,7 @@ def compare(
 
 
 def _show(found: dict[Any, Any], answer: str, json: bool) -> int:
-    """Print a row and the sentence that it makes."""
+    """Print a row and its sentence."""
     row = found | ({"verdict": answer} if json else {})
     printable.show(DataFrame([row]), json)
     printable.say(*([] if json else [answer]))

@@ -40,8 +40,8 @@ def estimates(
     Args:
         task: id of the sampled task or the audit
         measure: default: the task's measure
-        pairs: differences of every two systems
-        machine: also by this LLM's grades, and corrected by them
+        pairs: print the difference of each pair of systems
+        machine: also estimate from this LLM's grades, and with them as predictor
         half_width: number of judgements needed for this half-width
     """
     if not task:

@@ -1,4 +1,4 @@
-"""The command that prints holes of stored runs beside the possible range of a score: holes."""
+"""The command that prints the unjudged share and the possible score range of runs: holes."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,7 @@ def holes(
 ) -> int:
     """Print the unjudged share of each run, and the possible range of its score."""
     if published and judged.judgements != options.OFFICIAL:
-        raise WrongInput("--judgements is for computed holes: leave it out, or --published")
+        raise WrongInput("--judgements is for computed shares: leave it out, or --published")
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     of_score = chosen | {"measure": measure or "Hole@10"}
     if published:
@@ -66,11 +66,11 @@ def _bounds(cursor: DuckDBPyConnection, chosen: Mapping[str, str], measure: str)
 
 
 def _check_depth(runs: DataFrame, measure: str) -> None:
-    """Raises WrongInput if a measure cuts deeper than the list of a run is kept."""
+    """Raise WrongInput if a measure's cut-off is deeper than a stored list."""
     deep = measures.parse(measure).k or 0
     for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
         if deep > depth:
             raise WrongInput(
-                f"{measure} cuts deeper than the lists of {printable.printable(system)} on"
-                f" {dataset} are kept, to rank {depth:,}: choose a smaller k"
+                f"{measure} needs deeper lists than {printable.printable(system)} has on"
+                f" {dataset} ({depth:,} ranks): choose a smaller k"
             )

@@ -35,7 +35,7 @@ def power(
 
     Args:
         against: only pairs that also include this system
-        difference: also the number of queries that detect it, such as .02
+        difference: also print the number of queries needed to detect this difference, such as .02
     """
     bench, named = open_whole(), {system, against} - {""}
     chosen = {"dataset": dataset, "system": "", "measure": measure}
@@ -50,14 +50,14 @@ def power(
     rows = pd.concat(frames, ignore_index=True) if frames else DataFrame()
     if rows.empty:
         known = ", ".join(sorted(set(runs["system"]))[:20])
-        raise Missing(f"no two of these systems on one dataset by {measure}; there are {known}")
+        raise Missing(f"no two of these systems have {measure} on one dataset; there are {known}")
     return printable.show(_with_queries(rows, difference) if difference else rows, json)
 
 
 def _of_one(
     cursor: DuckDBPyConnection, dataset: str, systems: list[str], measure: str
 ) -> Iterator[DataFrame]:
-    # With fewer than two queries that all have there is no test, and no power of one.
+    # With fewer than two shared queries there is no test, and so no power.
     with contextlib.suppress(WrongInput):
         found = standings.among_all(cursor, measure, [dataset], sorted(systems))
         found.insert(0, "dataset", dataset)
@@ -66,8 +66,7 @@ def _of_one(
 
 
 def _with_queries(rows: DataFrame, difference: float) -> DataFrame:
-    """Number of queries that detects a named difference: at the corrected level, and for the
-    pair."""
+    """Queries needed to detect a named difference: at the corrected level, and for one pair."""
     asked = difference, rows["deviation"]
     known = rows["detectable"].notna()
     together = finding.queries_needed(*asked, rows["level"].where(known, LEVEL))

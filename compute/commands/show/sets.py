@@ -37,14 +37,14 @@ def sets(
 
     Args:
         compare: two sets to compare
-        measure: of the compared leaderboards
+        measure: measure of the compared leaderboards
         flips: with --compare, the pairs of systems whose order flips
         grades: with --compare, the grades of both sets for each pair
     """
     if compare and not dataset:
         raise WrongInput("two sets are compared on one dataset: add --dataset")
     if (flips or grades) and not compare:
-        raise WrongInput("--flips and --grades are of two sets: name them by --compare")
+        raise WrongInput("--flips and --grades need two sets: name them with --compare")
     bench, choice = open_whole(), counted.choice()
     row = dataset_of(dataset, own_datasets(bench.store)) if dataset else None
     if row and row.parts:
@@ -82,7 +82,7 @@ def _beside(
     boards = [judgement_sets.values(cursor, name, of, measure, choice) for of in (left, right)]
     if boards[0].empty or boards[1].empty:
         raise WrongInput(
-            f"no run on {name} is scored by {measure} by both sets: there is no board to compare"
+            f"no run on {name} has {measure} by both sets: there is nothing to compare"
         )
     both = grades.dropna()
     if both.empty:

@@ -42,6 +42,6 @@ def slices(
         name_the_wrong(found, {"system": system})
         found = found[found["system"] == system]
     if found.empty:
-        raise Missing(lacking[0] if lacking else f"nothing has a {measure} on {row.name} yet")
+        raise Missing(lacking[0] if lacking else f"no system has {measure} on {row.name} yet")
     columns = ["dataset", "system", "measure", "slice", "n_queries", "value", "low", "high"]
     return printable.show(found[columns], json)

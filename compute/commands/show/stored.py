@@ -35,10 +35,9 @@ def cursor_of(
     *,
     told: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """The stored results: official, with the added judgements, or by one set only; versions of
-    systems where they are `picked`.
+    """The stored results by official, official and added, or only one set's judgements.
 
-    What is stored of the dataset and left out is named on stderr, unless it was `told` before.
+    Stored results of the dataset that are left out are reported on stderr, unless already `told`.
     """
     opened = database.open_version(bench.store, picked=picked)
     if not told:
@@ -98,7 +97,7 @@ def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
 
 
 def refuse_unjudged(cursor: DuckDBPyConnection, dataset: str) -> None:
-    """Raises Missing if a dataset, or unless one is named any, has runs and no judgement."""
+    """Raise Missing if the dataset, or without a name any dataset, has runs and no judgement."""
     found = catalogue.unjudged(cursor)["dataset"].tolist()
     if found and dataset in ("", *found):
         raise Missing(next_steps.without_judgements(dataset or found[0]))
@@ -117,7 +116,7 @@ def tell_stale(bench: Bench, dataset: str, picked: Collection[str] = ()) -> None
                 again = f"{shlex.quote(part.system)} {part.dataset}"
                 remedy = f"python -m compute run {again}, or import it again"
                 if part.version_of:
-                    # Nothing makes it again: its run is not that of today.
+                    # It cannot be recomputed: its run was replaced.
                     remedy = f"python -m compute remove {part.dataset} --system"
                     remedy += f" {shlex.quote(part.system)} removes it"
             printable.warn(

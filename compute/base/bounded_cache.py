@@ -1,4 +1,4 @@
-"""Cache of made values, bounded by their bytes."""
+"""Cache of computed values, bounded by their bytes."""
 
 import hashlib
 import threading
@@ -14,13 +14,11 @@ Value = TypeVar("Value")
 
 
 class Kept(Generic[Value]):
-    """Values by what they were made from, the ones used last at the end; for any thread."""
+    """Values by their inputs, the most recently used at the end; for any thread."""
 
     def __init__(self, most: int, size: Callable[[Value], int], largest: int | None = None) -> None:
-        """`most` bytes are kept, by `size`, and none that is larger than `largest`.
-
-        Without `largest` the value that was made last stays, whatever its size.
-        """
+        """`most` bytes are cached, by `size`, and no value larger than `largest`. Without `largest`
+        the newest value stays, whatever its size."""
         self._most, self._size, self._largest = most, size, largest
         self._values: OrderedDict[Hashable, tuple[Value, int, Hashable]] = OrderedDict()
         self._making: dict[Hashable, threading.Lock] = {}
@@ -29,18 +27,18 @@ class Kept(Generic[Value]):
 
     @property
     def held(self) -> int:
-        """The bytes that are kept now."""
+        """Bytes cached now."""
         return self._held
 
     def values(self) -> list[Value]:
-        """The values that are kept."""
+        """The cached values."""
         with self._guard:
             return [value for value, _, _ in self._values.values()]
 
     def of(self, key: Hashable, make: Callable[[], Value], state: Hashable = None) -> Value:
         """The value of a key in a state, made if it is not cached; concurrent callers wait.
 
-        A key has one value: that of another state goes for it.
+        A key has one value; a value for a new state replaces it.
         """
         found = self._get(key, state)
         if found is None:
@@ -75,7 +73,7 @@ class Kept(Generic[Value]):
 
 
 def key(value: Any) -> Hashable:
-    """Key of arguments that may hold lists and dictionaries: 1, 1.0 and True differ."""
+    """Key of arguments that may include lists and dictionaries: 1, 1.0 and True differ."""
     if isinstance(value, Mapping):
         return dict, tuple((name, key(item)) for name, item in sorted(value.items()))
     if isinstance(value, list | tuple):
@@ -84,11 +82,8 @@ def key(value: Any) -> Hashable:
 
 
 def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
-    """Cache of a function of its arguments: equal arguments get the same value.
-
-    It is the same object: nobody may change it. Arguments that cannot be pickled are not
-    remembered.
-    """
+    """Cache of a function by its arguments: equal arguments get the same object, which callers must
+    not change. Arguments that cannot be pickled are not cached."""
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> Made:
@@ -103,7 +98,7 @@ def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
 
 
 _MOST_REMEMBERED, _LARGEST_REMEMBERED = 25_000_000, 5_000_000
-"""Bytes of arguments; a figure that is drawn of them takes about four times as many."""
+"""Bytes of arguments; a figure drawn from them takes about four times as many."""
 _REMEMBERED: Kept[tuple[Any, int]] = Kept(
     _MOST_REMEMBERED, lambda made: made[1], _LARGEST_REMEMBERED
 )

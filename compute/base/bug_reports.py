@@ -1,4 +1,4 @@
-"""Bugs: logged with their traceback under an id, which is all that a person is shown."""
+"""Bugs: logged with their traceback under an id; users only see the id."""
 
 import contextlib
 import logging
@@ -12,13 +12,14 @@ from compute.base.files import make_folder
 from compute.base.settings import Settings
 
 PAUSE = 3600.0
-"""Seconds in which a bug of one kind is logged once, so that repeating it fills no disk."""
+"""Seconds in which a bug of one kind is logged once, so that repetitions do not fill the disk."""
 _LOGGED: dict[tuple[object, ...], tuple[float, str, Path]] = {}
-"""Time, bug number and place of each kind of bug: the type of the error and the lines it passed."""
+"""Time, bug number and place of each kind of bug: the type of the error and the lines of its
+traceback."""
 
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
-    """Write the traceback to a log of its own; returns its id and file.
+    """Write the traceback to a separate log; returns its id and file.
 
     Never raises: the file is None if the log could not be written.
     """
@@ -47,7 +48,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
 
 
 def said(settings: Settings, where: str, error: Exception) -> str:
-    """One sentence for the person who met a bug, which is recorded first."""
+    """One sentence for the user on a bug, which is recorded first."""
     bug, log = record(settings, where, error)
-    kept = f"please report {log}" if log else "no log of it could be written"
+    kept = f"please report {log}" if log else "its log could not be written"
     return f"bug {bug} in Beirscope, not in your input: {kept}"

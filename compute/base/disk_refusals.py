@@ -1,8 +1,8 @@
 """Refusals of a machine in one sentence: no space, a quota, no permission, no memory, no file.
 
-The only place that knows how such a refusal looks: as an error of the system, of SQLite, DuckDB,
-PyArrow, NumPy, torch or Java. It is asked where errors leave the project: by the command line, the
-pages, the steps of jobs, and where judgements are saved.
+The only place that recognises such refusals as errors of the system, SQLite, DuckDB, PyArrow,
+NumPy, torch or Java. It is called where errors leave the project: by the command line, the pages,
+the steps of jobs, and the saving of judgements.
 """
 
 import errno
@@ -21,8 +21,8 @@ SHORT = 8 * 1024**2
 """Free bytes below which a disk counts as the full one: the failed write was often larger, and
 its remains are removed before the disk is checked."""
 
-_BROKEN = "{place} cannot be read or written: look after its disk, or {other}"
-_CLOSED = "{place} is closed to this account: change its permissions, or {other}"
+_BROKEN = "{place} cannot be read or written: check its disk, or {other}"
+_CLOSED = "this account has no access to {place}: change its permissions, or {other}"
 _REFUSED: Mapping[int, str] = {
     errno.ENOSPC: "no space is left on the disk of {place}: free some, then try again",
     errno.EDQUOT: "the quota of disk space is used up at {place}: free some, then try again",
@@ -30,11 +30,11 @@ _REFUSED: Mapping[int, str] = {
     errno.EACCES: _CLOSED,
     errno.EPERM: _CLOSED,
     **dict.fromkeys((errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.EUCLEAN), _BROKEN),
-    errno.ENOTDIR: "{place} is no folder, and one is needed there: move it away, or {other}",
-    errno.EISDIR: "{place} is a folder, and a file is needed there: move it away, or {other}",
-    errno.ENXIO: "{place} is no file: move it away, or {other}",
+    errno.ENOTDIR: "{place} must be a folder: move the file away, or {other}",
+    errno.EISDIR: "{place} must be a file: move the folder away, or {other}",
+    errno.ENXIO: "{place} is not a file: move it away, or {other}",
     errno.ELOOP: "{place} is a link that leads back to itself: fix it, or {other}",
-    errno.ENAMETOOLONG: "{place:.80}… is too long for the name of a file: shorten it",
+    errno.ENAMETOOLONG: "{place:.80}… is too long for a file name: shorten it",
     errno.EFBIG: "{place} would become larger than its disk allows: choose another place",
     **dict.fromkeys(
         (errno.EMFILE, errno.ENFILE),
@@ -44,7 +44,7 @@ _REFUSED: Mapping[int, str] = {
     " import less at a time, then try again",
 }
 _UNKNOWN = 0
-"""Refusals of SQLite without a reason: the disk is asked for it."""
+"""Refusals of SQLite without a reason, for which the disk is checked."""
 _SQLITE: Mapping[int, int] = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_READONLY: _UNKNOWN,
@@ -55,7 +55,7 @@ _SQLITE: Mapping[int, int] = {
 }
 _WORDS: Mapping[str, int] = {
     **{os.strerror(number).lower(): number for number in _REFUSED},
-    # DuckDB spills at most what its disk has free.
+    # DuckDB spills at most the free space of its disk.
     "max_temp_directory_size": errno.ENOSPC,
     # DuckDB and PostgreSQL, Java, torch, C++, Python's threads.
     **dict.fromkeys(
@@ -71,11 +71,8 @@ _QUOTED = re.compile(r"[\"'](/[^\"']+)[\"']")
 
 
 def refusal(error: BaseException, home: Path) -> Unavailable | None:
-    """The sentence for an error that the machine is behind; None for any other.
-
-    It names the file or folder that the error names, else the disk that is short of space, else
-    the home folder.
-    """
+    """The sentence for an error caused by the machine; None for any other. It names the file or
+    folder of the error, else the disk without space, else the home folder."""
     for behind in _chain(error):
         number = _number(behind)
         if number is not None:
@@ -85,7 +82,7 @@ def refusal(error: BaseException, home: Path) -> Unavailable | None:
 
 @contextmanager
 def explained(home: Path) -> Iterator[None]:
-    """Raises Unavailable, with its sentence, instead of an error that the machine is behind."""
+    """Raise Unavailable with that sentence instead of an error caused by the machine."""
     try:
         yield
     except BeirscopeError:
@@ -109,17 +106,17 @@ def _number(error: BaseException) -> int | None:
     if isinstance(error, BeirscopeError):
         return None
     if isinstance(error, sqlite3.Error):
-        # The low byte is the kind; the others say more than is of use here.
+        # The low byte is the kind; the other bytes are details not needed here.
         return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
     if isinstance(error, MemoryError) or getattr(error, "returncode", 0) == -signal.SIGKILL:
-        return errno.ENOMEM  # the kernel kills processes that want more than there is
+        return errno.ENOMEM  # the kernel kills processes that need more memory than there is
     if isinstance(error, OSError) and error.errno is not None:
         if error.errno == errno.EEXIST and not (named := _named(error) or Path.cwd()).is_dir():
             return errno.ENOTDIR if os.path.lexists(named) else None
         return error.errno if error.errno in _REFUSED else None
     text = str(error).lower()
     number = next((number for words, number in _WORDS.items() if words in text), None)
-    # Others deny permissions too, such as a server.
+    # Other sources, such as servers, also deny permissions.
     ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
     return number if ours or number not in (errno.EACCES, errno.EPERM) else None
 
@@ -127,7 +124,7 @@ def _number(error: BaseException) -> int | None:
 def _named(error: BaseException) -> Path | None:
     """The path that the error names, if any."""
     if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
-        # Of two names the other: the one renamed onto a folder.
+        # With two names, the second: the folder onto which a file was renamed.
         other = error.filename2 if error.errno == errno.EISDIR else None
         return Path(os.fsdecode(other or error.filename))
     found = _QUOTED.search(str(error))
@@ -148,7 +145,7 @@ def _sentence(number: int, named: Path | None, home: Path) -> str:
 
 
 def _reason(place: Path) -> int:
-    """The errno that fits how a disk is now; _UNKNOWN where nothing seems wrong with it."""
+    """The errno that fits the disk's present state; _UNKNOWN if nothing seems wrong with it."""
     place = next(folder for folder in (place, *place.parents) if folder.exists())
     if place.suffix == ".sqlite" and place.is_dir():
         return errno.EISDIR

@@ -1,4 +1,4 @@
-"""Files and folders, whatever they hold."""
+"""Files and folders, regardless of their content."""
 
 import errno
 import hashlib
@@ -18,7 +18,7 @@ from compute.base.errors import WrongInput
 def untar(archive: tarfile.TarFile, folder: Path) -> None:
     """Write the plain files of an archive below a folder; links and devices are left out.
 
-    `TarFile.extractall(filter="data")` would do, but Python has it from 3.11.4 on only. Raises
+    `TarFile.extractall(filter="data")` would do, but exists only from Python 3.11.4 on. Raises
     WrongInput for a name that leads out of the folder.
     """
     root = folder.resolve()
@@ -35,7 +35,7 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 
 @contextmanager
 def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
-    """A file to write, which has its name once it is whole and on the disk.
+    """A file to write, which gets its name once it is complete and on the disk.
 
     Written under a random name, so that two processes may write the same file at once. `alone`: the
     caller knows that no other process writes it (it has a lock); the name is then fixed, so that
@@ -43,7 +43,7 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """
     own = target.name if alone else uuid.uuid4().hex
     aside = target.with_name(f".{own}.tmp")
-    aside.unlink(missing_ok=True)  # a link there is removed, not its target
+    aside.unlink(missing_ok=True)  # remove a link there, not its target
     try:
         with aside.open("wb") as file:
             yield file
@@ -58,7 +58,7 @@ def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
 def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
     """A plain file, open for reading, or as the flags say.
 
-    Raises OSError for all others; a pipe or a device may never answer or never end.
+    Raises OSError for anything else, since a pipe or a device may never answer or never end.
     """
     handle = os.open(file, flags | os.O_NONBLOCK, 0o666)
     mode = os.fstat(handle).st_mode
@@ -70,7 +70,7 @@ def opened_plain(file: Path, flags: int = os.O_RDONLY) -> BinaryIO:
 
 
 def plain_text(file: Path) -> str:
-    """The text of a plain file. Raises OSError for all others, ValueError where it is not UTF-8."""
+    """The text of a plain file. Raises OSError for anything else, ValueError if it is not UTF-8."""
     with opened_plain(file) as opened:
         return opened.read().decode("utf-8")
 
@@ -82,7 +82,7 @@ def digest(file: Path) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each on the disk when this returns."""
+    """Make a folder and its parents, all on the disk when this returns."""
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
@@ -90,7 +90,7 @@ def make_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of names to the disk."""
+    """Flush a folder's list of names to the disk."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -3,16 +3,16 @@
 import re
 
 FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
-"""Before such words, with or without an apostrophe."""
+"""Pattern before such words, with or without an apostrophe."""
 _NUMBERS = re.compile(r"(?:[-+\d.,%()\s]|to|(?<=\d)e)+")
 
 
 def escaped(words: str) -> str:
-    """The words with an apostrophe more where a spreadsheet would compute them."""
+    """The words, with one more apostrophe if a spreadsheet would evaluate them."""
     return FORMULA.sub("'", words)
 
 
 def escaped_cell(value: object) -> object:
-    """A cell, escaped where it is words; numbers and intervals stay as they are."""
+    """A cell, escaped if it is text; numbers and intervals stay unchanged."""
     is_words = isinstance(value, str) and not _NUMBERS.fullmatch(value)
     return escaped(str(value)) if is_words else value

@@ -8,7 +8,7 @@ from compute.base.errors import WrongInput
 
 
 def parsed(text: str | bytes) -> Any:
-    """The value. Raises ValueError, also for what is nested deeper than Python goes."""
+    """The value. Raises ValueError, also for nesting deeper than Python allows."""
     try:
         return json.loads(text)
     except RecursionError:
@@ -16,8 +16,8 @@ def parsed(text: str | bytes) -> Any:
 
 
 def read(file: Path) -> Any:
-    """The value in a file. Raises WrongInput for another content, FileNotFoundError without it."""
+    """The value in a file. Raises WrongInput if it is not JSON, FileNotFoundError without it."""
     try:
         return parsed(file.read_text("utf-8"))
     except ValueError as error:
-        raise WrongInput(f"{file}: no JSON ({error}): fix or remove it") from None
+        raise WrongInput(f"{file} is not valid JSON ({error}): fix or remove it") from None

@@ -1,7 +1,7 @@
 """Logs of a process: lines for people, or with the setting `logs` one JSON object per line.
 
-Such an object never has the message of an exception, in which a library may quote a document: its
-type and the lines of code that it passed tell where to look. Secrets are masked as everywhere.
+Such an object never contains the message of an exception, in which a library may quote a document;
+the exception's type and traceback show where to look. Secrets are masked, as everywhere.
 """
 
 import json
@@ -20,7 +20,7 @@ class JsonFormatter(logging.Formatter):
     """A record as one line of JSON: time, level, logger, message, process; job and error if any."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, masked; `job` is the id of the job or task that it is about."""
+        """The line, masked; `job` is the id of its job or task."""
         told = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -48,7 +48,7 @@ def begin() -> None:
 
 
 def are_on() -> bool:
-    """Whether this process logs as JSON."""
+    """Return whether this process logs as JSON."""
     return any(isinstance(one.formatter, JsonFormatter) for one in logging.getLogger().handlers)
 
 

@@ -12,14 +12,14 @@ from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import PROJECT, Settings
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
-"""The names of this machine that a browser may ask for; others are DNS rebinding or a proxy."""
+"""Names of this machine that a browser may request; others are DNS rebinding or a proxy."""
 SHORTEST_SECRET = 32
 _NEEDED = ("redirect_uri", "cookie_secret")
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
 _USUAL = {"http": 80, "https": 443}
-"""Schemes of pages, and the ports that an address leaves out."""
+"""Schemes of pages, and the default ports that an address omits."""
 
 
 class Origin(NamedTuple):
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
 
 
 class SignIn(NamedTuple):
-    """Sign-in settings from Streamlit's secrets, without the secrets themselves."""
+    """Sign-in settings from Streamlit's secrets, without secret values."""
 
     origin: Origin
     """Origin under which browsers reach the dashboard."""
@@ -41,7 +41,7 @@ class SignIn(NamedTuple):
 
 
 def is_loopback(address: str | None) -> bool:
-    """Whether only this machine reaches an address; no address means every network."""
+    """Return whether only this machine reaches an address; no address means every network."""
     try:
         return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
@@ -49,7 +49,7 @@ def is_loopback(address: str | None) -> bool:
 
 
 def origin(text: str) -> Origin | None:
-    """The origin `scheme://host:port`, where a usual port may be left out; none if it is none."""
+    """The origin `scheme://host:port`, without a default port; None if invalid."""
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -67,9 +67,9 @@ def origins(
 ) -> frozenset[Origin]:
     """Every origin that is the dashboard's own.
 
-    Those are this machine's names and the address that it listens at, at its port, and where people
-    sign in. A name of the setting `hosts` stands for the port that it says; without one for this
-    port and, for a proxy, the usual ones.
+    They are this machine's names and the address it listens on, at its port, and the origin of the
+    sign-in. A name in the setting `hosts` applies to its port; without a port to this port and, for
+    a proxy, the default ones.
     """
     names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
     texts = [f"http://{_bracketed(name)}:{port}" for name in names]
@@ -80,22 +80,22 @@ def origins(
 
 
 def named(host: str, own: Collection[Origin]) -> set[Origin]:
-    """The origins of those that a request's header Host may mean; none for another host."""
+    """The origins that match a request's Host header; none for another host."""
     meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
     return {one for one in meant if one and one in own}
 
 
 def _bracketed(host: str) -> str:
-    """A host as an address has it: one of IPv6 between brackets."""
+    """A host as in an address: IPv6 between brackets."""
     return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
 
 
 def check(settings: Settings, address: str | None) -> None:
-    """Raises Unavailable if the dashboard must not listen, saying why."""
+    """Raise Unavailable, with the reason, if the dashboard must not listen."""
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
-            "without sign-in everybody who reaches the dashboard may do everything, so it serves"
-            f" only its own machine, not {address or 'every network'}: set sign_in"
+            "without sign-in everyone who reaches the dashboard may do everything, so it"
+            f" serves only its own machine, not {address or 'every network'}: set sign_in"
             " (docs/deployment.md), or start it with the address 127.0.0.1"
         )
 
@@ -107,10 +107,8 @@ def secrets_files(settings: Settings) -> list[Path]:
 
 
 def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
-    """The sign-in of the settings, checked; none where there is none.
-
-    Raises Missing if the secrets lack something, WrongInput where something in them is weak.
-    """
+    """The sign-in of the settings, checked; None without one. Raises Missing if the secrets lack
+    something, WrongInput if something in them is weak."""
     if not settings.sign_in:
         return None
     roles.check(settings)
@@ -130,12 +128,12 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
         )
     if back.scheme != "https" and not is_loopback(back.hostname):
         raise WrongInput(
-            f"{where}: redirect_uri must start with https:// (the cookie of the sign-in would"
-            " otherwise go over the network readable)"
+            f"{where}: redirect_uri must start with https:// (otherwise the sign-in"
+            " cookie would be readable on the network)"
         )
     found = origin(f"{back.scheme}://{back.netloc}".lower())
     if found is None:
-        raise WrongInput(f"{where}: redirect_uri is no address: fix it (docs/deployment.md)")
+        raise WrongInput(f"{where}: redirect_uri is not an address: fix it (docs/deployment.md)")
     return SignIn(found, providers)
 
 
@@ -147,7 +145,7 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError, RecursionError):
-            # The error's own words may quote a secret.
+            # The error's message may quote a secret.
             raise WrongInput(f"{file}: cannot be read as TOML: fix or remove it") from None
         if isinstance(content.get("auth"), dict):
             found = file, content["auth"]

@@ -1,4 +1,4 @@
-"""Locks between processes that end with the process that holds them."""
+"""Locks between processes, which end with the process that holds them."""
 
 import contextlib
 import fcntl
@@ -11,16 +11,14 @@ from compute.base.errors import Conflict
 
 PROBES = 10
 PAUSE = 0.02
-"""Seconds between two probes."""
+"""Seconds between two attempts."""
 
 
 @contextlib.contextmanager
 def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
-    """Hold the lock file, emptied, while the body runs; None when another process holds it.
-
-    It is waited for this many seconds. The lock goes with the process, however that ends; what it
-    wrote there stays readable.
-    """
+    """Hold the lock file, emptied, while the body runs; None if another process still holds it
+    after this many seconds. The lock ends with the process, however that ends; its content stays
+    readable."""
     with _opened(file, "a+") as held:
         if not _locked(held, PROBES + int(wait / PAUSE)):
             yield None
@@ -31,7 +29,7 @@ def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
 
 
 def is_held(file: Path) -> bool:
-    """Whether some process holds the lock file now."""
+    """Return whether some process holds the lock file now."""
     if not file.is_file():
         return False
     with file.open(encoding="utf-8") as probe:
@@ -43,18 +41,16 @@ def is_held(file: Path) -> bool:
 
 
 def _opened(file: Path, mode: Literal["a", "a+"]) -> TextIO:
-    """The lock file, made where there is none. Raises Conflict for a link, a pipe or a folder.
-
-    What a link leads to would be emptied; a pipe would be waited at for ever.
-    """
+    """The lock file, created if missing. Raises Conflict for a link, a pipe or a folder. A link's
+    target would be emptied; opening a pipe would wait forever."""
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.is_symlink() or (file.exists() and not file.is_file()):
-        raise Conflict(f"{file} is no plain file, as the lock here must be: remove it")
+        raise Conflict(f"{file} is not a plain file, as a lock must be: remove it")
     return file.open(mode, encoding="utf-8")
 
 
 def _locked(held: TextIO, probes: int) -> bool:
-    # `is_held` takes a shared lock for an instant: one refusal is not yet an answer.
+    # `is_held` takes a shared lock for an instant, so one refusal is not an answer yet.
     for _ in range(probes):
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,10 +62,8 @@ def _locked(held: TextIO, probes: int) -> bool:
 
 @contextlib.contextmanager
 def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
-    """Hold a lock file alone, or together with other sharers, while the body runs.
-
-    Raises BlockingIOError when another holds it and `wait` is false.
-    """
+    """Hold a lock file exclusively, or shared with others, while the body runs. Raises
+    BlockingIOError if another process holds it and `wait` is false."""
     how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     with _opened(file, "a") as held:
         fcntl.flock(held, how)

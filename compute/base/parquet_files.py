@@ -1,4 +1,4 @@
-"""Parquet: files opened to be read a batch at a time, whatever their size."""
+"""Parquet files, read a batch at a time, whatever their size."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,18 +9,18 @@ import pyarrow.parquet as pq
 from compute.base.words import typed
 
 BATCH = 5_000
-"""Rows of a batch: documents of some hundred words are a few megabytes of text."""
+"""Rows of a batch: documents of some hundred words make a few megabytes of text."""
 _BUFFER = 1024**2
 
 
 def schema(columns: str) -> pa.Schema:
-    """The schema of columns that `words.typed` reads."""
+    """The schema of columns as read by `words.typed`."""
     return pa.schema([(name, pa.type_for_alias(of)) for name, of in typed(columns)])
 
 
 def opened(path: Path) -> pq.ParquetFile:
     """A file whose batches are read from disk on demand."""
-    # PyArrow's default reads the row groups ahead, all of them: the whole collection in memory.
+    # By default PyArrow prefetches all row groups, that is, the whole corpus into memory.
     return pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
 
 

@@ -1,14 +1,11 @@
-"""Permissions of new files: their owner, and the group that a home admits.
-
-Files made in a home are only for its owner: folders 0700, files 0600. Where the home folder, or
-its folder of parts, which machines may share, was there with rights for its group, new files and
-folders give the group the same rights; others never get any. What stands in a home already keeps
-its permissions: they may be meant, so a start only says that others can read it.
-
-The process' mask for new files does this, set once where a command or the dashboard starts, since
-SQLite, DuckDB, Java and the children write files as well. The mask is of the whole process, so
-threads never change it, and files for elsewhere get their usual permissions by name.
-"""
+"""Permissions of new files: for their owner, and the group that a home admits. Files made in a home
+are only for its owner: folders 0700, files 0600. If the home folder, or its folder of parts, which
+machines may share, already existed with group rights, new files and folders give the group the same
+rights; others never get any. Existing files in a home keep their permissions, which may be
+intended, so a start only warns if others can read them. The process's umask does this, set once
+when a command or the dashboard starts, since SQLite, DuckDB, Java and child processes also write
+files. The umask belongs to the whole process, so threads never change it, and files outside the
+home get their usual permissions by name."""
 
 import contextlib
 import os
@@ -19,7 +16,7 @@ from compute.base import settings
 from compute.base.errors import BeirscopeError
 
 _USUAL = os.umask(0o077)
-"""The mask that this process was started with; it cannot be read without being set."""
+"""The umask that this process started with, which cannot be read without setting it."""
 os.umask(_USUAL)
 
 
@@ -38,10 +35,8 @@ def private() -> Iterator[None]:
 
 
 def usual(*paths: Path) -> None:
-    """Give files and folders outside the home the permissions that this person's others get.
-
-    Missing files, and those of other accounts, are left alone.
-    """
+    """Give files and folders outside the home the user's default permissions. Missing files, and
+    those of other accounts, are left unchanged."""
     for path in paths:
         if (path.is_file() or path.is_dir()) and path.stat().st_uid == os.geteuid():
             path.chmod((0o777 if path.is_dir() else 0o666) & ~_USUAL)
@@ -60,7 +55,7 @@ def open_to_others(home: Path, secrets: Iterable[Path]) -> list[str]:
 def _mask() -> int:
     try:
         home = settings.load().home
-    except BeirscopeError:  # Code that needs them reports it.
+    except BeirscopeError:  # The code that needs them reports it.
         return 0o077
     folders = [folder for folder in (home, home / "parts") if folder.is_dir()]
     group = 0

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
-# Only for types: printing words needs no pandas.
+# Only for types, since printing text needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 Word = str | int | None
 _ABSENT = "–"
-_NOTHING = "nothing is stored that fits"
+_NOTHING = "nothing stored matches"
 _ODD = re.compile(r"[^\n -~]")
 
 
@@ -33,7 +33,7 @@ class Bar:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -50,13 +50,13 @@ def warn(*lines: object) -> None:
 
 
 def say_text(text: str) -> None:
-    """Print text with line ends of its own, such as JSON, which stays the same JSON."""
+    """Print text that has its own line ends, such as JSON, unchanged."""
     told = _ODD.sub(lambda c: c[0] if c[0].isprintable() else json.dumps(c[0])[1:-1], text)
     sys.stdout.write(told.rstrip("\n") + "\n")
 
 
 def show(frame: DataFrame, as_json: bool) -> int:
-    """Print a frame as a table or as JSON; the exit status."""
+    """Print a frame as a table or as JSON; returns the exit status."""
     if as_json:
         say_text(unsigned(frame).to_json(orient="records", force_ascii=False, indent=1))
     elif frame.empty:
@@ -96,7 +96,7 @@ def _table(frame: DataFrame) -> str:
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
     for name in shown.select_dtypes("float"):
         there = shown[name].dropna()
-        if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # bytes, say
+        if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # for example bytes
             shown[name] = shown[name].map("{:.0f}".format, na_action="ignore").astype(object)
     return shown.to_string(index=False, na_rep=_ABSENT, float_format="{:z.4f}".format)
 

@@ -1,4 +1,4 @@
-"""Secrets: passwords of databases and proxies, tokens of hubs. Masked in whatever is written."""
+"""Secrets (passwords of databases and proxies, tokens of hubs), masked in all output."""
 
 import logging
 import os
@@ -8,21 +8,21 @@ from collections.abc import Mapping
 from compute.base.printable import printable, printable_lines
 
 _IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@\s'\"]+@")
-"""Up to the @, slashes included: SQLAlchemy takes them in a password."""
+"""Pattern up to the @, slashes included, which SQLAlchemy accepts in a password."""
 _IN_WORDS = re.compile(
     r"(?i)\b(password|passwd|pwd|client_secret|cookie_secret)(['\"]?\s*[=:]\s*)\S+"
 )
 _TOKEN = re.compile(r"\bhf_[\w-]{4,}")
 _NAMES = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$")
 _SHORTEST = 6
-"""Letters: a shorter value would mask words that only look like it."""
+"""Fewest characters of a secret: a shorter value would mask unrelated words."""
 MASK = "***"
 _LOADED = set[str]()
-"""Secrets that this process read from files: no user's, so all may share them."""
+"""Secrets that this process read from files; they belong to no user, so all may share them."""
 
 
 def keep(secret: str) -> None:
-    """Mask this from now on, wherever it was read."""
+    """Mask this value from now on, wherever it was read."""
     if secret:
         _LOADED.add(secret)
 
@@ -46,5 +46,5 @@ class Formatter(logging.Formatter):
         return printable_lines(masked(super().format(record)))
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        """The message as one line, whatever is named in it."""
+        """The message as one line, whatever text it contains."""
         return printable(super().formatMessage(record))

@@ -1,5 +1,5 @@
 """Identity: the conditions under which two results are the same. Provenance records everything;
-this is less."""
+identity is a part of it."""
 
 import hashlib
 import json
@@ -37,7 +37,7 @@ def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """One text per value: keys sorted, no spaces, equal numbers alike (1.0 is 1), no NaN."""
+    """One text per value: keys sorted, no spaces, equal numbers identical (1.0 is 1), no NaN."""
     return json.dumps(
         _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
     )

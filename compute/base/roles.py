@@ -39,10 +39,8 @@ class Person:
 
 
 def address(text: object) -> str:
-    """An e-mail address as it is compared: ASCII letters in lower case; empty if it is none.
-
-    Other letters stay as they are, since lower case makes ASCII of some (the Kelvin sign a k).
-    """
+    """An e-mail address for comparison: ASCII letters in lower case; empty if invalid. Other
+    letters stay unchanged, since lower case turns some into ASCII (the Kelvin sign into k)."""
     words = text.strip() if isinstance(text, str) else ""
     local, at, domain = words.partition("@")
     fits = local and at and domain and "@" not in domain and words.isprintable()
@@ -54,15 +52,15 @@ def address(text: object) -> str:
 def person(settings: Settings, claims: Mapping[str, Any], now: float | None = None) -> Person:
     """Person in the provider's claims. Raises Unavailable if the claims do not count.
 
-    An address counts only where the provider says that it verified it; some say so in a string.
+    An address counts only if the provider has verified it; some state so in a string.
     """
     found = address(claims.get("email"))
     if not found:
         raise Unavailable("the sign-in names no e-mail address: allow it to, then sign in again")
     if claims.get("email_verified") is not True and claims.get("email_verified") != "true":
         raise Unavailable(
-            "the sign-in does not say that your e-mail address is verified: verify it there,"
-            " then sign in again"
+            "the sign-in does not confirm that your e-mail address is verified: verify"
+            " it there, then sign in again"
         )
     issued = claims.get("iat")
     age = (time.time() if now is None else now) - issued if isinstance(issued, int | float) else 0
@@ -72,7 +70,7 @@ def person(settings: Settings, claims: Mapping[str, Any], now: float | None = No
 
 
 def role(settings: Settings, who: Person) -> Role | None:
-    """The highest role that the settings give a person; none for whom they name nowhere.
+    """The highest role that the settings give a person; None for people they do not name.
 
     Raises WrongInput for a rule in the settings that is neither an address nor a domain.
     """
@@ -83,22 +81,20 @@ def role(settings: Settings, who: Person) -> Role | None:
 
 
 def _fits(rule: str, who: Person) -> bool:
-    """Whether a rule, `ada@example.org` or `@example.org`, matches a person.
-
-    A domain excludes its subdomains; nothing else stands for many people.
-    """
+    """Return whether a rule, `ada@example.org` or `@example.org`, matches a person. A domain
+    excludes its subdomains; there are no other patterns."""
     everybody_of = rule.strip().startswith("@")
     known = address(f"x{rule.strip()}" if everybody_of else rule)
     if not known or "*" in known or "?" in known:
         raise WrongInput(
             f"the settings give a role to {rule!r}, which is neither an e-mail address nor a"
-            " domain such as @example.org: fix it (default_role is for everybody who signs in)"
+            " domain such as @example.org: fix it (default_role is for everyone who signs in)"
         )
     return known[1:] == who.email[who.email.index("@") :] if everybody_of else known == who.email
 
 
 def _usual(settings: Settings) -> Role | None:
-    """The role of a person who signs in. Raises WrongInput for a word that is no role."""
+    """The role of a person who signs in. Raises WrongInput for an unknown role."""
     if not settings.default_role:
         return None
     for one, name in NAMES.items():
@@ -109,13 +105,17 @@ def _usual(settings: Settings) -> Role | None:
 
 
 def check(settings: Settings) -> None:
-    """Raises WrongInput for a rule or a word in the settings' roles that means nothing."""
+    """Raise WrongInput for an invalid rule or role in the settings' roles."""
     role(settings, Person("nobody@invalid"))
 
 
 def sentence(needed: Role, who: Person | None = None) -> str:
-    """Role that an action needs, and the person who assigns it."""
+    """The role that an action needs, and the person who assigns it."""
     name = NAMES[needed]
     article = "an" if name[0] in "aeiou" else "a"
     told = f"{_ALLOWS[needed]} takes {article} {name}'s role"
-    return f"{told}, which {who.email} does not have: ask who runs this dashboard" if who else told
+    return (
+        (f"{told}, which {who.email} does not have: ask the operator of this dashboard")
+        if who
+        else told
+    )

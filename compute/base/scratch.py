@@ -1,8 +1,6 @@
-"""Scratch folders inside the home: each locked by the process that made it, and swept once that is
-gone.
-
-They may hold texts of documents and queries, so none lies where the system keeps temporary files.
-"""
+"""Scratch folders inside the home: each is locked by the process that made it, and deleted once
+that process is gone. They may contain texts of documents and queries, so they are not in the
+system's folder of temporary files."""
 
 import re
 import shutil
@@ -17,18 +15,16 @@ from compute.base.locks import is_held, locked
 TMP, UPLOADS = "tmp", "uploads"
 """Folders of scratch files under the home."""
 _LOCK = re.compile(r"[a-z]+-\w{8,32}\.lock")
-"""The names of locks that `folder` gives, in earlier versions too."""
+"""The names of locks created by `folder`, also in earlier versions."""
 
 
 @contextmanager
 def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
-    """An empty folder of the caller's own, gone with the block, or swept after the caller died.
-
-    A file beside it is locked meanwhile; the lock ends with the process, however that ends.
-    """
+    """An empty private folder, removed with the block, or deleted after the caller died. A lock
+    file next to it is held meanwhile; the lock ends with the process, however that ends."""
     make_folder(home / place)
     with ExitStack() as held:
-        # Nobody sweeps between the making of the folder and its lock.
+        # No cleanup runs between the creation of the folder and its lock.
         with locked(_gate(home), shared=True):
             made = home / place / f"{prefix}{uuid.uuid4().hex}"
             held.enter_context(locked(_lock(made)))
@@ -40,11 +36,9 @@ def folder(home: Path, prefix: str, place: str = TMP) -> Iterator[Path]:
 
 
 def sweep(home: Path) -> list[Path]:
-    """Remove the scratch folders whose makers are gone; returns them.
-
-    The lock beside a folder says that it was made here: without one it is somebody's and stays.
-    Links are not followed.
-    """
+    """Remove the scratch folders whose creators are gone; returns them. The lock file next to a
+    folder shows that it was made here; a folder without one is somebody else's and stays. Links are
+    not followed."""
     swept = []
     with locked(_gate(home)):
         for place in (home / TMP, home / UPLOADS):

@@ -1,7 +1,5 @@
-"""DuckDB: the only module that opens it, as an empty scratch database or for one to be filled.
-
-Every database works under the same limits, and none downloads what its wheel lacks.
-"""
+"""DuckDB: the only module that opens it, as an empty scratch database or as a file to fill. Every
+database has the same limits, and none downloads extensions."""
 
 from typing import Any
 
@@ -16,10 +14,8 @@ from compute.base.settings import Settings
 def scratch(
     now: Settings | None = None, *, memory: str = "", threads: int = 0
 ) -> DuckDBPyConnection:
-    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
-
-    `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
-    """
+    """An empty in-memory database. One `cursor()` per thread; data spills to the home. `memory`,
+    such as `600MB`, is its limit before it spills; `threads` the most it uses."""
     now = now or settings_module.load()
     limits: dict[str, Any] = {}
     if memory:
@@ -34,7 +30,7 @@ def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConne
     """A database in a file, or in memory; `more` are settings of DuckDB."""
     config = {
         "threads": now.threads,
-        # DuckDB makes this folder, but none above it.
+        # DuckDB creates this folder, but not its parents.
         "temp_directory": str(now.home / "tmp"),
         # Extensions outside the wheel would be downloaded.
         "autoinstall_known_extensions": False,

@@ -18,16 +18,16 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, repr=False)
 class Settings:
-    """Every setting there is. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
+    """Every setting. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
 
     home: Path = PROJECT / "data" / "local"
     """Folder of parts, state, caches and logs."""
     datasets: Path | None = None
     """Folder with BEIR archives or folders, searched before anything is downloaded."""
     mirror: str = ""
-    """Mirror of BEIR's archives: an http or https address that has them as `NAME.zip`."""
+    """Mirror of BEIR's archives: an http or https address with files `NAME.zip`."""
     shipped_results: bool = True
-    """Show the shipped results beside those computed here."""
+    """Show the shipped results in addition to those computed here."""
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; none: `state.sqlite` in the home folder."""
     parts_at: str = ""
@@ -45,21 +45,21 @@ class Settings:
     threads: int = os.cpu_count() or 1
     """Threads of one heavy step."""
     device: str = "cpu"
-    """Where sentence-transformers models encode, rerank and train, as torch names it: cpu, cuda,
-    cuda:1, mps. Scores of two devices may differ in their last digits."""
+    """Device on which sentence-transformers models encode, rerank and train, in torch's names: cpu,
+    cuda, cuda:1, mps. Scores of two devices may differ in their last digits."""
     java_memory: str = "2g"
     """Heap of a Java process, as `-Xmx` takes it."""
     cache_bytes: int = 20 * 1024**3
-    """Disk space for cached indexes and embeddings; above it the least recently used ones go."""
+    """Disk space for cached indexes and embeddings; beyond it the least recently used go."""
     vector_bytes: int = 8 * 1024**3
     """Memory for building an approximate index of vectors, by an estimate after 2,048 documents; a
     larger index is refused. 0: no limit."""
     latency_queries: int = 50
-    """Queries of a run that are timed one at a time, for its latency; 0: none."""
+    """Queries of a run that are timed one at a time, to measure latency; 0: none."""
     address: str = "127.0.0.1"
     """Address that the dashboard listens on; any but this machine's own needs `sign_in`."""
     port: int = 0
-    """Port of the dashboard; 0: the first free one from 8501 on."""
+    """Port of the dashboard; 0: the first free one from 8501."""
     hosts: tuple[str, ...] = ()
     """Host names of the dashboard besides localhost, with or without a port."""
     upload_megabytes: int = 200
@@ -79,12 +79,12 @@ class Settings:
     judge_at_once: int = 4
     """Concurrent requests to the LLM server, at most 64."""
     judge_tokens: int = 16
-    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a model that reasons first
-    needs some thousands."""
+    """Tokens of an answer, at most 100,000: 16 suffice for a grade; a reasoning model needs several
+    thousand."""
     judge_seconds: int = 120
     """Seconds to wait for an answer of the LLM server, at most 3,600."""
     sign_in: bool = False
-    """Require sign-in by OIDC; without it everybody may do everything."""
+    """Require sign-in by OIDC; without it everyone may do everything."""
     viewers: tuple[str, ...] = ()
     """People who may view and export: e-mail addresses, or domains such as `@example.org`."""
     annotators: tuple[str, ...] = ()
@@ -94,23 +94,21 @@ class Settings:
     default_role: str = ""
     """Role of people who sign in and are in no list: none, viewer, annotator or operator."""
     session_hours: int = 24
-    """Hours after which a person signs in again; 0: when the browser's cookie ends."""
+    """Hours after which a person must sign in again; 0: when the browser's cookie expires."""
     metrics_token: str = ""
-    """Token with which Prometheus reads `/metrics`, 16 letters or more; none: no `/metrics`. Better
-    in the environment than in a file."""
+    """Token with which Prometheus reads `/metrics`, at least 16 characters; none: no `/metrics`.
+    Better in the environment than in a file."""
     logs: str = ""
     """Log format: `json` for one JSON object per line; none: lines for people."""
 
     @property
     def shard_documents_of_words(self) -> int:
-        """Documents of a shard whose words are indexed or counted, not encoded.
-
-        A model takes a minute for what these do in a second.
-        """
+        """Documents of a shard for indexing or counting words, not encoding. A model needs a minute
+        for what these do in a second."""
         return 8 * self.shard_documents
 
     def __repr__(self) -> str:
-        """Every setting, the secret ones and the password of the database masked."""
+        """Every setting, with secrets and the database's password masked."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         values |= {name: MASK for name in SECRET if values[name]}
         told = ", ".join(f"{name}={value!r}" for name, value in values.items())
@@ -152,7 +150,7 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
 
 
 def _number(text: str, origin: str) -> int:
-    """A whole number that a computer counts with; below 1 only where 0 has a meaning."""
+    """A whole number within a computer's range; below 1 only if 0 has a meaning."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: fix or unset it")
     least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0
@@ -168,11 +166,12 @@ def _path(text: str, origin: str) -> Path:
     try:
         return Path(text).expanduser().resolve()
     except (ValueError, RuntimeError, OSError):
-        raise WrongInput(f"{origin} is {text[:80]!r}, no path: fix or unset it") from None
+        raise WrongInput(f"{origin} is {text[:80]!r}, not a path: fix or unset it") from None
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
-    """A list of the file, or words between commas or spaces; a comma in brackets parts none."""
+    """A list from the file, or words separated by commas or spaces; commas in brackets do not
+    count."""
     words = given
     if isinstance(given, str):
         words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
@@ -206,14 +205,14 @@ def _stamp(path: Path) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=8)
 def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Settings:
-    """Settings, read once until something changes: a page asks for them at every question."""
+    """Settings, cached until something changes, since a page reads them at every question."""
     environment = dict(given)
     if home.exists() and not home.is_dir():
         raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
     kinds = {field.name: field.type for field in fields(Settings)}
     values: dict[str, Any] = {}
     file = home / "settings.toml"
-    # Were a link that leads nowhere taken for no file, `sign_in` could go with it.
+    # A dangling link must not count as a missing file, or `sign_in` could be lost with it.
     if file.exists() or file.is_symlink():
         for name, value in _from_file(file).items():
             if name not in kinds:
@@ -232,15 +231,15 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
 
 
 def _check(now: Settings) -> None:
-    """Raise WrongInput for values that no type refuses."""
+    """Raise WrongInput for values that their types do not exclude."""
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
             f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: fix or unset it"
         )
     if now.metrics_token and not _TOKEN.fullmatch(now.metrics_token):
         raise WrongInput(
-            "metrics_token is not 16 or more ASCII letters, digits and signs without blanks: take"
-            " what `openssl rand -hex 32` prints, or unset it"
+            "metrics_token is not 16 or more ASCII characters without spaces: use the"
+            " output of `openssl rand -hex 32`, or unset it"
         )
     if now.parts_at and not _BUCKET.fullmatch(now.parts_at):
         raise WrongInput("parts_at is not as s3://bucket/folder: fix or unset it")
@@ -251,7 +250,7 @@ def _check(now: Settings) -> None:
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(plain_text(file))
-    # Nested deeper than Python goes, or a number of thousands of digits.
+    # Nested deeper than Python allows, or a number with thousands of digits.
     except (ValueError, RecursionError) as error:
         raise WrongInput(f"{file}: not valid TOML ({error}): fix or remove it") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Words for people: numbers with their nouns, and names near to a mistyped one."""
+"""Words for people: numbers with their nouns, and names similar to a mistyped one."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -11,30 +11,28 @@ def counted(number: int, noun: str) -> str:
 
 
 def several(names: Sequence[str], most: int, noun: str = "") -> str:
-    """`a, b and 3 more`, or `and 3 more systems` of this noun: the first `most` of the names."""
+    """`a, b and 3 more`, or `and 3 more systems` with a noun: the first `most` of the names."""
     more = len(names) - most
     rest = counted(more, f"more {noun}") if noun else f"{more:,} more"
     return ", ".join(names[:most]) + f" and {rest}" * (more > 0)
 
 
 def shown(text: str, most: int = 60) -> str:
-    """The text between quotes, only the beginning of a long one: for quotations in errors."""
+    """The text in quotation marks, a long one truncated: for quotations in errors."""
     return repr(text if len(text) <= most else f"{text[:most]}…")
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is.
-
-    Upper and lower case are one.
-    """
+    """`did you mean scifact? `, with a space before the next sentence; empty if none is similar.
+    Case does not matter."""
     folded = {one.casefold(): one for one in known}
     found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     return f"did you mean {' or '.join(folded[one] for one in found)}? " if found else ""
 
 
 def typed(columns: str) -> list[tuple[str, str]]:
-    """Names and types of columns between blanks: a name, and behind a colon its type where that is
-    not text, as in `query_id rank:int32`."""
+    """Names and types of columns separated by spaces: a name, and after a colon its type unless
+    that is text, as in `query_id rank:int32`."""
     pairs = (column.partition(":") for column in columns.split())
     return [(name, of or "string") for name, _, of in pairs]
 

@@ -1,9 +1,9 @@
 """Document lengths: how many documents of each length there are, in the groups that are compared.
 
-A word is a piece between white space, in title and text together (of scripts without blanks one of
-ICU's dictionaries, `scripts.segmented`); the papers do not say how they count. A part of the kind
-`length_counts` is a histogram of whole numbers, so every quantile, mean and density that follows
-from it is exact, for any k up to 10 and any cut of the lengths.
+Words are separated by white space, in title and text together (in scripts without spaces by ICU's
+dictionaries, `scripts.segmented`); the papers do not say how they count. A part of the kind
+`length_counts` is a histogram of integers, so every quantile, mean and density derived from it is
+exact, for any k up to 10 and any truncation of the lengths.
 """
 
 import time
@@ -24,12 +24,12 @@ from compute.store.loading import Bench, Loaded, load, stored
 from compute.store.store import Part, Publication, Store
 
 CORPUS, QUERIES, JUDGED, TOP = "corpus", "queries", "judged", "top"
-"""The groups. A document counts once in the corpus, once for every query that it is judged for,
-and once for every query that it is retrieved for."""
+"""The groups. A document counts once in the corpus, once for every query for which it is judged,
+and once for every query for which it is retrieved."""
 DEPTH = 10
 """Ranks of a run that are counted: those of the kind `top`."""
 MAX_WORDS = 512
-"""Cut-off of the first BEIR paper's figure: longer documents count as this long there."""
+"""Cut-off of the figure in the first BEIR paper: longer documents count as this long."""
 
 _OF_DATASET = """
 select 'corpus' as "of", 0 as level, n_words, count(*) as count
@@ -53,8 +53,8 @@ group by all order by level, n_words
 def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
     """of, level, n_words, count of a corpus, its queries and its judged documents.
 
-    `level` is the relevance of the judged, else 0. Judgements of documents that the corpus lacks
-    have no length and are left out. The files are parts of these kinds.
+    `level` is the relevance of the judged, else 0. Judgements of documents outside the corpus have
+    no length and are left out. The files are parts of these kinds.
     """
     with scratch() as database:
         for name, path in (("lengths", lengths), ("queries", queries), ("judgements", judgements)):
@@ -65,7 +65,7 @@ def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
 def of_run(hits: DataFrame, lengths: Path) -> pa.Table:
     """of, level, n_words, count of the first DEPTH hits of every query; `level` is the rank.
 
-    `hits` has doc_id and rank. Hits of documents that the corpus lacks are left out.
+    `hits` has doc_id and rank. Hits of documents outside the corpus are left out.
     """
     schema = pa.schema([("doc_id", pa.string()), ("rank", pa.int32())])
     table = pa.Table.from_pandas(hits[schema.names], schema, preserve_index=False)
@@ -88,11 +88,9 @@ def empty_texts(documents: Path) -> int:
 def add_dataset(
     store: Store, publication: Publication, loaded: Loaded, *, again: bool = False
 ) -> bool:
-    """Count a dataset into a publication, unless that is stored; whether there was anything to do.
-
-    Nothing can be counted where the documents cannot be had. The number of documents without text
-    is recorded where the documents themselves are stored.
-    """
+    """Count a dataset into a publication, unless it is stored; returns whether there was work to
+    do. Nothing can be counted without documents. The number of documents without text is recorded
+    if the documents themselves are stored."""
     lengths = loaded.lengths
     if lengths is None or (not again and _has_dataset(store, loaded)):
         return False
@@ -119,10 +117,10 @@ def add_run(
     *,
     again: bool = False,
 ) -> bool:
-    """Count a run into a publication, unless that is stored; whether there was anything to do.
+    """Count a run into a publication, unless it is stored; returns whether there was work to do.
 
-    `hits` is its part, `top` its doc_id and rank down to rank 10 at least. Hits of documents that
-    the corpus lacks are recorded by their number.
+    `hits` is its part, `top` its doc_id and rank, at least to rank 10. The number of hits outside
+    the corpus is recorded.
     """
     lengths = loaded.lengths
     if lengths is None or (not again and _has_run(store, lengths, hits)):
@@ -158,7 +156,7 @@ def _has_dataset(store: Store, loaded: Loaded) -> bool:
     part = store.part("length_counts", loaded.dataset.name)
     if part is None or loaded.lengths is None:
         return False
-    # Texts that came after the lengths: now those that are empty can be counted.
+    # Texts were added after the lengths, so now empty ones can be counted.
     is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
     return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
 
@@ -169,7 +167,7 @@ def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
 
 
 def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
-    """The dataset as it is stored, else loaded. Raises Missing if documents cannot be had."""
+    """The dataset as stored, else loaded. Raises Missing without documents."""
     loaded = stored(bench.store, dataset) or load(bench, dataset)
     if loaded.lengths is None:
         raise Missing(
@@ -180,7 +178,7 @@ def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
 
 
 def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
-    """Count a stored dataset and its runs; returns how many of them were not counted yet."""
+    """Count a stored dataset and its runs; returns the number of newly counted runs."""
     name = loaded.dataset.name
     new = 0
     with bench.store.publishing(bench.job or f"lengths {name}") as publication:
@@ -194,7 +192,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
 
 
 def is_counted(store: Store, loaded: Loaded) -> bool:
-    """Whether `count` has nothing to do."""
+    """Return whether `count` has nothing to do."""
     lengths = loaded.lengths
     if lengths is None or not _has_dataset(store, loaded):
         return False

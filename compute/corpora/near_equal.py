@@ -1,14 +1,11 @@
-"""Near-equal texts: those of a few texts that equal a passing one, or nearly so.
-
-A text counts as its words in lower case with one blank between them, so that case, punctuation and
-white space do not matter, nor whether Chinese, Thai and the like have blanks. Two texts are as
-alike as the sets of their character 5-grams: the Jaccard similarity, shared 5-grams over all that
-occur in either (Broder 1997, On the resemblance and containment of documents). A text of up to five
-characters has one 5-gram, itself: it is only like its equal. In passages with one word in ten
-replaced by another it is about .77, in those with half of the words replaced about .3, and .05 in
-two that have nothing to do with each other; in a query of six words a single word takes it to about
-.6.
-"""
+"""Near-equal texts: those of a few texts that are equal or nearly equal to one of many. A text is
+compared as its words in lower case with one space between them, so that case, punctuation and white
+space do not matter, nor spaces in Chinese, Thai and the like. The similarity of two texts is the
+Jaccard similarity of their sets of character 5-grams: shared 5-grams over all that occur in either
+(Broder 1997, On the resemblance and containment of documents). A text of up to five characters has
+one 5-gram, itself, so it only matches its equal. For passages with one word in ten replaced the
+similarity is about .77, with half of the words replaced about .3, and for two unrelated passages
+.05; one replaced word in a query of six lowers it to about .6."""
 
 import functools
 import re
@@ -23,16 +20,17 @@ from compute.datasets import scripts
 LENGTH = 5
 """Characters of a shingle."""
 THRESHOLD = 0.7
-"""Texts at least so alike are near-equal, unless another is said."""
+"""Default threshold: texts at least this similar are near-equal."""
 LOWEST = 0.1
-"""Lowest threshold: below it, nearly all texts would be candidates."""
+"""Lowest threshold; below it nearly all texts would be candidates."""
 _HASHES = 128
 _MISSED = 1e-3
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def plain(text: str) -> str:
-    """The words of a text, in lower case (Unicode's case folding, after NFKC), a blank between."""
+    """The words of a text in lower case (Unicode's case folding, after NFKC), separated by
+    spaces."""
     plain = scripts.segmented(unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_word().findall(plain))
 
@@ -43,8 +41,9 @@ def _word() -> re.Pattern[str]:
 
 
 def bands(threshold: float) -> tuple[int, int]:
-    """b bands of r hashes each: as few as miss a pair at the threshold s less than once in 1,000,
-    for texts agree in none with the chance (1 - s^r)^b. The threshold is from LOWEST to 1."""
+    """b bands of r hashes each: the fewest that miss a pair at the threshold s with probability
+    below 1 in 1,000, since texts agree in no band with probability (1 - s^r)^b. The threshold is
+    from LOWEST to 1."""
     sizes = (size for size in range(_HASHES // 2, 0, -1))
     missed = ((size, (1 - threshold**size) ** (_HASHES // size)) for size in sizes)
     size = next(size for size, chance in missed if chance < _MISSED)
@@ -52,13 +51,11 @@ def bands(threshold: float) -> tuple[int, int]:
 
 
 class Index:
-    """A few texts, looked for among many that pass one by one.
-
-    Candidates share a band of MinHash (datasketch); what is found is checked exactly.
-    """
+    """Index of a few texts, searched for among many that are streamed. Candidates share a band of
+    MinHash (datasketch), and are then checked exactly."""
 
     def __init__(self, texts: Iterable[str], threshold: float = THRESHOLD) -> None:
-        # Imported late: it loads SciPy, and listing results needs neither.
+        # Imported late: it loads SciPy, which listing results does not need.
         from datasketch import MinHash, MinHashLSH
 
         self._threshold = threshold
@@ -72,7 +69,7 @@ class Index:
                 self._lsh.insert(place, self._signature(text).copy())
 
     def matches(self, text: str) -> list[tuple[int, float]]:
-        """The places of the texts that are near-equal to this one, and their similarities."""
+        """The indices of the texts that are near-equal to this one, and their similarities."""
         passing = plain(text)
         places: Any = self._lsh.query(self._signature(passing)) if passing else []
         if not places:

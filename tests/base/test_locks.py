@@ -74,7 +74,7 @@ def test_what_is_no_plain_file_is_refused_and_not_waited_for(
 ) -> None:
     (tmp_path / "target").write_text("kept", "utf-8")
     make(tmp_path / "a.lock")
-    with pytest.raises(Conflict, match=r"a\.lock is no plain file"), how(tmp_path / "a.lock"):
+    with pytest.raises(Conflict, match=r"a\.lock is not a plain file"), how(tmp_path / "a.lock"):
         pass
     assert (tmp_path / "target").read_text("utf-8") == "kept"
     assert not is_held(tmp_path / "a.lock")

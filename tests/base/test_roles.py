@@ -119,7 +119,7 @@ def test_lists_are_read_from_the_file_and_from_the_environment(tmp_path: Path) -
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "", None, "example.org"])
 def test_another_address_needs_sign_in(address: str | None) -> None:
-    with pytest.raises(Unavailable, match="without sign-in everybody who reaches"):
+    with pytest.raises(Unavailable, match="without sign-in everyone who reaches"):
         listen_address.check(Settings(), address)
     listen_address.check(Settings(sign_in=True), address)
 

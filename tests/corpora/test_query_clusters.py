@@ -37,9 +37,9 @@ def test_the_most_telling_words_come_first() -> None:
     assert names == {0: "sea, wave", 1: "land, river"}
     alike = query_clusters.named(np.array([0, 1, 2], np.int32), ["7", "7", "x"], set())
     assert list(alike.values()) == [
-        "no words of its own",
-        "no words of its own (2)",
-        "no words of its own (3)",
+        "no distinctive words",
+        "no distinctive words (2)",
+        "no distinctive words (3)",
     ]
 
 
@@ -48,5 +48,5 @@ def test_too_few_queries_are_said() -> None:
         query_clusters.found(blobs()[:9], TEXTS[:9], set())
     with pytest.raises(WrongInput, match="24 queries with text are too few for 5 clusters"):
         query_clusters.found(blobs(), TEXTS, set(), k=5)
-    with pytest.raises(WrongInput, match=r"20 queries .* more different ones than clusters"):
+    with pytest.raises(WrongInput, match=r"20 queries .* more different queries than clusters"):
         query_clusters.found(np.repeat(blobs()[:2], 10, axis=0), ["a", "b"] * 10, set())

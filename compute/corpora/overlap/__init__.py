@@ -1,6 +1,6 @@
 """Similarity of corpora: words counted out of core, and weighted Jaccard.
 
-`tokens` says what a word is, `counting` counts a corpus into parts, `partitions` keeps all terms by
+`tokens` defines words, `counting` counts a corpus into parts, `partitions` keeps all terms by
 hash on disk, `jaccard` has the definition, `comparing` applies it to the counts;
 `views.overlap.select.similarities` reads the result.
 """

@@ -1,6 +1,6 @@
 """Comparison of corpora: the similarities of counted corpora, stored with the counts.
 
-Only whole counts are compared. Those that ship are cut; their similarities ship beside them.
+Only complete counts are compared. Shipped counts are truncated; their similarities ship with them.
 """
 
 import time
@@ -22,9 +22,9 @@ from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
 MEMORY = "400MB"
-"""Memory limit of DuckDB; a partition and a batch come on top."""
+"""Memory limit of DuckDB; a partition and a batch come in addition."""
 TOGETHER = 500_000
-"""Terms, about, of a partition."""
+"""Approximate number of terms in a partition."""
 COLUMNS = SCHEMAS["overlap"].names
 
 _HASHED = """
@@ -33,10 +33,8 @@ select hash(term), count / $tokens from read_parquet($file) where n = $n
 
 
 def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) -> bool:
-    """Compare collections with all that are counted, and publish; whether anything was new.
-
-    Pairs whose similarity is stored and holds are left, unless `again`.
-    """
+    """Compare corpora with all counted ones, and publish; returns whether anything was new. Pairs
+    with a stored, valid similarity are skipped, unless `again`."""
     start = time.perf_counter()
     parts, _ = freshness.split(bench.store.parts())
     known = similarities_stored(parts)
@@ -67,19 +65,19 @@ def compare(bench: Bench, collections: Sequence[str], *, again: bool = False) ->
 
 
 def content_name(rows: DataFrame) -> str:
-    """The fingerprint of similarities: it follows from the counts that were compared."""
+    """The fingerprint of similarities, which follows from the compared counts."""
     columns = ["unit", "floor", "fingerprint", "other_fingerprint"]
     counts = sorted(rows[columns].itertuples(index=False, name=None))
     return fingerprint("overlap", [], counts=counts)
 
 
 def counts_of(parts: Iterable[Part], collection: str) -> list[Part]:
-    """The counts of a collection, of every kind."""
+    """The counts of a corpus, of every kind."""
     return [part for part in parts if part.kind in KINDS and part.dataset == collection]
 
 
 def similarities_stored(parts: Sequence[Part]) -> DataFrame:
-    """The columns of `overlap`, every pair both ways, that hold among these parts."""
+    """The columns of `overlap`, every pair in both directions, that are valid for these parts."""
     live = {(part.kind, part.dataset): part.fingerprint for part in parts if part.kind in KINDS}
     frames = [pq.read_table(part.path).to_pandas() for part in parts if part.kind == "overlap"]
     if not frames:
@@ -115,7 +113,7 @@ def both_ways(rows: DataFrame) -> DataFrame:
 
 
 def up_to_date(store: Store, collections: Sequence[str]) -> list[str]:
-    """The collections that are counted, and compared with all others that are."""
+    """The corpora that are counted, and compared with all others that are."""
     parts, _ = freshness.split(store.parts())
     known = similarities_stored(parts)
     unknown = {
@@ -133,7 +131,7 @@ def _compared(
     collections: Sequence[str],
     known: DataFrame,
 ) -> DataFrame:
-    """The similarities by one unit that are not known, both ways."""
+    """The unknown similarities by one unit, in both directions."""
     whole = _whole(parts, unit)
     of = _to_compare(unit, whole, collections, known)
     if not of:
@@ -159,7 +157,7 @@ def _to_compare(
 
 
 def _whole(parts: Iterable[Part], unit: Unit) -> dict[str, Part]:
-    """The counts of a unit that nothing was cut from, by collection."""
+    """The complete counts of a unit, by corpus."""
     return {part.dataset: part for part in parts if part.kind == unit.kind and _is_whole(part)}
 
 
@@ -174,10 +172,8 @@ def between(
     of: Sequence[str],
     together: int = TOGETHER,
 ) -> DataFrame:
-    """dataset, other, floor, similarity: each pair of counted collections with one of `of`, once.
-
-    Every file is read once, whatever the number of pairs; `together` terms are in memory at once.
-    """
+    """dataset, other, floor, similarity: each pair of counted corpora with one of `of`, once. Every
+    file is read once, whatever the number of pairs, with `together` terms in memory at a time."""
     about = {name: part.provenance["units"][unit.name] for name, part in counts.items()}
     bits = min((sum(one["terms"] for one in about.values()) // together).bit_length(), BITS)
     names = list(dict.fromkeys([*of, *counts]))

@@ -1,9 +1,7 @@
-"""Counting words: a corpus of any size into parts, in little memory.
-
-DuckDB reads the documents, groups and sorts on disk what does not fit; the counts that it ends
-with are written straight into the part. A large corpus is counted slice by slice, here or by
-several workers; the counts of a slice are sorted by hash, so that they are merged some at a time.
-"""
+"""Counting words: a corpus of any size into parts, in little memory. DuckDB reads the documents,
+and groups and sorts on disk if necessary; the resulting counts are written straight into the part.
+A large corpus is counted slice by slice, here or by several workers; the counts of a slice are
+sorted by hash, so that they can be merged piece by piece."""
 
 import threading
 import time
@@ -43,18 +41,18 @@ from compute.store.loading import Bench, Loaded, Progress, quiet
 from compute.store.store import Part, Store
 
 MEMORY = "600MB"
-"""Memory limit of DuckDB; the rest goes to its files. The process needs about 200 MB more."""
+"""Memory limit of DuckDB; more goes to its files. The process needs about 200 MB in addition."""
 SLICE_WORDS = 25_000_000
-"""Words counted at a time: the pairs of twice as many did not fit into MEMORY, on one thread."""
+"""Words counted at a time: pairs of twice as many did not fit into MEMORY, on one thread."""
 MERGED = 1_000_000
-"""Counts of slices merged at a time: of 30 million, ten times as many took half as long again."""
+"""Counts of slices merged at a time; with 30 million, ten times as many took 50% longer."""
 THREADS = 4
-"""Each holds some of MEMORY: with more there would be too little for each."""
+"""Most threads: each uses some of MEMORY, and with more there would be too little for each."""
 BATCH = 100_000
 """Terms read at a time."""
 
 Slice = dict[str, Any]
-"""file of documents, and the first and last row of it."""
+"""File of documents, with its first and last row."""
 
 _TERMS = pa.schema([("n", pa.int32()), ("term", pa.string()), ("count", pa.int64())])
 
@@ -83,8 +81,8 @@ from (
 group by term
 """
 _WORDS = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
-# The tokeniser never looks across these blanks: each piece of text between them is cut up once,
-# however often it occurs.
+# The tokeniser never looks across these spaces, so each piece of text between them is tokenised
+# once, however often it occurs.
 _CHUNKS = """
 select term, count(*) as count
 from (
@@ -108,7 +106,7 @@ _SORTED = "select n, term, count from counted order by n, count desc, term"
 
 @dataclass(frozen=True)
 class Pieces:
-    """The counts of all documents of a corpus, a slice to a file, as `Counting` makes them."""
+    """The counts of all documents of a corpus, a slice per file, as made by `Counting`."""
 
     folder: Path
     number: int
@@ -133,7 +131,8 @@ class Counting:
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of the terms and of the hash that sorts them: only equal ones can be merged."""
+        """Identity of the terms and of their sorting hash: only counts with equal ones can be
+        merged."""
         tokenisers = {kind: tokeniser(kind, self.documents) for kind in KINDS}
         return {"counts": tokenisers, "hash": f"DuckDB {duckdb.__version__}"}
 
@@ -145,11 +144,11 @@ class Counting:
         settings: Settings,
         progress: Progress,
     ) -> None:
-        """The counts of every unit, of the documents from the first to before the last."""
+        """The counts of every unit, for the documents from the first to before the last."""
         size = span[1] - span[0]
 
         def told(number: int, done: int, total: int, unit: str) -> None:
-            # Each unit counts for as many of the documents.
+            # Each unit takes an equal share of the progress.
             progress(size * (total * number + done) // (total * len(UNITS)), size, "documents")
 
         with _database(settings, of_every_script(self.documents)) as connection:
@@ -160,7 +159,7 @@ class Counting:
 
 
 def names(documents: Part) -> dict[str, str]:
-    """Names of the counts of these documents, by kind; nothing is read."""
+    """Names of the counts of these documents, by kind; without reading anything."""
     return {
         kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind, documents))
         for kind in KINDS
@@ -168,7 +167,7 @@ def names(documents: Part) -> dict[str, str]:
 
 
 def current(store: Store, collection: str) -> bool:
-    """Whether the words of a stored corpus are counted."""
+    """Return whether the words of a stored corpus are counted."""
     documents = store.part("documents", collection)
     if documents is None:
         return False
@@ -187,7 +186,7 @@ def count(
 ) -> bool:
     """Count the uni- and bigrams and the word pieces of a corpus, and publish them.
 
-    What was counted in `pieces` is merged. Whether there was anything to do. Raises WrongInput
+    The counts of `pieces` are merged. Returns whether there was work to do. Raises WrongInput
     if there are no documents.
     """
     dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
@@ -235,8 +234,8 @@ def counted(
 ) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count.
 
-    Of all units of the kind, unless some are named. `pieces` has the counts of all documents by
-    slices, where these were made before: then no document is read. `every`: of every script.
+    It covers all units of the kind, unless some are named. `pieces` has the counts of all documents
+    by slice, if these exist; then no document is read. `every`: for every script.
     """
     with _database(now, every) as connection:
         connection.from_arrow(_TERMS.empty_table()).create("counted")
@@ -255,7 +254,7 @@ def counted(
 def _database(now: Settings, every: bool) -> Iterator[DuckDBPyConnection]:
     with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
-        # Without the bar there is no share to ask for.
+        # Without the bar DuckDB reports no progress.
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
         connection.create_function(
@@ -295,7 +294,7 @@ def _count(
     watched: Watched,
     now: Settings,
 ) -> None:
-    """Add the terms of a unit; of several slices the counts are merged on disk."""
+    """Add the terms of a unit; counts of several slices are merged on disk."""
     if len(slices) == 1:
         with watched(0, 1):
             _terms(connection, unit, slices[0]).insert_into("counted")
@@ -316,7 +315,7 @@ def _write_slices(
     folder: Path,
     watched: Watched,
 ) -> list[Path]:
-    """Count the terms of a unit, of each slice into a file: hash, n, term, count."""
+    """Count the terms of a unit, with one file per slice: hash, n, term, count."""
     files = []
     for number, part in enumerate(slices):
         with watched(number, len(slices)):
@@ -327,7 +326,7 @@ def _write_slices(
 
 
 def _merge(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
-    """Add the counts of slices, some hashes at a time."""
+    """Add the counts of slices, a range of hashes at a time."""
     rows = sum(pq.read_metadata(file).num_rows for file in files)
     step = max(HASHES * MERGED // max(rows, MERGED), 1)
     for first in range(0, HASHES, step):
@@ -379,7 +378,7 @@ def _watched(
 
 
 def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
-    """Totals of each unit of a kind: its distinct terms and all of them."""
+    """Totals of each unit of a kind: number of distinct terms and of all terms."""
     rows = connection.execute("select n, count(*), sum(count)::bigint from counted group by n")
     found = {n: (terms, tokens) for n, terms, tokens in rows.fetchall()}
     return {

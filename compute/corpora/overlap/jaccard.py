@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 FLOORS = (0.0, 1e-6, 1e-5, 1e-4)
-"""Relative frequencies: a word that is not above them in a corpus is dropped from that corpus."""
+"""Minimum relative frequencies: words at or below one in a corpus are dropped from it."""
 
 
 @dataclass(frozen=True)
@@ -16,16 +16,16 @@ class Vocabulary:
     """Words of one corpus."""
 
     places: NDArray[np.integer]
-    """Place of each word in an index that the compared vocabularies share."""
+    """Index of each word in a numbering shared by the compared vocabularies."""
     shares: NDArray[np.float64]
     """Its count over that of all words of the corpus."""
 
     def where(self, kept: NDArray[np.bool_]) -> "Vocabulary":
-        """Vocabulary of some of the words."""
+        """The vocabulary restricted to some words."""
         return Vocabulary(self.places[kept], self.shares[kept])
 
     def above(self, floor: float) -> "Vocabulary":
-        """The words more frequent than that."""
+        """The words with a higher frequency."""
         return self.where(self.shares > floor) if floor else self
 
 
@@ -42,8 +42,8 @@ def similarities(
     """dataset, other, floor, similarity: every pair with one of `of`, once, at each of FLOORS.
 
     J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), with S_k the share of word k in corpus S
-    (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words and
-    does not make the rest sum to 1 again. A pair of which no word is left is absent.
+    (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words without
+    renormalising the rest. A pair without remaining words is absent.
 
     Each partition has some of the words, of all corpora; a word that only one corpus has may be
     left out. `totals` are the `sums` of all words of a corpus.
@@ -55,7 +55,7 @@ def similarities(
         for number, floor in enumerate(FLOORS):
             words = [one.above(floor) for one in words]
             least[number] += _least(words, len(of))
-    # The common part is in both totals: the larger shares sum to the rest.
+    # The common part is in both totals, so the larger shares sum to the rest.
     rows = [
         (one, other, floor, common / most)
         for number, floor in enumerate(FLOORS)
@@ -67,14 +67,14 @@ def similarities(
 
 
 def _least(words: Sequence[Vocabulary], first: int) -> NDArray[np.float64]:
-    """The sums of the smaller shares of each of the first corpora with all that follow it."""
+    """The sums of the smaller shares, for each of the first corpora with every later one."""
     found = np.zeros((first, len(words)))
     dense = np.zeros(max(int(one.places.max(initial=-1)) for one in words) + 1)
     for number, one in enumerate(words[:first]):
-        # Scattered once, gathered by all the others: no sorting, no sets.
+        # Scattered once and gathered by all the others, without sorting or sets.
         dense[one.places] = one.shares
         for place, other in enumerate(words[number + 1 :], number + 1):
-            # "clip" takes at once; every place is inside.
+            # "clip" skips a check; every index is in range.
             common = dense.take(other.places, mode="clip")
             np.minimum(common, other.shares, out=common)
             found[number, place] = common.sum()

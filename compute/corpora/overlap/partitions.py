@@ -1,8 +1,6 @@
-"""The terms of many corpora, partitioned by hash on disk: a part at a time fits into memory.
-
-DuckDB's hash of 64 bits stands for the term. That any two of 100 million different terms have the
-same one has a chance of 3 in 10,000, and would move a similarity by the share of the rarer term.
-"""
+"""The terms of many corpora, partitioned by hash on disk: one partition at a time fits into memory.
+DuckDB's 64-bit hash represents the term. Any two of 100 million different terms collide with
+probability 3 in 10,000, which would change a similarity by the share of the rarer term."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -14,29 +12,29 @@ from numpy.typing import NDArray
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, sums
 
 BITS = 8
-"""Maximum of hash bits for the partition: sorting by one byte takes a single pass."""
+"""Most hash bits for the partition: sorting by one byte takes a single pass."""
 ASKED_BITS = 26
-"""Hash bits that decide whether a corpus may have its term: a table of 64 MB."""
+"""Hash bits that decide whether a corpus may have a term: a table of 64 MB."""
 RECORD = np.dtype([("term", np.uint64), ("share", np.float64)])
 
 
 class Partitions:
-    """Filled corpus by corpus, then read partition by partition; all lies in a file."""
+    """Filled corpus by corpus, then read partition by partition; stored in a file."""
 
     def __init__(self, file: BinaryIO, names: Iterable[str], bits: int) -> None:
         self._file = file
         self._bits = bits
         self._asked = np.zeros(1 << ASKED_BITS, dtype=bool)
         self._bounds: dict[str, list[NDArray[np.int64]]] = {name: [] for name in names}
-        """Of each piece of a corpus, where its partitions begin, and where the last one ends."""
+        """For each piece of a corpus, the starts of its partitions and the end of the last one."""
         self.totals = {name: np.zeros(len(FLOORS)) for name in self._bounds}
-        """What the shares of a corpus sum to at each of FLOORS."""
+        """Sums of a corpus's shares at each of FLOORS."""
 
     def __len__(self) -> int:
         return 1 << self._bits
 
     def add(self, name: str, terms: np.ndarray, shares: np.ndarray, *, asked: bool) -> None:
-        """Add terms of a corpus, the requested ones first; from others, only possible matches."""
+        """Add terms of a corpus, requested corpora first; of others, only possible matches."""
         self.totals[name] += sums(shares)
         beginnings = terms >> (64 - ASKED_BITS)
         if asked:
@@ -54,7 +52,7 @@ class Partitions:
         self._file.write(records.data)
 
     def __iter__(self) -> Iterator[dict[str, Vocabulary]]:
-        """Terms of each partition that several corpora have."""
+        """Terms of each partition that occur in several corpora."""
         self._file.flush()
         for number in range(len(self)):
             records = [self._read(name, number) for name in self._bounds]

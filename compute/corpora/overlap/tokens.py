@@ -11,12 +11,12 @@ from compute.store.store import Part
 
 @dataclass(frozen=True)
 class Unit:
-    """Something that corpora are compared by, and the part that has its counts."""
+    """A unit by which corpora are compared, and the part with its counts."""
 
     name: str
     kind: str
     n: int
-    """Neighbours in one term."""
+    """Number of neighbouring words in one term."""
 
 
 UNITS: Mapping[str, Unit] = MappingProxyType(
@@ -36,24 +36,24 @@ SHARE = 0.01
 """Least share of documents with words in other spellings."""
 WORD, MARKED_WORD = r"[\p{L}\p{N}_]+", r"[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*"
 UNKNOWN = "[UNK]"
-"""The word piece of all that the vocabulary lacks."""
+"""The word piece for everything outside the vocabulary."""
 
 
 def of_every_script(documents: Part) -> bool:
-    """Whether enough documents hold combining marks, or scripts without blanks."""
+    """Return whether enough documents have combining marks, or scripts without spaces."""
     return documents.provenance.get("words", {}).get("other", 0) > SHARE * documents.rows
 
 
 def tokeniser(kind: str, documents: Part) -> dict[str, Any]:
     """Tokeniser of a kind of counts: recorded, and part of its identity.
 
-    Words: title, a space and text; lower-cased character by character (Unicode's simple mapping:
-    no rule for a final sigma); then the longest runs of letters, numbers and underscores.
-    Marks are neither, so a letter with a separate accent ends a word. A bigram is two words that
-    follow each other in a document, whatever stands between them, title and text included.
-    Where `of_every_script`, words are in NFC and keep their marks, scripts that are written without
-    blanks are cut up by ICU's dictionaries (`scripts.segmented`), and UNKNOWN is no piece.
-    Word pieces: BERT's uncased WordPiece over the same text, without special tokens, uncut.
+    Words: title, a space and text; lower-cased character by character (Unicode's simple mapping: no
+    rule for a final sigma); then the longest runs of letters, numbers and underscores. Combining
+    marks are none of these, so a letter with a separate accent ends a word. A bigram is two
+    consecutive words of a document, whatever separates them, title and text included. With
+    `of_every_script`, words are in NFC and keep their marks, scripts without spaces are split by
+    ICU's dictionaries (`scripts.segmented`), and UNKNOWN is no piece. Word pieces: BERT's uncased
+    WordPiece over the same text, without special tokens, untruncated.
     """
     every = of_every_script(documents)
     if kind != "ngrams":

@@ -20,7 +20,7 @@ CAPTIONS = "captions.tex"
 
 
 _WITHOUT_MEASURE = ("lengths", "overlap")
-"""Pages whose figures are of no measure."""
+"""Pages whose figures depend on no measure."""
 _FURTHER: Sequence[tuple[str, Mapping[str, str]]] = (
     ("leaderboard", {"view": "Heatmap", "numbers": "Published"}),
     ("leaderboard", {"view": "Heatmap", "numbers": "Computed"}),
@@ -28,16 +28,14 @@ _FURTHER: Sequence[tuple[str, Mapping[str, str]]] = (
     ("overlap", {"view": "Graph", "numbers": "Published"}),
     ("overlap", {"view": "Domain shift"}),
 )
-"""Views of all datasets that hold further figures."""
+"""Views of all datasets with additional figures."""
 Files = dict[tuple[str, ...], Written]
-"""Written figures by the words of their names: equal ones mean one figure on two pages."""
+"""Written figures by the words of their names; equal words mean one figure on two pages."""
 
 
 def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
-    """The views that hold all figures: those of all datasets, then those of each of these.
-
-    They show `measure`, where there is one to choose.
-    """
+    """The views with all figures: those of all datasets, then those of each given dataset. They
+    show `measure`, if they offer a choice."""
     chosen = [(page, {**given}) for page, given in _FURTHER]
     chosen += [(one.page, {**one.given}) for one in FIGURES.values() if one.of_one is None]
     pages_named = {one.page for one in (*FIGURES.values(), *named.TABLES.values())}
@@ -57,11 +55,8 @@ def views(datasets: Sequence[str], measure: str) -> list[named.Address]:
 def write(
     store: Store, views: Sequence[named.Address], folder: Path, form: str, paper: Paper
 ) -> int:
-    """Write the figures of all views, then the captions of those that are written.
-
-    Returns the number of those that could not be: of each it says why, and writes the others.
-    Raises Missing if nothing is.
-    """
+    """Write the figures of all views, then the captions of written ones. Returns the number of
+    failures, each reported with its reason. Raises Missing if nothing could be written."""
     done: Files = {}
     failed = 0
     for name, given in views:
@@ -69,8 +64,8 @@ def write(
             with pages.asked(store, name, given) as view:
                 failed += _write_view(view, done, folder, form, paper)
         except Missing:
-            continue  # it has nothing of this dataset
-        # Whatever is wrong with one view, the others are wanted.
+            continue  # it has nothing on this dataset
+        # Whatever is wrong with one view, the others are still wanted.
         except Exception as error:
             said = ", ".join(f"{key}={value}" for key, kept in given.items() for value in kept)
             failed += _failed(f"the page {name} ({said})", error)
@@ -108,22 +103,22 @@ def _failed(what: str, error: Exception) -> int:
 
 
 def _unused(name: str, used: Collection[str]) -> str:
-    """The name, or where a figure of something else has it, the name with a number."""
+    """The name, with a number if a figure of other content already has it."""
     numbered = (f"{name[: LONGEST - 4]}-{number}" for number in itertools.count(2))
     return next(one for one in itertools.chain([name], numbered) if one not in used)
 
 
 def _write(one: Figure, view: pages.Asked, folder: Path, form: str, paper: Paper) -> Written:
-    """Write a figure; two columns wide, and that is said, where one is too narrow for it."""
+    """Write a figure, two columns wide (and reported) if it is too wide for one."""
     fits = one.narrow or paper.width != ONE
     paper = paper if fits else paper._replace(width=TWO)
     file = one.name + file_names.ending(form, paper.width)
     put(folder / file, figures.write(one, form, paper))
-    printable.say(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}")
+    printable.say(f"{file}{'' if fits else f' ({TWO} mm: too wide for one column)'}")
     return Written(one, file, paper.width, view.ask.manifest, view.judgements)
 
 
 def put(file: Path, content: bytes) -> None:
-    """Write a file whole, or not at all."""
+    """Write a file completely, or not at all."""
     with written_aside(file) as opened:
         opened.write(content)

@@ -1,4 +1,4 @@
-"""The Chromium that draws pictures of figures: where it is, and one that is kept running."""
+"""The Chromium that draws pictures of figures: finding it, and keeping one running."""
 
 import asyncio
 import atexit
@@ -22,18 +22,18 @@ OF_MACOS = (
     "Chromium.app/Contents/MacOS/Chromium",
 )
 NOWHERE = "http://127.0.0.1:9"
-"""The proxy of the browser: port 9 discards, so that nothing it might ask for leaves the machine.
-Its own page and plotly.js are files."""
+"""The proxy of the browser: port 9 discards everything, so that no request leaves the machine. Its
+own page and plotly.js are files."""
 SECONDS = 90
 MISSING = (
-    "SVG, PNG and PDF are drawn by a Chromium, and there is none here: install it (on Debian"
-    " apt-get install chromium) or name one in BEIRSCOPE_CHROMIUM"
+    "SVG, PNG and PDF need Chromium, which is not installed: install it (on Debian apt-get"
+    " install chromium) or set BEIRSCOPE_CHROMIUM to its path"
 )
 
 
 @cache
 def find() -> str | None:
-    """The program that draws: `$BEIRSCOPE_CHROMIUM`, or one on the PATH, or macOS's own place."""
+    """The program that draws: `$BEIRSCOPE_CHROMIUM`, or one on the PATH, or macOS's default."""
     if named := os.environ.get("BEIRSCOPE_CHROMIUM"):
         return shutil.which(named)
     places = (str(Path("/Applications") / place) for place in OF_MACOS)
@@ -41,10 +41,8 @@ def find() -> str | None:
 
 
 class Painter:
-    """A Chromium in a thread of its own that draws one figure after another.
-
-    It starts with the first figure, is started again after a failure, and ends with the process.
-    """
+    """A Chromium in its own thread that draws one figure after another. It starts with the first
+    figure, restarts after a failure, and ends with the process."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
@@ -52,17 +50,17 @@ class Painter:
         self._kaleido: Any = None
 
     def svg(self, figure: go.Figure) -> str:
-        """The figure as SVG. Raises Unavailable without a Chromium, or where it fails."""
+        """The figure as SVG. Raises Unavailable without a Chromium, or if it fails."""
         return self._made(lambda opened: opened.calc_fig(figure, opts={"format": "svg"})).decode()
 
     def pdf(self, page: str) -> bytes:
-        """A page of HTML as it prints, on paper of the size that it says. Raises as `svg`."""
+        """A page of HTML as printed, on paper of the size that it states. Raises as `svg`."""
         options = {"preferCSSPageSize": True, "printBackground": True, "pageRanges": "1"}
         return self._made(lambda opened: _seen(opened, page, "Page.printToPDF", options))
 
     def png(self, page: str, size: tuple[float, float], scale: float) -> bytes:
-        """The upper left of a page of HTML, `size` its pixels, `scale` times as many in the
-        picture. Raises as `svg`."""
+        """The upper left of a page of HTML: `size` in pixels, enlarged by `scale` in the picture.
+        Raises as `svg`."""
         clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": scale}
         options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
         return self._made(lambda opened: _seen(opened, page, "Page.captureScreenshot", options))
@@ -114,7 +112,7 @@ class Painter:
         atexit.unregister(self._stop)
         if self._loop is None:
             return
-        # A browser that broke may not close either.
+        # A broken browser may also fail to close.
         with contextlib.suppress(Exception):
             self._wait(self._kaleido.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -122,7 +120,7 @@ class Painter:
 
 
 async def _seen(opened: Any, page: str, command: str, options: Mapping[str, Any]) -> bytes:
-    """What a command of the browser's makes of a page of HTML, in a tab of its own."""
+    """Result of a browser command on a page of HTML, in its own tab."""
     tab = await opened.create_tab("about:blank", window=True)
     try:
         tree = await tab.send_command("Page.getFrameTree")

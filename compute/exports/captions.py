@@ -1,4 +1,4 @@
-r"""One LaTeX file for a folder of figures: each with its size, its caption and a label."""
+r"""One LaTeX file for a folder of figures, each with its size, caption and label."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from compute.exports.formats import ONE, TWO
 from compute.views.shared.drawing import behind
 
 MOST_NAMED = 12
-"""Systems or datasets that a caption names; of more it says the number."""
+"""Most systems or datasets that a caption names; of more it states the number."""
 
 
 class Written(NamedTuple):
@@ -28,7 +28,7 @@ class Written(NamedTuple):
 
 
 def document(written: Iterable[Written], form: str) -> str:
-    """The file: a `figure` for each, across both columns where it is as wide as they are."""
+    """The file: a `figure` for each, across both columns if it is that wide."""
     needs = r"\usepackage{svg}" if form == "svg" else r"\usepackage{graphicx}"
     floats = [
         _float(one, r"\includesvg" if form == "svg" else r"\includegraphics") for one in written
@@ -70,10 +70,8 @@ def _named(what: str, names: Sequence[str]) -> str:
 
 
 def named(one: Figure, column: str) -> list[str]:
-    """The systems or datasets that all frames behind a figure have which have any.
-
-    Some hold more than is drawn, such as the titles of everything that is known.
-    """
+    """The systems or datasets common to all frames behind a figure that have any. Some frames
+    contain more than is drawn, such as the titles of everything known."""
     frames = behind(one.figure).values()
     found = [own for frame in frames if (own := _values(frame, column))]
     known = set().union(*found)

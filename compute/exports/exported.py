@@ -1,4 +1,4 @@
-"""A figure or table of a page as a file: named after its content, with its heading."""
+"""A figure or table of a page as a file, with its name and heading."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from compute.views import page as records
 from compute.views.page import Found
 
 HERE = "computed with Beirscope"
-"""Source of what is of stored runs."""
+"""Source of values from stored runs."""
 
 
 def exported(page: str, found: Found, theme: str = "light") -> Shown:
@@ -19,7 +19,7 @@ def exported(page: str, found: Found, theme: str = "light") -> Shown:
     if isinstance(part, records.Table):
         return replace(part, name=name, source=source)
     of, said = file_names.heading(part.of, found.values, found.titles), part.legend
-    # A sentence about colours is a legend of one entry.
+    # A sentence on colours is a legend with one entry.
     legend = (lambda theme: [("", "", said)]) if isinstance(said, str) else said
     drawn = part.drawn(theme=theme)
     look = {"narrow": part.narrow, "finding": part.finding, "source": source}
@@ -27,7 +27,7 @@ def exported(page: str, found: Found, theme: str = "light") -> Shown:
 
 
 def words(page: str, found: Found) -> list[str]:
-    """The words that name the file of a part."""
+    """The words in the file name of a part."""
     part = found.part
     key = "" if isinstance(part, records.Figure) and part.main else part.key
     return file_names.said(page, key, part.of, found.values)

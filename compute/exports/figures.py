@@ -1,7 +1,5 @@
-"""Figures as files for a paper: SVG, PNG, PDF as they print, HTML that needs nothing else.
-
-A picture is drawn once, as SVG; the others are that, seen by a browser.
-"""
+"""Figures as files for a paper: SVG, PNG and PDF as printed, and self-contained HTML. A picture is
+drawn once, as SVG; a browser renders the other formats from it."""
 
 import html
 import math
@@ -24,43 +22,43 @@ from compute.views.shared.theme import Entry, Legend
 PER_MM = 96 / 25.4
 """Pixels of 1/96 inch."""
 DRAWN = 800
-"""Pixels that both columns of a page are drawn across; in print they are reduced by about a
+"""Width in pixels of a figure across both columns of a page; in print it is reduced by about a
 fifth, like COLUMN."""
 LEAST_FONT = {ONE: 11.5, TWO: 13}
-"""Pixels as drawn; printed 9.5 and 10.7 of 1/96 inch: 7 and 8 points."""
+"""Font sizes in pixels as drawn; printed at 9.5 and 10.7 of 1/96 inch: 7 and 8 points."""
 SHOWN = 1104
-"""Pixels across of a figure that is as wide as a page of the dashboard."""
+"""Width in pixels of a figure that is as wide as a page of the dashboard."""
 FOOT = 50
-"""Pixels for an axis' ticks and title below: DejaVu is taller than the pages' font."""
+"""Pixels for the ticks and title below an axis, since DejaVu is taller than the pages' font."""
 LINE = 18
 BESIDE = 70
-"""Pixels beside an axis that its title has no room in."""
+"""Pixels next to an axis in which its title has no room."""
 STANDOFF = 6
-"""Pixels between the ticks and such a title: without it, a title falls out of the picture."""
+"""Pixels between the ticks and such a title, which would otherwise be cut off."""
 DOTS = 300
 """Dots per inch of a PNG."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
 )
-"""An exported page may run its own scripts and fetch nothing."""
+"""Policy of an exported page: it may run its own scripts and fetch nothing."""
 
 
 class Figure(NamedTuple):
-    """A figure as on a page, with the words around it."""
+    """A figure as on a page, with its texts."""
 
     key: str
     title: str
     figure: go.Figure
     name: str = ""
-    """File name, without the ending."""
+    """File name, without the extension."""
     of: Sequence[str] = ()
     """Its dataset and measure."""
     legend: Legend | None = None
     narrow: bool = False
-    """It has room in one column of a paper."""
+    """True if it fits in one column of a paper."""
     finding: str = ""
-    """What a reader sees in it."""
+    """Finding."""
     source: str = ""
 
     @property
@@ -77,7 +75,7 @@ class Figure(NamedTuple):
 
     @property
     def heading(self) -> str:
-        """The finding, and what it is found in."""
+        """The finding, and its context."""
         return f"{self.finding} {self.about}".strip()
 
     def entries(self, theme: str) -> Sequence[Entry]:
@@ -86,11 +84,8 @@ class Figure(NamedTuple):
 
 
 def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
-    """The figure in ink on white as it is drawn, before it is made smaller.
-
-    A figure whose own width is less than the paper's, as one panel of several, keeps it in the
-    middle.
-    """
+    """The figure in print colours, before it is scaled down. A figure narrower than the paper, such
+    as one panel of several, keeps its width and is centred."""
     spec: Any = redrawn(figure, "print", narrow=paper.width == ONE).to_plotly_json()
     least = LEAST_FONT.get(paper.width, 0)
     for font in _fonts(spec):
@@ -137,7 +132,7 @@ def _foot(layout: dict[str, Any]) -> None:
 
 
 def _wrapped(text: str, room: float) -> str:
-    """The title of an axis in as many lines as it needs."""
+    """The title of an axis, in as many lines as it needs."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -149,7 +144,7 @@ def _wrapped(text: str, room: float) -> str:
 
 
 def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The axes across that have a title below."""
+    """The horizontal axes with a title below."""
     for name, axis in layout.items():
         titled = name.startswith("xaxis") and axis.get("title", {}).get("text")
         if titled and axis.get("side") != "top":
@@ -157,7 +152,7 @@ def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
-    """Every font in a figure that has a size."""
+    """Every font of a figure that has a size."""
     if isinstance(spec, dict):
         for key, held in spec.items():
             if isinstance(key, str) and key.endswith("font") and "size" in held:
@@ -174,7 +169,7 @@ class Picture(NamedTuple):
     svg: str
     title: str
     width: float
-    """Millimetres."""
+    """Width in millimetres."""
     height: float
 
 
@@ -209,7 +204,7 @@ def _sheet(drawn: Picture) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{html.escape(drawn.title)}</title>\n<style>"
-        # Chromium takes only whole pixels; `_pdf` says the true size.
+        # Chromium accepts only whole pixels; `_pdf` sets the true size.
         f"@page{{size:{math.ceil(drawn.width * PER_MM)}px {math.ceil(drawn.height * PER_MM)}px;"
         "margin:0}"
         "body{margin:0}svg{display:block}</style>\n</head>\n"
@@ -218,7 +213,7 @@ def _sheet(drawn: Picture) -> str:
 
 
 def _pdf(drawn: Picture) -> bytes:
-    """One page as large as the picture, as exactly as there is room to say it."""
+    """One page as large as the picture, as exactly as its field can state."""
     content = PAINTER.pdf(_sheet(drawn))
     points = drawn.width / 25.4 * 72, drawn.height / 25.4 * 72
 
@@ -229,8 +224,8 @@ def _pdf(drawn: Picture) -> bytes:
 
 
 def box(points: tuple[float, float], before: bytes) -> bytes:
-    """The box of a page of this width and height, as long as the one before, lest the places of
-    all that follows move: with up to two decimals each, those of the width first."""
+    """The box of a page of this width and height, as long as the one it replaces, since later
+    offsets must not move; with up to two decimals each, the width's first."""
     for decimals in ((2, 2), (2, 1), (2, 0), (1, 0), (0, 0)):
         said = " ".join(
             f"{round(side, places):.{places}f}"
@@ -242,18 +237,18 @@ def box(points: tuple[float, float], before: bytes) -> bytes:
 
 
 def _png(drawn: Picture) -> bytes:
-    """300 dots to the inch, which it says itself."""
+    """300 dots per inch, as recorded in the file."""
     size = drawn.width * PER_MM, drawn.height * PER_MM
     content = PAINTER.png(_sheet(drawn), size, DOTS / 96)
     dots = round(DOTS / 0.0254)
     held = b"pHYs" + struct.pack(">IIB", dots, dots, 1)
     chunk = struct.pack(">I", len(held) - 4) + held + struct.pack(">I", zlib.crc32(held))
-    head = 8 + 25  # the signature, then IHDR, after which it may stand
+    head = 8 + 25  # the signature, then IHDR, after which it is allowed
     return content[:head] + chunk + content[head:]
 
 
 def page(one: Figure) -> str:
-    """One HTML file with the figure in it, to hover over; it opens without a network."""
+    """One self-contained HTML file with the figure and its hover texts."""
     drawn = redrawn(one.figure, "light").to_html(
         full_html=False,
         include_plotlyjs=True,

@@ -1,4 +1,4 @@
-"""Names of exported files, made of the visible labels: a-z, 0-9 and - only, never a path."""
+"""Names of exported files, made from the visible labels: only a-z, 0-9 and -, never a path."""
 
 import hashlib
 import re
@@ -9,21 +9,21 @@ from compute.datasets.published import OVERLAP
 from compute.exports.formats import AS_SHOWN, PICTURES
 
 LONGEST = 80
-"""Letters of a name, without the ending."""
+"""Most characters of a name, without the extension."""
 EVERY = ("", "Average", "All datasets", "mean over datasets")
-"""Values of controls of datasets where a figure is of several."""
+"""Values of dataset controls for a figure of several datasets."""
 OF_DATASETS, OF_MEASURES = ("dataset", "over"), ("measure", "unit")
-"""Controls of datasets, and of measures or kinds of words."""
+"""Controls of datasets, and of measures or units of words."""
 OF_VIEW = ("dataset", "query", "k", *OF_MEASURES)
-"""Controls that a view as a whole is of."""
+"""Controls that apply to a view as a whole."""
 
 Shown = Mapping[str, object]
 """Values of a page's controls, by their keys."""
 
 
 def slug(words: str) -> str:
-    """Words as a part of a name; `unnamed` where none of them can be written so. In what is too
-    long a digest stands for the end."""
+    """Words as a part of a name; `unnamed` if none of them can be written. In a long name a digest
+    replaces the end."""
     plain = unicodedata.normalize("NFKD", words.replace("@", "")).encode("ascii", "ignore").decode()
     name = "-".join(re.findall("[a-z0-9]+", plain.lower())) or "unnamed"
     if len(name) <= LONGEST:
@@ -33,24 +33,24 @@ def slug(words: str) -> str:
 
 
 def dataset(of: Sequence[str], shown: Shown) -> str:
-    """The dataset that something is of; empty if it is of several."""
+    """The dataset of a figure or table; empty for several."""
     found = str(next((shown[key] for key in OF_DATASETS if key in of and key in shown), ""))
     return "" if found in EVERY else found
 
 
 def printed(shown: Shown) -> str:
-    """The printed table that the numbers come from; empty if they are computed."""
+    """The published table that the values come from; empty for computed ones."""
     return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
 
 
 def name(words: Sequence[str]) -> str:
-    """`beir-v4-t2-ndcg10`, of what `said` returns."""
+    """A file name such as `beir-v4-t2-ndcg10`, from the result of `said`."""
     where, *rest = words
     return slug(" ".join([slug(where).replace("-table-", "-t"), *rest]))
 
 
 def heading(of: Sequence[str], shown: Shown, titles: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """The dataset or the printed table, the query, the query group and the measure of a figure.
+    """The dataset or published table, the query, the query group and the measure of a figure.
 
     `titles` are those of the options of each control.
     """
@@ -64,19 +64,20 @@ def heading(of: Sequence[str], shown: Shown, titles: Mapping[str, Mapping[str, s
 
 
 def ending(form: str, width: str) -> str:
-    """`-84mm.pdf`: of a picture as wide as that on paper; as wide as on a page it says no width."""
+    """Ending such as `-84mm.pdf`, with the picture's width on paper; without one if as wide as a
+    page."""
     on_paper = form in PICTURES and width != AS_SHOWN
     return f"-{width}mm.{form}" if on_paper else f".{form}"
 
 
 def said(page: str, key: str, of: Sequence[str], shown: Shown) -> list[str]:
-    """The words that a name is made of: where the numbers are from, the key, and the values that
-    it is of. Different ones may make the same name."""
+    """The words of a name: the source of the values, the key, and the control values. Different
+    words may give the same name."""
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
     words = [dataset(of, shown) or table or page, key]
     words += [_said(one, shown.get(one)) for one in of if one not in OF_DATASETS]
-    # In print all queries count.
+    # Published scores are over all queries.
     words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)
     return [word for word in words if word]

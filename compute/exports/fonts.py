@@ -1,4 +1,4 @@
-"""The letters of exported pictures: families by option, and the installed ones."""
+"""The fonts of exported pictures: families by option, and the installed ones."""
 
 import shutil
 import subprocess
@@ -8,21 +8,21 @@ FAMILIES = {
     "page": ("Source Sans 3", "Source Sans Pro", "DejaVu Sans", "sans-serif"),
     "paper": ("Times New Roman", "Nimbus Roman", "Liberation Serif", "serif"),
 }
-"""The first that is there; names have room in DejaVu, the widest."""
+"""Families by option; the first installed one is used. Texts leave room for DejaVu, the widest."""
 SORTS = {"page": "Without serifs", "paper": "With serifs"}
 _SECONDS = 10
 
 
 def css(font: str) -> str:
-    """The families of a row of FAMILIES, for a browser: in quotation marks, for a name that is no
-    identifier, such as Source Sans 3, has all of them dropped; the last is no name."""
+    """The families of a row of FAMILIES, for a browser: in quotation marks, since a name that is no
+    identifier, such as Source Sans 3, would void the list; the last is a generic family."""
     *named, generic = FAMILIES[font]
     return ", ".join([*(f"'{name}'" for name in named), generic])
 
 
 @cache
 def found(font: str) -> str:
-    """The family that this machine draws with; empty if it cannot be asked."""
+    """The family that this machine draws with; empty if unknown."""
     *named, generic = FAMILIES[font]
     given = (_family(name) for name in named)
     return next((name for name in given if name in named), "") or _family(generic)

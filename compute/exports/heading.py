@@ -8,15 +8,15 @@ from compute.views.shared import labels
 from compute.views.shared.theme import Entry, cut
 
 FONT, LINE, EDGE = 13, 18, 8
-"""Pixels: of the letters, from line to line, and around."""
+"""Pixels: font size, line height, and margin."""
 MOST = 240
-"""Letters of a title."""
+"""Most characters of a title."""
 _GAP = "\u00a0\u00a0"
-"""Between two entries of a line."""
+"""Pixels between two entries of a line."""
 
 
 class _Word(NamedTuple):
-    """A word, and the sign before it."""
+    """A word, with its sign."""
 
     text: str
     sign: str = ""
@@ -24,7 +24,7 @@ class _Word(NamedTuple):
 
     @property
     def width(self) -> float:
-        """About its pixels, with the space after it."""
+        """Its approximate width in pixels, with the space after it."""
         sign = f"{self.sign} " if self.sign else ""
         return labels.width(f"{sign}{self.text} ", FONT, "print")
 
@@ -37,15 +37,13 @@ class _Word(NamedTuple):
 
 
 def height(lines: int) -> int:
-    """Pixels that a heading of this many lines takes."""
+    """Height in pixels of a heading with this many lines."""
     return lines * LINE + EDGE if lines else 0
 
 
 def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list[str]:
-    """The heading as lines of SVG that are at most `width` pixels wide; a long word is cut.
-
-    Nothing in the titles or in the words is markup.
-    """
+    """The heading as lines of SVG at most `width` pixels wide; a long word is truncated. Titles and
+    words are escaped."""
     words = [[_Word(word) for word in cut(title, MOST).split()] for title in titles]
     told: list[_Word] = []
     for place, (colour, sign, said) in enumerate(entries):
@@ -56,7 +54,7 @@ def lines(titles: Sequence[str], entries: Sequence[Entry], width: float) -> list
 
 
 def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:
-    """Lines of as many words as there is room for."""
+    """Lines of as many words as fit."""
     line: list[_Word] = []
     for word in words:
         if line and sum(one.width for one in line) + word.width > room:

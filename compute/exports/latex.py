@@ -1,8 +1,6 @@
-r"""Tables for LaTeX: booktabs, best bold, second underlined; no name from outside is a command.
-
-What is written compiles under pdfLaTeX, XeLaTeX and LuaLaTeX with booktabs and, where there are
-letters beyond ASCII, `\usepackage[T1]{fontenc}`.
-"""
+r"""Tables for LaTeX: booktabs, best bold, second underlined; outside text never becomes a command.
+The result compiles under pdfLaTeX, XeLaTeX and LuaLaTeX with booktabs and, for non-ASCII letters,
+`\usepackage[T1]{fontenc}`."""
 
 import re
 import unicodedata
@@ -25,7 +23,7 @@ SPECIAL = {
     '"': r"\textquotedbl{}",
     "'": r"\textquotesingle{}",
     "`": r"\textasciigrave{}",
-    # After the end of a row these would be an argument of it, not text.
+    # After the end of a row these would be parsed as its argument.
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
@@ -54,19 +52,19 @@ SPECIAL = {
     "\u00a0": "~",
     "\u202f": "~",
 }
-"""Characters that LaTeX reads as a command, or that its fonts lack or join, and how they print."""
+"""Replacements of characters that LaTeX interprets, or that its fonts lack or join."""
 
 LETTERS = re.compile("[A-Za-z0-9 .,:;!?()/=+@-]")
 _JOINED = re.compile("([-,?!])(?=[-,`‘])")
-"""Two hyphens would be a dash, two commas a quotation mark, and so on."""
+"""Ligatures to break: two hyphens would become a dash, two commas a quotation mark, and so on."""
 IN_T1 = frozenset(
     "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
     "ĂăĄąĆćČčĎďĐđĖėĘęĚěĞğĢģİıĶķĹĺĻļĽľŁłŃńŅņŇňŐőŒœŔŕŖŗŘřŚśŞşŠšŢţŤťŮůŰűŲųŹźŻżŽž¡¿«»„“”‘’£§"
 )
-"""Characters that pdfLaTeX prints as they are, with the font encoding T1."""
+"""Characters that pdfLaTeX prints unchanged with the font encoding T1."""
 
 WIDE = 8
-"""Above this many columns, a table is made small enough for its page."""
+"""Above this many columns, a table is scaled down to fit its page."""
 FITTED = r"""\setlength{\tabcolsep}{3pt}
 \resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
 """
@@ -75,10 +73,8 @@ OTHER = r"""\providecommand{\othersign}[2]{\ifdefined\Uchar #2\else\texttt{U+#1}
 
 
 def escape(text: str) -> str:
-    """Text from outside as LaTeX prints it, letter by letter, on one line.
-
-    Control and direction marks, which print nothing, are left out.
-    """
+    """Outside text escaped for LaTeX, on one line. Control and direction marks, which print
+    nothing, are left out."""
     signs = "".join(map(_sign, " ".join(str(text).split())))
     return _JOINED.sub(r"\1{}", signs)
 
@@ -108,11 +104,9 @@ def table(
     key: str,
     note: str = "",
 ) -> str:
-    """A `table` of cells that are LaTeX already; `heads`, caption and note are plain text.
-
-    `right` says which columns are numbers. `key` makes the label. A wide one goes across both
-    columns of a page that has two; where there is one, `table*` is `table`.
-    """
+    """A `table` of cells in LaTeX; `heads`, caption and note are plain text. `right` marks columns
+    of numbers. `key` makes the label. A wide table spans both columns of a two-column page; on a
+    one-column page `table*` equals `table`."""
     body = [" & ".join(map(escape, heads)), *(" & ".join(row) for row in rows)]
     wide = len(heads) > WIDE
     fitted, end = (FITTED, "}") if wide else ("", "")

@@ -1,4 +1,4 @@
-"""The names of figures and tables on the command line, and addresses of their pages."""
+"""Names of figures and tables on the command line, and the addresses of their pages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class Named(NamedTuple):
     """Values of controls for one dataset, whose name is at {}; None if all are shown."""
 
 
-# The papers print no scores by query, so a single dataset only has an order if it is computed.
+# Papers report no per-query scores, so a single dataset has a ranking only if computed.
 _OVER: Mapping[str, str] = {"numbers": "Computed", "over": "{}"}
 FIGURES = {
     "leaderboard": Named("leaderboard", "cells", {"view": "Heatmap"}, of_one=None),
@@ -83,21 +83,21 @@ def named(kind: str, name: str) -> Named:
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
-    """Values of the pickers that restrict it to this dataset. Raises WrongInput."""
+    """Picker values that restrict it to this dataset. Raises WrongInput."""
     if found.of_one is None:
         raise WrongInput(
-            f"{name} is about all datasets: leave out --dataset; of one dataset there are the"
+            f"{name} is about all datasets: leave out --dataset; for one dataset there are the"
             " figures order and standing and the table measures"
         )
     return {key: [value.format(dataset)] for key, value in found.of_one.items()}
 
 
 def address(text: str) -> Address:
-    """Page and values in an address, whole or from its page on. Raises WrongInput."""
+    """Page and values in a full or partial address. Raises WrongInput."""
     parts = urlsplit(text)
     page = parts.path.strip("/") or "leaderboard"
     if not re.fullmatch("[a-z]+", page):
-        raise WrongInput(f"{text!r} is no address of a page: it reads lengths?dataset=scifact")
+        raise WrongInput(f"{text!r} is not an address of a page, such as lengths?dataset=scifact")
     found: dict[str, list[str]] = {}
     for key, value in parse_qsl(parts.query, keep_blank_values=True):
         found.setdefault(key, []).append(value)
@@ -110,6 +110,6 @@ def settings(words: Sequence[str]) -> dict[str, list[str]]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not key:
-            raise WrongInput(f"{word!r} sets nothing: it reads KEY=VALUE, as measure=nDCG@10")
+            raise WrongInput(f"{word!r} is not KEY=VALUE, such as measure=nDCG@10")
         found.setdefault(key, []).append(value)
     return found

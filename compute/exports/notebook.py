@@ -1,4 +1,4 @@
-"""The results of a home, as frames for a notebook or a script of one's own.
+"""The results of a home as data frames, for a notebook or script.
 
 from compute.exports import notebook
 
@@ -33,22 +33,22 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 class Results:
-    """One version of the store: later publications change no answer."""
+    """One version of the store: later publications do not change its answers."""
 
     def __init__(self, ask: StoreAsk) -> None:
         self._ask = ask
 
     @property
     def cursor(self) -> DuckDBPyConnection:
-        """A new connection for SQL of one's own; `from readme` in a snapshot names its tables."""
+        """A new connection for your own SQL; `from readme` in a snapshot names its tables."""
         return self._ask.overlays.reading.cursor()
 
     def part(self, page: str, key: str, **chosen: Any) -> go.Figure | DataFrame:
         """A figure or the values of a table of a page, as the dashboard draws it.
 
         `page` and `chosen` are those of the page's address, such as `compare` and `a="bm25"`; `key`
-        is what an exported file is called by. Raises WrongInput for a page or control that there is
-        not, Missing for a value or part that there is not.
+        is the key in exported file names. Raises WrongInput for an unknown page or control, Missing
+        for an unknown value or part.
         """
         found = find(pages.page_of(page), self._ask, key, **chosen).part
         if isinstance(found, Figure):
@@ -60,7 +60,7 @@ class Results:
     ) -> DataFrame:
         """dataset, system, measure, value, n_queries, n_unanswered: means, the best first.
 
-        Raises Missing for a measure that nothing stored has.
+        Raises Missing for a measure without stored scores.
         """
         chosen = {"dataset": dataset, "system": system, "measure": measure}
         found = data_select.scores_shown(self.cursor, **chosen)
@@ -72,10 +72,8 @@ class Results:
         return found
 
     def by_query(self, dataset: str, measure: str = "nDCG@10") -> DataFrame:
-        """Values by query: a column for each system; absent if a measure leaves a query out.
-
-        Raises Missing for a dataset or measure that nothing stored has.
-        """
+        """Values by query, with a column for each system; absent if the measure leaves a query out.
+        Raises Missing for a dataset or measure without stored scores."""
         rows = self.cursor.execute(
             "select query_id, system, value from scores where dataset = ? and measure = ?",
             [dataset, measure],
@@ -89,7 +87,7 @@ class Results:
         """Comparison of two systems, with the names of `compute.evaluate.significance`
         `Comparison`: `difference` (A minus B) with its 95% CI `low` to `high`, `p_randomisation`, …
 
-        Raises Missing if fewer than two queries have a value of both.
+        Raises Missing if fewer than two queries have a value for both.
         """
         found = compare_select.tested(self.cursor, [dataset], a, b, measure)
         if found.empty:
@@ -109,11 +107,9 @@ class Results:
         return holes_select.bounds(self.cursor, dataset, names, measure)
 
     def overlap(self, words: str = "unigrams", floor: float = 0.0) -> DataFrame:
-        """The square matrix of weighted Jaccard similarities of collections: those compared here.
-
-        `words` and `floor` are a name and a number that Overlap offers, such as `bigrams` and 1e-5;
-        what is no more frequent than the floor in a collection does not count there.
-        """
+        """The square matrix of weighted Jaccard similarities of the corpora compared here. `words`
+        and `floor` are options of Overlap, such as `bigrams` and 1e-5; words at or below the floor
+        in a corpus do not count there."""
         if words not in UNITS or floor not in FLOORS:
             known = f"{', '.join(UNITS)}; floors {', '.join(f'{one:g}' for one in FLOORS)}"
             raise Missing(f"no overlap of {words!r} from {floor:g} is computed: there are {known}")
@@ -138,18 +134,17 @@ class Results:
 def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Iterator[Results]:
     """Open the results of a home (default: that of the settings) as they are now.
 
-    `versions` names earlier runs, such as `bm25@1`, that are to be systems like all others.
-
-    Raises Missing if a home that is named is none, Missing or Unavailable where it cannot be
-    read.
+    `versions` names earlier runs, such as `bm25@1`, to treat like systems. Raises Missing if the
+    named folder is not a home, Missing or Unavailable if it cannot be read.
     """
     now = settings.load()
     if home is not None:
-        # The home of the settings is made where it is not there; a mistyped name is not.
-        # Homes of older versions have no home.json yet.
+        # The settings' home is created if missing; a mistyped name must not be. Homes of older
+        # versions have no home.json yet.
         if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
             raise Missing(
-                f"{home} is no home folder: name one, or none for the home in the settings"
+                f"{home} is not a home folder: name one, or leave it out for the home in the"
+                " settings"
             )
         now = replace(now, home=Path(home))
     with opened(Store(now), versions) as ask:

@@ -1,4 +1,4 @@
-"""A view: the figures and tables of a page, as one archive with their provenance."""
+"""A view: the figures and tables of a page as one archive, with provenance."""
 
 import io
 import json
@@ -23,12 +23,12 @@ class View(NamedTuple):
 
     title: str
     address: str
-    """Address with the value of every picker: it opens the same view."""
+    """Address with the value of every picker, which opens the same view."""
     shown: Sequence[Shown]
     provenance: Mapping[str, Any]
     """Provenance of its numbers."""
     escaped: bool = False
-    """True if words in CSV files are escaped, as in files saved from a browser; see
+    """True if words in CSV files are escaped, as in files saved from the browser; see
     `tables.csv`."""
 
 
@@ -61,14 +61,14 @@ class _Group(NamedTuple):
     """One thing in several formats."""
 
     name: str
-    """Its path in the archive, without the ending."""
+    """Its path in the archive, without the extension."""
     title: str
     forms: Sequence[str]
     make: Callable[[str], bytes]
 
 
 def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
-    # A page of HTML has all of plotly.js in it, 5 MB: only where nothing else can be had.
+    # An HTML page contains all of plotly.js, 5 MB, so only if nothing else is possible.
     forms, width = (PICTURES, f"-{Paper().width}mm") if browser.find() else (("html",), "")
     seen: set[int] = set()
     for one in shown:
@@ -82,7 +82,7 @@ def _groups(shown: Sequence[Shown], *, escaped: bool) -> Iterator[_Group]:
 
 
 def _frames(shown: Figure, seen: set[int], *, escaped: bool) -> Iterator[_Group]:
-    """The frames behind a figure, without those that are `seen`, as two figures of one frame."""
+    """The frames behind a figure, without `seen` ones, since two figures may share a frame."""
     frames = behind(shown.figure)
     for name, frame in frames.items():
         if id(frame) not in seen:
@@ -94,11 +94,11 @@ def _frames(shown: Figure, seen: set[int], *, escaped: bool) -> Iterator[_Group]
 
 
 _ESCAPED = (
-    "Words that begin with = + - or @, which a spreadsheet would compute, have an apostrophe before"
-    " them. Numbers and ids are unchanged, and in Parquet all is."
+    "Words that begin with = + - or @, which a spreadsheet would evaluate, are preceded by an"
+    " apostrophe. Numbers and ids are unchanged, and so is everything in Parquet."
 )
 _UNCHANGED = (
-    "Their values are unchanged. A spreadsheet takes a cell that begins with = + - or @ for a"
+    "Their values are unchanged. A spreadsheet treats a cell that begins with = + - or @ as a"
     " formula: import such columns as text, or use Parquet."
 )
 
@@ -108,7 +108,7 @@ def _readme(view: View, told: Sequence[str]) -> str:
     pictures = (
         "Pictures are 174 mm wide, for print: ink on white."
         if browser.find()
-        else f"No pictures are here: {browser.MISSING}."
+        else f"There are no pictures: {browser.MISSING}."
     )
     return "\n".join(
         (
@@ -122,7 +122,7 @@ def _readme(view: View, told: Sequence[str]) -> str:
             " fingerprints, versions, hardware, dates",
             "",
             pictures,
-            "HTML files hold all they need and fetch nothing.",
+            "HTML files are self-contained and fetch nothing.",
             "LaTeX files (.tex) are tables for \\input; their first lines name the packages.",
             f"CSV files are UTF-8. {_ESCAPED if view.escaped else _UNCHANGED}",
             "",

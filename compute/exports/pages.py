@@ -1,4 +1,4 @@
-"""Figures, tables and views of pages as files: no browser, no server, no second composition."""
+"""Figures, tables and views of pages as files, without a browser, server or second composition."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,7 +24,7 @@ from compute.views.page.store_ask import StoreAsk, opened
 
 
 def _late(module: str) -> Page:
-    """A page that is imported when it is asked: one needs no graphs, another no statistics."""
+    """A page, imported on request: some need no graphs, others no statistics."""
     return lambda ask: import_module(f"compute.views.{module}").page(ask)
 
 
@@ -37,9 +37,9 @@ PAGES: Mapping[str, Page] = {
 }
 """Pages that are records, by the name in their address, in the order of the site."""
 TITLES = {"about": "How numbers are computed"}
-"""Titles of pages that differ from their names."""
+"""Titles of pages whose names differ."""
 _COUNTED = ("judgements", "rule", "sources")
-"""Keys of the switch of judgements, which every page has."""
+"""Keys of the judgement switch, which every page has."""
 Given = Mapping[str, Sequence[str]]
 """Keys and values of an address."""
 
@@ -100,7 +100,7 @@ def asked(store: Store, name: str, given: Given) -> Iterator[Asked]:
 
 
 def counting(given: Given) -> Choice:
-    """Added judgements that count at an address wherever added ones do."""
+    """Added judgements that count at an address whenever added ones do."""
     rule = next((name for name in given.get("rule", ()) if name in RULES), Choice().rule)
     named = list(given.get("sources", ()))
     sources = tuple(name for name in named if name in SOURCES)
@@ -113,7 +113,7 @@ def write(store: Store, name: str, key: str, given: Given, form: str, paper: Pap
         shown = exported(name, find(page_of(name), view.ask, key, **view.chosen))
         if isinstance(shown, figures.Figure):
             if paper.width == ONE and not shown.narrow:
-                raise WrongInput(f"{key} does not fit into one column: leave out --width {ONE}")
+                raise WrongInput(f"{key} does not fit in one column: leave out --width {ONE}")
             return figures.write(shown, form, paper)
         return tables.write(shown, form)
 
@@ -121,12 +121,12 @@ def write(store: Store, name: str, key: str, given: Given, form: str, paper: Pap
 def archive(store: Store, name: str, given: Given) -> bytes:
     """A page at an address as a zip of its figures, tables, data and provenance.
 
-    Raises WrongInput, and Missing for a page that shows nothing.
+    Raises WrongInput, and Missing for an empty page.
     """
     with asked(store, name, given) as view:
         found = list(view.every())
         if not found:
-            raise Missing(f"the page {name} draws nothing for these choices")
+            raise Missing(f"the page {name} is empty for these choices")
         shown = [exported(name, one) for one in found]
         last = found[-1]
         kind = last.values.get("queries")

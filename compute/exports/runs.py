@@ -21,28 +21,26 @@ from compute.store.store import Store
 
 @dataclass(frozen=True)
 class Written:
-    """A run file, and how much of the run is in it."""
+    """A run file, and the number of hits and ranks in it."""
 
     file: Path
     hits: int
     depth: int
-    """Ranks of a query at most."""
+    """Most ranks per query."""
 
     def __str__(self) -> str:
         return f"wrote {self.hits:,} hits, the first {self.depth:,} of each query, to {self.file}"
 
 
 def export_run(store: Store, dataset: str, system: str, file: Path, form: str = "trec") -> Written:
-    """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name packs it. Other
-    forms than `trec` are those of `json_runs`.
-
-    Read again by trec_eval's rule it is the same ranking, ties included; its tag is the system's
-    name. The file is there whole or not. Raises Missing for a run that is not stored, Conflict for
-    a file that exists, Unavailable for a damaged run, WrongInput for a folder that does not, or an
-    id that a file of columns between blanks cannot hold.
-    """
+    """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name compresses it.
+    Other formats than `trec` are those of `json_runs`. Read by trec_eval's rule it gives the same
+    ranking, including ties; its tag is the system's name. The file is written completely or not at
+    all. Raises Missing for a run that is not stored, Conflict for a file that exists, Unavailable
+    for a damaged run, WrongInput for a missing folder, or an id that space-separated columns cannot
+    hold."""
     if not store.parts("hits", dataset, system):
-        with contextlib.suppress(WrongInput):  # A name that somebody gave to an imported run.
+        with contextlib.suppress(WrongInput):  # A user's name for an imported run.
             system = systems.system(system).name
     part = damage.run(store, dataset, system)
     if file.exists():
@@ -51,7 +49,7 @@ def export_run(store: Store, dataset: str, system: str, file: Path, form: str = 
         raise WrongInput(f"no folder {file.parent}: make it first")
     columns = ["query_id", "doc_id", "rank", "score"]
     run = pq.read_table(part.path, columns=columns).to_pandas()
-    # The ending says how it is packed.
+    # The ending sets the compression.
     aside = file.with_name(f".{uuid.uuid4().hex}{file.suffix}")
     try:
         if form == "trec":
@@ -77,13 +75,13 @@ def _write_json(store: Store, run: DataFrame, of: tuple[str, str], form: str, fi
 
 
 def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> bytes:
-    """The same as the content of a file, for a download."""
+    """The same as a file's content, for a download."""
     with scratch.folder(store.home, "run-") as folder:
         written = export_run(store, dataset, system, folder / f"run{ending}")
         return written.file.read_bytes()
 
 
 def file_name(dataset: str, system: str, ending: str = ".gz") -> str:
-    """A name for the file of a run, of letters that every system of files takes."""
+    """A file name for the run, in characters that every file system accepts."""
     plain = re.sub(r"[^\w.+=-]+", "-", f"{dataset}.{system}", flags=re.ASCII)
     return f"{re.sub(r'[.]+', '.', plain).strip('-.')[:120]}.run{ending}"

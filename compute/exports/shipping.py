@@ -1,4 +1,4 @@
-"""Shipping: stored results of datasets, cut and without texts, as the shipped parts."""
+"""Shipping: stored results of datasets, truncated and without texts, as the shipped parts."""
 
 import filecmp
 import hashlib
@@ -55,12 +55,12 @@ Identity = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Cut:
-    """A part to ship, with its cut content."""
+    """A part to ship, with its truncated content."""
 
     part: Part
     table: pa.Table
     about: Mapping[str, Any]
-    """Entries of its provenance about cuts."""
+    """Provenance entries on truncation."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Shipment:
     parts: list[Part]
     """Written parts."""
     kept: list[Identity]
-    """Parts of other datasets that still ship."""
+    """Parts of other datasets that keep shipping."""
     replaced: list[Identity]
     """Parts written with new content."""
     removed: list[Identity]
@@ -82,7 +82,7 @@ class Shipment:
         told += [f"replaced {_of(self.replaced)}"] if self.replaced else []
         told += [f"removed {_of(self.removed)}"] if self.removed else []
         others = sorted({dataset for _, dataset, _ in self.kept})
-        told += [f"kept what ships of {', '.join(others)}"] if others else []
+        told += [f"kept the shipped parts of {', '.join(others)}"] if others else []
         return "\n".join(told)
 
 
@@ -96,15 +96,14 @@ def ship(
 ) -> Shipment:
     """Write the parts of datasets and systems, and their manifest, to a folder.
 
-    They take the place of all that ships of these datasets; what ships of others stays, unless
-    `only`. Without `systems` every stored run of the datasets goes; with a run that is made from
-    others go those. Hits are cut at rank 100;
-    queries keep their ids and lengths but no text, except the weighed word pieces of augmented
-    queries on PyDocs; documents do not ship, only their lengths and
-    the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
-    was measured, on the hardware that its provenance names.
-    Provenance loses the paths of this machine. The same content makes the same files. Raises
-    Missing for a run or dataset that is not stored, WrongInput for a run named by a folder.
+    They replace everything shipped for these datasets; other datasets' parts stay, unless `only`.
+    Without `systems` every stored run of the datasets ships; a run made from others ships with
+    these. Hits are truncated at rank 100; queries keep their ids and lengths but no text, except
+    the weighted word pieces of augmented queries on PyDocs; documents do not ship, only their
+    lengths and the counts of their frequent words; lengths ship as counted, and costs as measured
+    on the hardware named in their provenance. Paths of this machine are removed from provenance.
+    The same content makes the same files. Raises Missing for a run or dataset that is not stored,
+    WrongInput for a run named by a folder.
     """
     names = [part for name in datasets for part in members(name)]
     # Everything is found before anything is written.
@@ -131,8 +130,8 @@ def ship(
 
 
 def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
-    """The parts that show. Raises Unavailable if one of these datasets is damaged."""
-    # Parts are read before they ship: one flipped bit would reach everybody.
+    """The visible parts. Raises Unavailable if one of these datasets is damaged."""
+    # Parts are verified before they ship, since one flipped bit would reach everybody.
     parts = [store.verify(part) if part.dataset in names else part for part in store.parts()]
     damage.refuse(part for part in parts if part.dataset in names)
     return freshness.split(parts)[0]
@@ -174,7 +173,7 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
     yield queries
     yield damage.wanted(store, "judgements", name)
     yield from store.parts("subtopics", name)
-    # A collection without documents has no lengths either.
+    # A corpus without documents has no lengths either.
     lengths = store.part("lengths", collection)
     if lengths:
         yield lengths
@@ -182,7 +181,7 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
 
 
 def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str]:
-    """These systems and those that their runs are made from: without them they would not show."""
+    """These systems and the inputs of their runs, without which they would not be shown."""
     found: dict[str, None] = {}
     for system in systems:
         hits = damage.wanted(store, "hits", dataset, system)
@@ -192,7 +191,7 @@ def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str
 
 
 def _refuse_folders(systems: Iterable[str]) -> None:
-    """Raises WrongInput for a run whose name says where weights lie on this machine."""
+    """Raise WrongInput for a run whose name contains a folder of weights on this machine."""
     for name in systems:
         if reads_a_folder(name):
             raise WrongInput(
@@ -201,7 +200,7 @@ def _refuse_folders(systems: Iterable[str]) -> None:
 
 
 def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:
-    """The parts of a kind that these runs have: lengths that are counted, costs measured."""
+    """The parts of a kind that belong to these runs: counted lengths, measured costs."""
     wanted = {(kind, name, system) for system in systems}
     return [part for part in fresh if part.identity in wanted]
 
@@ -209,7 +208,7 @@ def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str])
 def _similarities(
     fresh: Sequence[Part], going: Iterable[Identity], staying: Iterable[Identity]
 ) -> Iterator[Cut]:
-    """Similarities of the shipped collections to all that ship."""
+    """Similarities of the shipped corpora to all shipped ones."""
     counted = {dataset for kind, dataset, _ in going if kind in KINDS_OF_COUNTS}
     others = counted | {dataset for kind, dataset, _ in staying if kind in KINDS_OF_COUNTS}
     for part in fresh:
@@ -266,10 +265,8 @@ def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) ->
 
 
 def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | None) -> Path:
-    """Give a file its name, which follows from its content: a part never changes under its id.
-
-    What ships already with the same content and fingerprint keeps the name that it has.
-    """
+    """Name a file after its content, since a part never changes under its id. A shipped file with
+    the same content and fingerprint keeps its name."""
     if before and before["fingerprint"] == part.fingerprint:
         path = folder / before["path"]
         if path.exists() and filecmp.cmp(path, aside, shallow=False):
@@ -281,7 +278,7 @@ def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | N
 
 
 def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
-    """Parts that ship already, as the manifest records them, by identity."""
+    """Parts that are already shipped, as the manifest records them, by identity."""
     file = folder / "manifest.json"
     if not file.exists():
         return {}

@@ -1,4 +1,4 @@
-"""Shipped counts and similarities: without rare terms, and only among shipped collections."""
+"""Shipped counts and similarities: without rare terms, and only among shipped corpora."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -12,11 +12,11 @@ from compute.corpora.overlap.tokens import UNITS
 from compute.store.store import Part
 
 FEWEST = {"unigrams": 3, "bigrams": 10, "word pieces": 1}
-"""Occurrences of a term that ships. Of fewer bigrams no text could be put together again."""
+"""Fewest occurrences of a shipped term; rarer bigrams could reconstruct a text."""
 
 
 def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
-    """The frequent terms of a part of counts, with provenance of the cut."""
+    """The frequent terms of a part with counts, with provenance of the truncation."""
     units: dict[str, Any] = {}
     kept = pc.scalar(False)
     for name, about in part.provenance["units"].items():
@@ -28,6 +28,6 @@ def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
 
 
 def similarities(parts: Sequence[Part], collection: str, others: Collection[str]) -> DataFrame:
-    """Valid similarities of a collection to the others that ship."""
+    """Valid similarities of a corpus to other shipped ones."""
     rows = similarities_stored(parts)
     return rows[(rows["dataset"] == collection) & rows["other"].isin(others)]

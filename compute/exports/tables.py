@@ -1,10 +1,8 @@
-"""Tables as files: CSV and Parquet as they are, Markdown and LaTeX as a paper shows them.
-
-A cell that begins with = + - or @ is a formula to a spreadsheet, and the only ways of hindering it
-change the cell. So a CSV that is saved from the browser has an apostrophe before such words, but
-for numbers and ids of queries and documents; at the command line, and in Parquet, which has no
-formulas, all values are unchanged.
-"""
+"""Tables as files: CSV and Parquet unchanged, Markdown and LaTeX formatted as in a paper.
+Spreadsheets treat a cell that begins with = + - or @ as a formula, and preventing this requires
+changing the cell. So a CSV saved from the browser has an apostrophe before such words, except for
+numbers and ids of queries and documents; at the command line, and in Parquet, which has no
+formulas, all values are unchanged."""
 
 import io
 import math
@@ -27,7 +25,7 @@ from compute.views.page.parts import text
 from compute.views.shared.theme import plain
 
 MOST_ACROSS = 16
-"""Columns of a table in print."""
+"""Most columns of a printed table."""
 ABSENT = "–"
 IDS = ("Query", "Document", "query_id", "doc_id")
 """Columns of ids, which stay unchanged."""
@@ -41,8 +39,8 @@ def write(table: Table, form: str, *, escaped: bool = False) -> bytes:
 
 
 def csv(table: Table, *, escaped: bool = False) -> bytes:
-    """Comma-separated, UTF-8, the first line its columns; values as they are, or with words
-    `escaped` that a spreadsheet would compute."""
+    """Comma-separated, UTF-8, with a header; values unchanged, or `escaped` if a spreadsheet would
+    evaluate them."""
     frame = raw(table)
     if escaped:
         for name in frame.columns.difference(list(IDS)):
@@ -51,7 +49,7 @@ def csv(table: Table, *, escaped: bool = False) -> bytes:
         frame.columns = frame.columns.map(formulas.escaped_cell)
     written = frame.to_csv(index=False, lineterminator="\n")
     if "\r" in written:
-        # Not between quotes by itself, and the end of a line to readers.
+        # Not quoted by default, but readers treat it as the end of a line.
         written = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
     return written.encode()
 
@@ -69,7 +67,7 @@ def parquet(table: Table) -> bytes:
 
 
 def markdown(table: Table) -> bytes:
-    """A table as GitHub reads it; best bold, second underlined (`<ins>`)."""
+    """A table in GitHub's Markdown; best bold, second underlined (`<ins>`)."""
     heads, rows, right = shown(table)
     styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>", APART: "*{}*"}
     marked, note = _marks(table)
@@ -107,15 +105,12 @@ WRITERS: Mapping[str, Callable[[Table], bytes]] = {
     "md": markdown,
 }
 BEST, SECOND, APART = 1, 2, -1
-"""Places of values; those apart take no part."""
+"""Ranks of values; those apart are not compared."""
 
 
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
-    """BEST for the best of these values, SECOND for the next, else 0; equal ones share a place.
-
-    Values are compared before they are rounded to be shown. Absent ones (nan) have no place, and
-    of a single value nothing is said.
-    """
+    """BEST for the best of these values, SECOND for the next, else 0; ties share a rank. Values are
+    compared before rounding. Absent ones (nan) have no rank, and neither does a single value."""
     rank = ranks([math.nan if _absent(value) else sign * value for value in values])
     there = sorted({int(one) for one in rank if one == one})[:2]
     if sum(one == one for one in rank) < 2:
@@ -124,7 +119,7 @@ def places(values: Sequence[float], sign: int = 1) -> list[int]:
 
 
 def raw(table: Table) -> DataFrame:
-    """The values of a table under plain heads, each once, and no -0; a column for each field."""
+    """The values of a table under unique plain headings, without -0; a column for each field."""
     if not table.columns:
         names = [_head(name) for name in table.rows.columns]
         numbers = enumerate(names, 1)
@@ -149,7 +144,7 @@ def _absent(value: Any) -> bool:
 
 
 def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Heads, cells as people read them, and which columns are numbers."""
+    """Headings, formatted cells, and columns of numbers."""
     if not table.columns:
         rows = raw(table)
         table = replace(table, rows=rows, columns=[Column(str(name)) for name in rows])
@@ -173,7 +168,7 @@ def shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
 
 _NUMBER = re.compile(r"[+−-]?[0-9.,]+( ?%)?")
 _SAID = re.compile(r"(< )?[+−-]?[0-9.,]+( ?%| [A-Za-z]+)?")
-"""A number as a column may write it, with its unit."""
+"""A number as a column may format it, with its unit."""
 
 
 def _is_number(value: Any) -> bool:
@@ -183,7 +178,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """A value as people read it: `.476`, 5,183, a true minus, a dash for absent values."""
+    """A formatted value: `.476`, 5,183, a true minus, a dash for absent values."""
     if _absent(value):
         return ABSENT
     if isinstance(value, bool):
@@ -203,7 +198,7 @@ def _styled(
     marked: DataFrame | None,
     mark: str,
 ) -> list[list[str]]:
-    """The cells escaped, those of scores with their style and mark."""
+    """The cells escaped; those of scores with their style and mark."""
     cells = [[escape(cell) for cell in row] for row in rows]
     heads, *_ = shown(table)
     frame = raw(table)
@@ -222,7 +217,7 @@ def _styled(
 
 
 def _is_turned(table: Table) -> bool:
-    """Whether a paper sets its datasets as rows: a few systems on many datasets."""
+    """Return whether a paper has datasets as rows: a few systems on many datasets."""
     n_rows, n_columns = len(table.rows), len(shown(table)[0])
     return bool(table.scores.columns) and n_columns > MOST_ACROSS and n_columns > n_rows
 
@@ -230,7 +225,7 @@ def _is_turned(table: Table) -> bool:
 def _turned(
     heads: list[str], rows: list[list[str]], cells: list[list[str]], escape: Callable[[str], str]
 ) -> tuple[list[str], list[list[str]], list[bool]]:
-    """Heads, cells and which columns are numbers, with the columns down."""
+    """Headings, cells and columns of numbers, transposed."""
     names = [row[0] for row in rows]
     down = [
         [escape(head), *(row[place] for row in cells)]
@@ -262,10 +257,10 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")
 
 
 def _markdown_cell(text: str) -> str:
-    """A number as it is: it holds nothing that Markdown reads."""
+    """A number unchanged, since it contains nothing that Markdown interprets."""
     return text if _NUMBER.fullmatch(text) and text[0] not in "+-" else escape_markdown(text)
 
 
 def escape_markdown(text: str) -> str:
-    """Text from outside as Markdown shows it, letter by letter, on one line."""
+    """Outside text escaped for Markdown, on one line."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))

@@ -1,4 +1,4 @@
-"""Verdicts of `gate` for a person, a pull request, a program or a CI server."""
+"""Verdicts of `gate` for people, pull requests, programs and CI servers."""
 
 import json
 from collections.abc import Hashable, Mapping
@@ -20,7 +20,7 @@ from compute.evaluate.power import FEWEST
 from compute.evaluate.sign_flips import LEVEL
 
 STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4, NOT_COMPARABLE: 5}
-"""Exit statuses; 1 is a bug and 2 wrong input, as of every command."""
+"""Exit statuses; 1 is a bug and 2 wrong input, as for every command."""
 ABSENT = "–"
 MOST_DIGITS = 9
 _READING = (
@@ -34,7 +34,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True)
 class Report:
-    """A baseline and a candidate by one measure; its words are all printable."""
+    """A baseline and a candidate by one measure; all texts are printable."""
 
     measure: str
     margin: float
@@ -56,7 +56,7 @@ class Report:
 
 
 def headline(report: Report) -> str:
-    """The verdict in one sentence, which names the groups that it rests on."""
+    """The verdict in one sentence that names the groups behind it."""
     named = [_reason(row, report) for row in _rows(report) if row["verdict"] == report.verdict]
     loss, where = f"{report.baseline} by more than {report.margin:g}", "; ".join(named)
     if report.verdict == NOT_WORSE:
@@ -71,7 +71,7 @@ def headline(report: Report) -> str:
 
 
 def table(report: Report) -> DataFrame:
-    """The decision by group, its numbers as words."""
+    """The decision by group, with numbers as text."""
     cells = [
         {
             "dataset": row["group"],
@@ -96,13 +96,13 @@ def record(report: Report) -> str:
     names = ("measure", "margin", "baseline", "candidate", "verdict", "status", "remarks")
     rows = json.loads(unsigned(report.found).to_json(orient="records"))
     whole = {name: getattr(report, name) for name in names} | {"groups": rows}
-    # In ASCII: no name of a file can act on a terminal.
+    # ASCII, so that no file name can control a terminal.
     return json.dumps(whole, indent=1) + "\n"
 
 
 def markdown(report: Report) -> str:
     """Comment on a pull request: verdict, table and notes."""
-    # Imported late: only for this form.
+    # Imported late, only for this format.
     from compute.exports.tables import escape_markdown
     from compute.exports.tables import markdown as written
     from compute.views.page import Table
@@ -114,7 +114,7 @@ def markdown(report: Report) -> str:
 
 
 def junit(report: Report) -> bytes:
-    """JUnit's XML: a test case for each group, which fails unless the candidate is not worse."""
+    """JUnit's XML: a test case for each group, which passes only if the candidate is not worse."""
     failed = sum(row["verdict"] != NOT_WORSE for row in _rows(report))
     counts = {"tests": str(len(report.found)), "failures": str(failed), "errors": "0"}
     name = f"gate {report.measure} {report.margin:g}"
@@ -205,13 +205,13 @@ def _number(value: Any, digits: int = 4) -> str:
 
 
 def _interval(row: Row, margin: float) -> str:
-    """Both ends, never rounded onto a loss of the margin: the verdict rests on their side of it."""
+    """Both bounds, never rounded across the margin, which would contradict the verdict."""
     ends = [_number(end, _digits(end, margin)) for end in (row["low"], row["high"])]
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
 def _digits(end: Any, margin: float) -> int:
-    """Fewest digits, 4 to 9, that put an end on the right side of the margin's loss."""
+    """Fewest digits, 4 to 9, with which a bound is on the right side of the margin."""
     if _absent(end):
         return 4
 

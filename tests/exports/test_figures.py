@@ -456,7 +456,7 @@ def test_addresses_are_read_whole_or_from_their_page_on() -> None:
         {"view": ["Table"]},
     )
     for wrong in ("../etc/passwd?x=1", "_shared", "a/b"):
-        with pytest.raises(WrongInput, match="no address of a page"):
+        with pytest.raises(WrongInput, match="not an address of a page"):
             named.address(wrong)
 
 

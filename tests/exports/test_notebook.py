@@ -38,7 +38,7 @@ def test_a_folder_that_is_no_home_becomes_none(home: Path, tmp_path: Path) -> No
     (tmp_path / "file").touch()
     for place in (tmp_path, tmp_path / "none", tmp_path / "file"):
         with (
-            pytest.raises(Missing, match="is no home folder: name one"),
+            pytest.raises(Missing, match="is not a home folder: name one"),
             notebook.results(place),
         ):
             pass

@@ -142,7 +142,7 @@ def test_an_export_of_what_there_is_not_is_refused_in_a_sentence(
         (["figures"], "--all DIR"),
         (["figures", "--all", "no/such/folder"], "make it first"),
         (["figures", "--all", "README.md"], "is a file"),
-        (["figures", "--all", "docs"], "holds files already"),
+        (["figures", "--all", "docs"], "already contains files"),
         (["figures", "--all", "/proc/figures"], "cannot be written to"),
         (["figures", "--all", "new", "--dataset", "tinny"], "did you mean tiny"),
         (["table", "leaderboard", "--dataset", "tiny", "--out", "x.tex"], "leave out --dataset"),
@@ -251,7 +251,7 @@ def test_a_figure_knows_what_it_is_of(home: Path) -> None:
     found = shown(home, "dataset", given)["difficulty"]
     assert isinstance(found, Figure)
     assert found.name == "tiny-difficulty-r100"
-    title = "Best, median and worst system of every query · tiny · R@100 · computed with Beirscope"
+    title = "Best, median and worst system on each query · tiny · R@100 · computed with Beirscope"
     assert found.about == title and found.heading == f"{found.finding} {title}"
 
 

@@ -128,7 +128,7 @@ def test_what_ships_of_other_datasets_stays_unless_told(store: Store, tmp_path: 
     assert {file: file.read_bytes() for file in before} == before
     shipped = open_store(tmp_path / "other", shipped=out)
     assert {part.dataset for part in shipped.parts("hits")} == {"tiny", "second"}
-    assert str(second).endswith(" bytes\nkept what ships of tiny")
+    assert str(second).endswith(" bytes\nkept the shipped parts of tiny")
     alone = ship(store, ["second"], folder=out, only=True)
     assert {part.dataset for part in open_store(tmp_path / "third", shipped=out).parts()} == {
         "second"

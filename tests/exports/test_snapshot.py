@@ -98,7 +98,7 @@ def test_the_examples_of_the_readme_run(opened: duckdb.DuckDBPyConnection) -> No
     assert found["unjudged documents in rankings"] == [("tiny", "mine", 1)]
     first = found["a ranked list with its texts"][0]
     assert first[:6] == ("mine", "q1", 1, "d1", 2, "Harbour")
-    assert "import-run some.run" in found["how a run was made"][0][2]
+    assert "import-run some.run" in found["provenance of a run"][0][2]
 
 
 def test_a_snapshot_has_texts_as_they_are_but_no_weights_and_no_path(

@@ -1,4 +1,4 @@
-"""Queries of a site to a home: of the wanted datasets, with texts as far as licences allow."""
+"""Queries of a site to a home: for the wanted datasets, with texts as far as licences allow."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,10 +26,10 @@ from compute.views.query import select as query_select
 from compute.views.shared import catalogue
 
 _TEXTS = {"text": "text", "query": "query_id", "title": "doc_id"}
-"""Columns of texts, and the columns beside which they are texts."""
+"""Columns of texts, and the columns that identify them as such."""
 
 MOST_PRINTED_LETTERS = 2_000
-"""Most letters of a document's text."""
+"""Most characters of a document's text."""
 _LONG = re.compile(rf"^(.{{{MOST_PRINTED_LETTERS}}}).+$", re.DOTALL)
 
 
@@ -53,7 +53,7 @@ class SiteAsk(StoreAsk):
 
     wanted: Wanted = Wanted()
     behind: list[Inputs] = field(default_factory=list)
-    """Inputs of the answers since it was last emptied."""
+    """Inputs of the answers since it was last cleared."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
@@ -72,7 +72,7 @@ class SiteAsk(StoreAsk):
         about = named(parameters, [*question.datasets, *question.collections])
         if not about or not self._with_texts.issuperset(about):
             if query is query_select.documents:
-                frame = frame.iloc[:0]  # as of documents whose text nobody has
+                frame = frame.iloc[:0]  # as for documents without a stored text
             told = [name for name, beside in _TEXTS.items() if {name, beside} <= set(frame)]
             frame = frame.assign(**dict.fromkeys(told))
         elif {"doc_id", "text"} <= set(frame):
@@ -82,7 +82,7 @@ class SiteAsk(StoreAsk):
         return frame
 
     def rows(self, sql: str, **parameters: Any) -> DataFrame:
-        """The answer to a SELECT of the site's own."""
+        """Answer to one of the site's own SELECTs."""
         with self.overlays.cursor(self.judgement, self.choice) as cursor:
             return cursor.execute(sql, parameters).df()
 
@@ -101,7 +101,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def datasets(self) -> list[Dataset]:
-        """The datasets with scores, in their order. Raises Missing for a wanted one without."""
+        """The datasets with scores, in order. Raises Missing for a wanted one without."""
         scored = {dataset for dataset, _ in self._scored}
         for name in self.wanted.datasets:
             if name not in scored:
@@ -112,8 +112,8 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def scored_by(self) -> list[str]:
-        """The measures of stored runs that are wanted. Raises Missing for one that none has, and no
-        printed table."""
+        """The wanted measures of stored runs. Raises Missing for one in no run and no published
+        table."""
         stored = cells.in_order(self(leaderboard_select.measures)["measure"])
         printed = set(self(leaderboard_select.published_tables)["measure"])
         for name in self.wanted.measures:
@@ -124,7 +124,8 @@ class SiteAsk(StoreAsk):
         return [name for name in stored if name in (self.wanted.measures or stored)]
 
     def is_wanted(self, key: str, value: str, others: Mapping[str, str]) -> bool:
-        """Whether the site has a view of a control's value, beside those of other controls."""
+        """Return whether the site has a view for a control's value, given other controls'
+        values."""
         names = {row.name for row in self.datasets}
         if key == "dataset":
             return not names or value in names or value not in self._known
@@ -134,7 +135,7 @@ class SiteAsk(StoreAsk):
 
     @cached_property
     def called(self) -> dict[str, str]:
-        """Names of systems on the site where they are others, without folders of this machine."""
+        """Names of systems on the site that differ, without folders of this machine."""
         return provenance.without_folders(self(catalogue.systems)["system"])
 
     @cached_property
@@ -144,7 +145,7 @@ class SiteAsk(StoreAsk):
         return dict(zip(rows["system"], rows["title"], strict=True))
 
     def with_texts(self, dataset: Dataset) -> bool:
-        """Whether the site has texts of the dataset: requested, allowed, and stored."""
+        """Return whether the site has texts of the dataset: requested, allowed, and stored."""
         there = ("documents", dataset.collection, "") in self.overlays.reading.parts
         return self.wanted.texts and dataset.may_hand_on_texts and there
 
@@ -164,7 +165,7 @@ class SiteAsk(StoreAsk):
 
 @contextmanager
 def opened(store: Store, wanted: Wanted) -> Iterator[SiteAsk]:
-    """The home as it is now, by the judgements that are wanted."""
+    """The home in its current state, by the wanted judgements."""
     with store_ask.opened(store, (), wanted.choice) as own:
         about: dict[str, Any] = {one.name: getattr(own, one.name) for one in fields(own)}
         behind: list[Inputs] = []

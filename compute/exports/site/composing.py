@@ -1,4 +1,4 @@
-"""A view of a site: the records of its page, a tool for other values, and how it was made."""
+"""A view of a site: the records of its page, a tool for other values, and provenance."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -29,11 +29,12 @@ from compute.views.page import (
 TOOLS = {"pairs": "Any two systems", "lists": "Any query"}
 """Headings of the browser's tools."""
 MOST_SIDE_BY_SIDE = 4
-"""Tables in print and datasets that are named; more are folded."""
+"""Most published tables and datasets listed; more are folded."""
 
 
 def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: Ask) -> Steps:
-    """The parts of a view. `tools`: what a tool is given, by its name and dataset, and measure."""
+    """The parts of a view. `tools`: the data given to a tool, by its name and dataset, and
+    measure."""
     site.behind.clear()
     yield from page(ask)
     tool = views.shown(shown.page).tool
@@ -47,7 +48,7 @@ def view(site: SiteAsk, shown: View, page: Page, tools: Mapping[Any, Any], ask: 
 
 
 def _made_of(site: SiteAsk) -> Steps:
-    """Judgements, printed tables, and links to the page of each dataset."""
+    """Judgements, published tables, and links to the page of each dataset."""
     behind = Inputs()
     for one in site.behind:
         behind |= one
@@ -56,7 +57,9 @@ def _made_of(site: SiteAsk) -> Steps:
     yield Heading("Provenance")
     papers = dict(published.results()[["source", "paper"]].drop_duplicates("source").to_numpy())
     typed = [f"{one} ({papers.get(one, 'in print')})" for one in sorted(behind.sources)]
-    yield from _few([Text(f"Typed from {one}.") for one in typed], f"{len(typed)} tables in print")
+    yield from _few(
+        [Text(f"Transcribed from {one}.") for one in typed], f"{len(typed)} published tables"
+    )
     names = behind.datasets | {dataset for dataset, _ in behind.runs}
     rows = [row for row in site.datasets if names.intersection((row.name, *row.parts))]
     if rows:
@@ -66,7 +69,7 @@ def _made_of(site: SiteAsk) -> Steps:
 
 
 def _few(steps: Sequence[Step], title: str) -> Sequence[Step]:
-    """Steps side by side, folded where they are many."""
+    """Steps side by side, folded if there are many."""
     return steps if len(steps) <= MOST_SIDE_BY_SIDE else [folded(steps, (), title)]
 
 
@@ -80,7 +83,7 @@ def judgements(site: SiteAsk) -> str:
 
 
 def made(site: SiteAsk, ask: Ask) -> Steps:
-    """Page of how the numbers of each dataset were made, with the commands that make them again."""
+    """Provenance page of each dataset's numbers, with the commands to reproduce them."""
     rows = {row.name: row for row in site.datasets}
     titles = {name: row.title for name, row in rows.items()}
     row = rows[(yield Choice("dataset", "Dataset", list(rows), titles=titles))]
@@ -92,11 +95,11 @@ def made(site: SiteAsk, ask: Ask) -> Steps:
     )
     yield Table("runs", f"Runs on {row.title}", tables.runs_table(record["runs"]))
     found = tables.collections_table(record["collections"])
-    yield Table("collections", f"Where {row.title} comes from", found)
-    yield Heading("Commands that make it again")
+    yield Table("collections", f"Source of {row.title}", found)
+    yield Heading("Commands that reproduce it")
     yield Code(view_provenance.as_shell(record))
     known = [Code(view_provenance.as_json(record))]
-    yield folded(known, (), "All that is known, as JSON")
+    yield folded(known, (), "The full record, as JSON")
 
 
 def recorded(site: SiteAsk, behind: Inputs) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Figures as a site keeps them: Plotly's JSON in light and dark, and the same as ranked lists."""
+"""Figures as stored in a site: Plotly's JSON in light and dark, and as ranked lists."""
 
 import json
 import os
@@ -15,11 +15,9 @@ THEMES = ("light", "dark")
 
 
 def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
-    """A light figure of `compute.views`, the differences of a dark one, and the same as lists.
-
-    `way` is the address that a click on a mark opens, for what it carries. All begin with `to`; a
-    mark holds the rest.
-    """
+    """A light figure of `compute.views`, the differences of the dark one, and the same as lists.
+    `way` is the address that a click on a mark opens, from its customdata. All begin with `to`; a
+    mark stores the rest."""
     ways, told = Ways(cache(way), []), drawing.lists(figure)
     light, dark = (_marked(one, ways) for one in (figure, drawing.redrawn(figure, "dark")))
     start = os.path.commonprefix([one for (one,) in ways.made])  # noqa: RUF071 - of letters
@@ -33,7 +31,7 @@ def spec(figure: go.Figure, way: Callable[..., str]) -> dict[str, Any]:
 
 
 def changes(one: Any, other: Any) -> Any:
-    """Changes that turn one value into the other; of a list by the places of its items."""
+    """Changes that turn one value into the other; in a list by index."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: (one.get(key), other.get(key)) for key in {**one, **other}}
     elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
@@ -46,12 +44,12 @@ def changes(one: Any, other: Any) -> Any:
 
 
 class Ways(NamedTuple):
-    """Addresses that marks of a figure carry."""
+    """Addresses of the marks of a figure."""
 
     of: Callable[..., str]
     """The address for a mark's value; empty for none."""
     made: list[list[str]]
-    """Values of all marks that have one, each in a list of its own."""
+    """Values of all marks that have one, each in its own list."""
 
     def marks(self, carried: Any) -> list[Any]:
         """Replacement values of marks; rows of a matrix are nested."""
@@ -65,12 +63,12 @@ class Ways(NamedTuple):
 
 
 def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
-    """A figure without the template that all share; its marks carry addresses, if any."""
+    """A figure without the shared template; its marks have addresses, if any."""
     spec: dict[str, Any] = json.loads(figure.to_json() or "{}")
     spec["layout"].pop("template", None)
     for trace in spec["data"]:
         data, before = trace.get("customdata"), len(ways.made)
-        # Numbers that a hover tells are no address.
+        # Numbers for hover texts are not addresses.
         if isinstance(data, list) and "customdata" not in str(trace.get("hovertemplate")):
             trace["customdata"] = [ways.marks(one) for one in data]
             if len(ways.made) == before:
@@ -79,7 +77,7 @@ def _marked(figure: go.Figure, ways: Ways) -> dict[str, Any]:
 
 
 def looks() -> dict[str, Any]:
-    """Shared layout of all figures of a theme, and the colours of those that the browser draws."""
+    """Shared layout of all figures of a theme, and the colours of figures drawn by the browser."""
     return {
         theme: {
             "template": template(theme).to_plotly_json(),

@@ -20,9 +20,9 @@ from compute.views.shared import standings
 from compute.views.shared.theme import signed
 
 UNIT = 1_000_000
-"""Values by query are whole numbers of millionths: half as long as decimals."""
+"""Values by query as integer millionths, half as long as decimals."""
 AT_ONCE = 20_000
-"""Hits in a piece: about 200 kB."""
+"""Hits in a piece, about 200 kB."""
 _SCORES = """
 select dataset, query_id, system, value from scores
 where dataset in (select unnest($datasets)) and measure = $measure
@@ -51,10 +51,10 @@ where dataset = $dataset
 
 
 def by_query(ask: SiteAsk, dataset: Dataset, measure: str) -> dict[str, Any] | None:
-    """The values of all systems by query, and every two systems compared; None without scores."""
+    """All systems' values by query, and the comparison of every pair; None without scores."""
     rows = ask.rows(_SCORES, datasets=list(dataset.parts) or [dataset.name], measure=measure)
     table = rows.pivot(index=["dataset", "query_id"], columns="system", values="value")
-    # A system that lacks a part has no mean over all of them.
+    # A system that lacks a part has no mean over all parts.
     there = rows.groupby("system")["dataset"].nunique()
     table = table[sorted(there.index[there == rows["dataset"].nunique()])]
     if table.empty:
@@ -81,12 +81,12 @@ def _systems(ask: SiteAsk, names: list[Any]) -> dict[str, list[str]]:
 
 
 def _pairs(ask: SiteAsk, dataset: Dataset, measure: str, table: DataFrame) -> Iterator[list[Any]]:
-    """Every two systems on the queries that both have: a row for each pair, as `_pair` has it."""
+    """Every pair of systems on their shared queries: a row for each pair, as from `_pair`."""
     systems = [str(name) for name in table]
     values, of = table.to_numpy(np.float64).T, table.index.get_level_values("dataset").to_series()
     asked: dict[str, Any] = {"datasets": [dataset.name], "systems": systems, "measure": measure}
     corrected: dict[Any, float] = {}
-    with suppress(WrongInput):  # too few systems, or queries that all of them have
+    with suppress(WrongInput):  # too few systems, or shared queries
         among = ask(standings.among_all, **asked)
         corrected = dict(zip(zip(among["a"], among["b"], strict=True), among["p"], strict=True))
     for row in _tested(values, of):
@@ -95,7 +95,7 @@ def _pairs(ask: SiteAsk, dataset: Dataset, measure: str, table: DataFrame) -> It
 
 
 def _tested(values: np.ndarray, of: Series) -> Iterator[dict[Any, Any]]:
-    """The t-test of each pair: a row of `significance.pairs`, and n; none under two queries."""
+    """The t-test of each pair: a row of `significance.pairs`, and n; None under two queries."""
     whole, every = not np.isnan(values).any(), range(len(values))
     for rows in [list(every)] if whole else map(list, combinations(every, 2)):
         both = np.logical_not(np.isnan(values[rows]).any(axis=0))
@@ -109,9 +109,9 @@ def _tested(values: np.ndarray, of: Series) -> Iterator[dict[Any, Any]]:
 def _pair(
     row: dict[Any, Any], values: np.ndarray, corrected: float | None, measure: str
 ) -> list[Any]:
-    """a and b, as places; difference a − b and its 95% interval, with signs; p of the t-test, and
-    of the randomisation test corrected for all pairs, if known; queries that have both, and on how
-    many a and b are better."""
+    """a and b, as indices; difference a − b and its 95% interval, with signs; p of the t-test, and
+    of the randomisation test corrected for all pairs, if known; shared queries, and the numbers on
+    which a and b are better."""
     a, b = int(row["a"]), int(row["b"])
     worth = better(measure) * (values[a] - values[b])
     numbers = [signed(float(row[name]), 4) for name in ("difference", "low", "high")]
@@ -125,8 +125,8 @@ def _chance(p: float) -> str:
 
 
 def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
-    """The queries of a dataset in their order, and how many a piece of `lists` has; None if no
-    list is stored."""
+    """The queries of a dataset in order, and the number per piece of `lists`; None without stored
+    lists."""
     rows = ask.rows(_QUERIES, dataset=dataset.name)
     if rows.empty:
         return None
@@ -142,8 +142,9 @@ def queries(ask: SiteAsk, dataset: Dataset) -> dict[str, Any] | None:
 
 
 def lists(ask: SiteAsk, dataset: Dataset, of: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The lists of `queries`, piece by piece. Of each query `docs` (ids), `grades` (absent for
-    holes), and `lists`: by a system's place the places of its documents; and of all `texts`."""
+    """The lists of `queries`, piece by piece. For each query `docs` (ids), `grades` (absent if
+    unjudged), and `lists`: by a system's index the indices of its documents; and for all queries
+    `texts`."""
     asked = {"dataset": dataset.name, "depth": DEPTH}
     places = {name: place for place, name in enumerate(of["systems"])}
     ranked: dict[str, dict[int, list[str]]] = {}
@@ -170,7 +171,7 @@ def _one(lists: dict[int, list[str]], grades: dict[str, int]) -> dict[str, Any]:
 
 
 def _texts(ask: SiteAsk, dataset: Dataset, shown: list[dict[str, Any]]) -> list[list[str]]:
-    """Id, title and text of the documents that are stored with theirs."""
+    """Id, title and text of the documents with stored texts."""
     ids = list(dict.fromkeys(doc for one in shown for doc in one["docs"]))
     rows = ask(query_select.documents, collection=dataset.collection, doc_ids=ids)
     texts = rows[["doc_id", "title", "text"]].fillna("")

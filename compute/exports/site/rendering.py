@@ -22,18 +22,18 @@ from compute.views.shared import text
 from compute.views.shared import theme as looks
 
 MOST_ROWS = 1_000
-"""Rows of a table; files have all."""
+"""Most rows of a table; files have all."""
 MOST_SIDE_BY_SIDE = 8
-"""Options that stand side by side; more are folded."""
+"""Most options side by side; more are folded."""
 MOST_IN_SIGHT = 20
-"""Rows of a table that do not scroll."""
+"""Most rows of a table that does not scroll."""
 _LESS = "\\u003c"
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
 def _in_data(words: str) -> str:
-    """Text for the data of figures, in which nothing ends a script."""
+    """Text for the data of figures, in which nothing can end a script."""
     return json.dumps(words, ensure_ascii=False)[1:-1].replace("<", _LESS)
 
 
@@ -41,7 +41,7 @@ class Drawn(Walk):
     """One view of a page as HTML."""
 
     def __init__(self, views: Views, view: View, called: Mapping[str, str] = _NO_NAMES) -> None:
-        """`called`: the name on the site of each system whose stored name is another."""
+        """`called`: the site's name for each system whose stored name differs."""
         super().__init__(view.values)
         self._views, self._view, self._called = views, view, called
 
@@ -82,7 +82,7 @@ class Drawn(Walk):
         shown.append("</div>")
 
     def _folded(self, section: records.Section, shown: list[Any]) -> Any:
-        """Steps that a reader opens; nothing where there are none."""
+        """Steps that a reader opens; empty if there are none."""
         value = yield from self.run(section.inside, inside := [])
         if inside:
             head = escape(section.heading)
@@ -91,7 +91,7 @@ class Drawn(Walk):
         return value
 
     def _choice(self, choice: records.Choice, value: str) -> str:
-        """Links to the views of the other options, where there are any."""
+        """Links to the views of the other options, if any."""
         if len(choice.options) < 2:
             return ""
         label, now = escape(choice.label), choice.titles.get(value, value)
@@ -112,14 +112,14 @@ class Drawn(Walk):
         return f'<nav class="choice" aria-label="{label}"><details>{head}{listed}</details></nav>'
 
     def _way(self, view: View, names: Mapping[str, Any] = _NO_NAMES) -> str:
-        """The address of a view from this one; other values stand behind it, for a tool."""
+        """The address of a view, relative to this one; values without a view follow, for a tool."""
         rest = {key: one for key, one in names.items() if one and view.values.get(key) != one}
-        # A mark's value comes last: the addresses of a figure share their beginning.
+        # A mark's value comes last, since the addresses of a figure share their beginning.
         more = urlencode([*rest.items()][::-1], doseq=True) if views.shown(view.page).tool else ""
         return "../" * self._view.path.count("/") + view.path + f"#{more}" * bool(more)
 
     def opens(self, opens: records.Opens | None, *carried: str) -> str:
-        """The address that a click opens; empty if the site has no such view."""
+        """The address opened by a click; empty if the site has no such view."""
         one = opens if opens is None or isinstance(opens, records.Link) else opens(*carried)
         if one is None:
             return ""
@@ -181,7 +181,7 @@ class Drawn(Walk):
 
     def _figure(self, shown: records.Figure) -> str:
         given = figures.spec(shown.drawn(theme="light"), partial(self.opens, shown.opens))
-        # A script of data runs nothing, and ends where the first such tag does.
+        # A data script runs nothing, and ends at the first closing tag.
         data = json.dumps(given, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         said = shown.legend if isinstance(shown.legend, str) else ""
         return (
@@ -194,7 +194,7 @@ class Drawn(Walk):
 
     def _rows(self, shown: records.Table) -> str:
         rows = shown.rows.head(MOST_ROWS)
-        # Numbers as the page writes them; print has more digits of some.
+        # Numbers as formatted on the page; print has more digits for some.
         columns = [
             replace(one, format=one.format.__mod__)
             if isinstance(one.format, str) and one.format
@@ -235,7 +235,7 @@ _CLOSED: Mapping[type, str] = {
 
 
 def _table(table: records.Table, ways: Sequence[Sequence[str]] = ()) -> str:
-    """A table with links in its cells; a page's table can be sorted."""
+    """A table with links in its cells; tables of pages are sortable."""
     names, rows, right = tables.shown(table)
     kinds = [' class="number"' * one for one in right]
     columns = {one.head: one for one in table.listed} if table.columns else {}

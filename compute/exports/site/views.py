@@ -1,4 +1,4 @@
-"""The views of a site: for each page the values of its controls that the site goes over."""
+"""The views of a site: for each page the control values that the site covers."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ from compute.views.page import Ask, Choice, Page
 from compute.views.page.walk import control
 
 MADE = "made"
-"""The page of how the numbers of a dataset were made, which only a site has."""
+"""The provenance page of a dataset, which only a site has."""
 EVERY, ONE, ALONE = "every", "one", "alone"
-"""Options of a control that have a view: all; that which it opens with; all, but others than that
-only where all controls but that of datasets show what they open with."""
+"""Options of a control that have a view: all; only the default; all, but non-default ones only if
+all other controls except the dataset have their defaults."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,7 @@ class Shown:
     """A page of the site."""
 
     over: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
-    """Controls that the site goes over, by their keys, and which of their options: EVERY, ONE,
-    ALONE, or these."""
+    """Controls that the site covers, by key, with their options: EVERY, ONE, ALONE, or a list."""
     tool: str = ""
     """Tool that the browser shows below, for any values, by its name in the script."""
 
@@ -47,7 +46,7 @@ _SHOWN: Mapping[str, Shown] = {
     "about": Shown(),
     MADE: Shown({"dataset": EVERY}),
 }
-"""Pages that the site goes over otherwise than over datasets, by their names in links."""
+"""Pages that the site does not cover by dataset, by their names in links."""
 
 
 def shown(page: str) -> Shown:
@@ -56,7 +55,7 @@ def shown(page: str) -> Shown:
 
 
 class View(NamedTuple):
-    """A page for values of the controls that the site goes over."""
+    """A page for covered values of the controls."""
 
     page: str
     values: Mapping[str, str]
@@ -74,10 +73,11 @@ class View(NamedTuple):
 
 
 class Views:
-    """All views of a site, each page's in their order, and the links between them."""
+    """All views of a site, each page's in order, and the links between them."""
 
     def __init__(self, ask: Ask, pages: Mapping[str, Page], wanted: Callable[..., bool]) -> None:
-        """`wanted` says of a control's key, a value and those so far whether it has a view."""
+        """`wanted` decides for a control's key, a value and earlier values whether it has a
+        view."""
         self._ask, self._wanted, self.every = ask, wanted, list[View]()
         self._near: dict[Any, View | None] = {}
         paths: set[str] = set()
@@ -91,8 +91,8 @@ class Views:
     def _values(
         self, page: Page, over: Mapping[str, Any], so_far: Mapping[str, str], *, usual: bool
     ) -> Iterator[tuple[dict[str, str], list[str]]]:
-        """Values of the controls, and their titles; `usual`: so far it is what the page opens with,
-        on any dataset."""
+        """Values of the controls, and their titles; `usual`: so far all are defaults, on any
+        dataset."""
         if not over:
             yield dict(so_far), []
             return
@@ -110,11 +110,11 @@ class Views:
                 yield values, [found.titles.get(option, option), *words]
 
     def first(self, page: str) -> View | None:
-        """The view that a page opens with."""
+        """The view with which a page opens."""
         return self.near(page, {})
 
     def near(self, page: str, names: Mapping[str, Any], must: Sequence[str] = ()) -> View | None:
-        """The view of a page that has most of these values, and all of those that it must."""
+        """The view of a page that shares most of these values, and all required ones."""
         over = shown(page).over
         asked = tuple((key, str(names[key]), key in must) for key in over if key in names)
         if (page, asked) not in self._near:

@@ -1,4 +1,4 @@
-"""A site as a folder: written aside as a whole, then moved to its place."""
+"""A site as a folder: written elsewhere in full, then moved into place."""
 
 import html
 import json
@@ -39,14 +39,14 @@ MANIFEST, MADE_WITH = "manifest.json", "Beirscope"
 _STATIC = Path(__file__).parent / "static"
 _FILES = {
     "scores.csv": "All scores (CSV)",
-    MANIFEST: "What this site is made of",
+    MANIFEST: "About this site",
     "CITATION.txt": "How to cite it",
 }
-"""Files that every page links to at its foot."""
+"""Files linked in the footer of every page."""
 
 
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
-    """Write the site into a folder that is new, empty, or such a site; returns its manifest.
+    """Write the site into a folder that is new, empty, or an earlier site; returns its manifest.
 
     Raises WrongInput for another folder, Missing for a dataset or measure without scores.
     """
@@ -68,10 +68,10 @@ def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
 
 @contextmanager
 def _in_place(target: Path) -> Iterator[Path]:
-    """A folder beside the target, which takes its place once it is whole. Raises WrongInput."""
+    """A folder next to the target, which replaces it once complete. Raises WrongInput."""
     target, told = target.resolve(), printable(str(target))
     if target.exists() and not target.is_dir():
-        raise WrongInput(f"{told} is a file: name a folder that is empty or not there yet")
+        raise WrongInput(f"{told} is a file: name an empty or new folder")
     if not target.parent.is_dir():
         raise WrongInput(f"no folder {printable(str(target.parent))}: make it first")
     _check(target)
@@ -103,7 +103,7 @@ def _replace(target: Path, site: Path, old: Path) -> None:
 
 
 def _check(target: Path) -> None:
-    """Raise WrongInput if a folder holds anything that no site of ours put there."""
+    """Raise WrongInput if a folder contains anything that is not part of one of our sites."""
     if not target.is_dir() or not any(target.iterdir()):
         return
     told, known = printable(str(target)), set[str]()
@@ -117,8 +117,8 @@ def _check(target: Path) -> None:
     if strange:
         first = printable(strange[0])
         raise WrongInput(
-            f"{told} holds files that no site of Beirscope has, such as {first}: name a folder that"
-            " is empty, new, or such a site"
+            f"{told} contains files that are not from a Beirscope site, such as {first}: name a"
+            " folder that is empty, new, or such a site"
         )
 
 
@@ -165,7 +165,7 @@ def _foot(made: Mapping[str, Any], root: str) -> str:
 
 
 def _scores(site: SiteAsk) -> DataFrame:
-    """Every computed mean that is wanted."""
+    """Every wanted computed mean."""
     rows = site(data_select.scores_shown)
     rows = rows[rows["dataset"].isin([row.name for row in site.datasets])]
     rows = rows[rows["measure"].isin(site.scored_by)]
@@ -173,7 +173,7 @@ def _scores(site: SiteAsk) -> DataFrame:
 
 
 def _data(site: SiteAsk, folder: Path, views: Views) -> dict[Any, dict[str, Any]]:
-    """Write all pieces of data; returns what each tool is given, by its name and what it is of."""
+    """Write all pieces of data; returns the data for each tool, by its name and subject."""
     _put(folder, "looks", figures.looks())
     tools: dict[Any, dict[str, Any]] = {}
     for place, row in enumerate(site.datasets):
@@ -201,14 +201,14 @@ def _write(file: Path, content: bytes) -> None:
 
 
 def _put(folder: Path, name: str, content: Mapping[str, Any]) -> str:
-    """Write a piece as a script: a browser opens no local file of another kind."""
+    """Write a piece as a script, since browsers open no other kind of local file."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     _write(folder / f"{name}.js", f"beirscope.put({json.dumps(name)},{text});\n".encode())
     return name
 
 
 def _made(site: SiteAsk) -> dict[str, Any]:
-    """Record of the site: maker, datasets, time and version."""
+    """Record of the site: publisher, datasets, time and version."""
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     printed = published.results()[["source", "paper"]].drop_duplicates("source")
     scored = frozenset(site.scored_by)
@@ -229,12 +229,12 @@ def _made(site: SiteAsk) -> dict[str, Any]:
 
 
 def _without_texts(site: SiteAsk) -> Iterator[str]:
-    """A sentence for each dataset whose texts were asked for and are not on the site."""
+    """A sentence for each dataset whose requested texts are not on the site."""
     for row in site.datasets if site.wanted.texts else ():
         if not row.may_hand_on_texts:
             yield (
-                f"{row.name}: its texts are not on the site, its licence ({row.licence}) is not"
-                " known to allow their redistribution"
+                f"{row.name}: its texts are not on the site, since its licence ({row.licence})"
+                " is not known to allow redistribution"
             )
         elif not site.with_texts(row) and not row.parts:
             yield f"{row.name}: {next_steps.without_texts(row)}"
@@ -242,7 +242,7 @@ def _without_texts(site: SiteAsk) -> Iterator[str]:
 
 def _citation(made: Mapping[str, Any]) -> str:
     """Citation of the site and of Beirscope."""
-    who, day = made["by"] or "(who publishes it)", made["made"][:10]
+    who, day = made["by"] or "(publisher)", made["made"][:10]
     papers = sorted(set(made["in_print"].values()))
     return "\n".join(
         (
@@ -250,7 +250,7 @@ def _citation(made: Mapping[str, Any]) -> str:
             f" {made['judgements']} judgements.",
             f"Made with Beirscope {made['version']}, by the Beirscope authors.",
             "",
-            "Figures in print are of:",
+            "Published figures are from:",
             *(f"- {paper}" for paper in papers),
             "",
         )

@@ -170,7 +170,7 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("mine")
     for name, words in (
-        ("full", "holds files that no site of Beirscope has, such as mine.txt"),
+        ("full", "contains files that are not from a Beirscope site, such as mine.txt"),
         ("file", "is a file"),
         ("none/site", "make it first"),
     ):
@@ -203,7 +203,7 @@ def test_what_no_site_put_there_is_not_replaced(tmp_path: Path, kind: str, is_la
 
     if not is_late:
         put()
-    with pytest.raises(WrongInput, match="holds files that no site"), _in_place(target):
+    with pytest.raises(WrongInput, match="contains files that are not"), _in_place(target):
         assert is_late
         put()
     assert os.path.lexists(mine) and [*tmp_path.iterdir()] == [target]

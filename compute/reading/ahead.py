@@ -1,4 +1,4 @@
-"""The newest version of a store, open before anybody asks for it."""
+"""The newest version of a store, opened before a page requests it."""
 
 import atexit
 import logging
@@ -16,26 +16,26 @@ from compute.store.state import Outgrown
 
 log = logging.getLogger(__name__)
 PAUSE, PATIENCE = 0.25, 5.0
-"""Seconds between two looks for a new version, and after which nobody waits for its opening."""
+"""Seconds between two checks for a new version, and after which nobody waits for its opening."""
 FIRST, LAST = 3.0, 20.0
-"""Seconds for the first page of a process, which is drawn by itself, and for the opening of a
-version when the process ends."""
+"""Seconds to wait for the first page of a process, which is drawn by itself, and for a version that
+is being opened when the process ends."""
 BREATH, PART_PACE = 1.0, 0.25
-"""Seconds between two times that every page is told to look whether it is out of date, for each
-page that is open but one; and between two drawings of the parts that follow judgements, for each of
-them. So both take a part of one processor only."""
+"""Seconds, per open page but one, between two requests to all pages to check whether they are out
+of date; and, per part that follows judgements, between two redraws of these. So both use only a
+part of one processor."""
 CALM, LONGEST = 5.0, 120.0
-"""A page with a part that follows judgements is redrawn when none has come for this many seconds,
-or when it has not been drawn for this many."""
+"""A page with a part that follows judgements is redrawn after this many seconds without a new one,
+or this many seconds after it was last drawn."""
 PART, PAGE = "part", "page"
 OUTGROWN = (
-    "a newer Beirscope has migrated this store: stop this server, update it and start it"
-    " again; answers kept in browsers are saved then"
+    "a newer Beirscope has migrated this store: stop this server, update it and restart it;"
+    " answers kept in browsers are then saved"
 )
 
 
 class Pages(Protocol):
-    """Open pages that are told of news."""
+    """Open pages that are notified of news."""
 
     def number(self, kind: str) -> int:
         """Number of open pages that have a part of this kind."""
@@ -47,18 +47,18 @@ class Pages(Protocol):
 
 
 class Ahead:
-    """Opens each new version, counts its added judgements in, and tells the pages."""
+    """Opener of each new version: counts its added judgements, and notifies the pages."""
 
     def __init__(self, answers: Callable[[], Answers], pages: Pages) -> None:
         self._answers, self._pages = answers, pages
         self.version = 0
-        """The newest version that is open; 0 for none."""
+        """The newest open version; 0 for none."""
         self.beat = -math.inf
-        """Time of the last look."""
+        """Time of the last check."""
         self.judgement, self.judged = 0, -math.inf
         """The newest judgement, and the time when it was seen."""
         self.outgrown = False
-        """Whether a newer Beirscope has migrated the store."""
+        """True once a newer Beirscope has migrated the store."""
         self._counted = 0
         self._woken, self._waking = 0, -math.inf
         self._told: Version = (0, 0)
@@ -66,7 +66,7 @@ class Ahead:
         self._failed = ""
 
     def current(self) -> Version:
-        """The version that a page shows now: one just published is shown once it is open."""
+        """The version that a page shows now; a new one is shown once it is open."""
         store = self._answers().store
         waits = time.monotonic() - self.beat < PATIENCE
         return self.version if waits else store.version(), store.judgement_version()
@@ -77,11 +77,9 @@ class Ahead:
             time.sleep(PAUSE / 5)
 
     def is_outdated(self, shown: Version | None, begun: float, *, follows: bool) -> bool:
-        """Whether a page that has shown this version since `begun` is out of date.
-
-        Judgements only wait a while where many pages are open, or where a part of the page follows
-        them.
-        """
+        """Return whether a page that has shown this version since `begun` is out of date.
+        Judgements alone may wait for a while if many pages are open, or if a part of the page
+        follows them."""
         current = self.current()
         if shown is None or shown[0] != current[0]:
             return True
@@ -96,20 +94,20 @@ class Ahead:
         return BREATH * max(1, self._pages.number(PAGE) - 1)
 
     def prepare(self) -> None:
-        """Open what is stored."""
+        """Open the newest version."""
         answers = self._answers()
         manifest = answers.store.version()
         answers.overlays(manifest)
         answers.holding(manifest)
 
     def stay(self) -> Thread:
-        """Open every version before somebody asks for it; the thread that does so."""
+        """Open every version before a page requests it, in the returned thread."""
         ending = Event()
         thread = Thread(target=self._stay, args=[ending], daemon=True)
         thread.start()
 
         def end() -> None:
-            # A process that ends while a thread is in a library of C++ may be aborted.
+            # A process that ends while a thread is in a C++ library may be aborted.
             ending.set()
             thread.join(LAST)
 
@@ -136,7 +134,9 @@ class Ahead:
     def _note(self, error: Exception) -> None:
         """Log a failure once; pages report it, too."""
         if self._failed != (failed := f"{type(error).__name__}: {error}"):
-            log.warning("the newest version was not opened ahead: %s", failed, exc_info=error)
+            log.warning(
+                "the newest version could not be opened in advance: %s", failed, exc_info=error
+            )
         self._failed = failed
 
     def _look_for_newer(self) -> None:
@@ -164,7 +164,7 @@ class Ahead:
         self.version = manifest
 
     def _count_in(self, manifest: int | None = None) -> None:
-        """Count the added judgements in a version, ahead of its readers."""
+        """Count the added judgements in a version, before its readers arrive."""
         manifest = manifest or self.version
         if manifest == self._counted:
             return

@@ -21,11 +21,11 @@ Answer = tuple[DataFrame, Inputs]
 Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
 Picked = tuple[str, ...]
-"""Versions of systems (`run_versions`) that are read like systems."""
+"""Versions of systems (`run_versions`) that are treated like systems."""
 KEPT_BYTES = 200_000_000
-"""Bound of all answers together; one answer has at most half of it."""
+"""Limit of all answers together; one answer takes at most half of it."""
 FRAME_BYTES = 20_000
-"""Bytes of a frame besides its values."""
+"""Overhead of a frame in bytes, besides its values."""
 
 
 class Scope(NamedTuple):
@@ -51,12 +51,12 @@ _KEPT = Kept[Answer](KEPT_BYTES, _size, KEPT_BYTES // 2)
 
 
 def kept_bytes() -> int:
-    """Bytes of the answers that are kept."""
+    """Bytes of the cached answers."""
     return _KEPT.held
 
 
 class Answers:
-    """A store with its open versions, and answers found in them; for any thread."""
+    """A store with its open versions, and cached answers from them; for any thread."""
 
     def __init__(
         self,
@@ -64,17 +64,18 @@ class Answers:
         of_kind: Query,
         computing: Callable[[Query], AbstractContextManager[Any]] = nullcontext,
     ) -> None:
-        """`of_kind` gives the queries of a group; `computing` is entered around each query."""
+        """`of_kind` returns the queries of a group; `computing` is entered around each query."""
         self.store = store
         self._of_kind, self._computing = of_kind, computing
         # Shared data of the versions, by dataset.
         self._official: dict[str, Official] = {}
-        # Picked versions stand beside those that everybody reads, which must not make way for them.
+        # Picked versions are cached separately, so that they do not displace the versions that
+        # everyone reads.
         self._usual, self._with_picked = Kept[Overlays](3, _one), Kept[Overlays](4, _one)
         self._holdings, self._versions = Kept[Holding](7, _one), Kept[list[Part]](3, _one)
 
     def overlays(self, manifest: int, picked: Picked = ()) -> Overlays:
-        """A version, open, with the earlier runs of systems that are picked."""
+        """An open version, with the picked earlier runs of systems."""
 
         def opened() -> Overlays:
             reading = open_version(self.store, manifest, picked=picked)
@@ -111,10 +112,10 @@ class Answers:
     ) -> Answer:
         """`query(cursor, **params)` on a version, and the inputs of its numbers.
 
-        The frame is the caller's own copy. `choice` says which added judgements count, None for
-        official ones only. An answer stays while nothing that it rests on is replaced.
+        The frame is the caller's own copy. `choice` sets the added judgements that count; None for
+        official ones only. An answer stays cached until one of its inputs is replaced.
         """
-        # A part that is found damaged meanwhile is left out of later reads.
+        # A part found damaged in the meantime is left out of later reads.
         noticed = self.store.noticed
         kind = scope.kind if declared(query).by_kind else None
         name = f"{query.__module__}.{query.__qualname__}"
@@ -134,7 +135,7 @@ class Answers:
                 frame = query(cursor, **params)
             return frame, inputs.of(frame, declared(query), params)
 
-        # A repeated request is for the newest: each judgement would leave a copy of all.
+        # Keep only the newest answer to a question, or each judgement would leave a copy of all.
         frame, found = _KEPT.of(asked, make, rests)
         return frame.copy(), found
 
@@ -147,7 +148,7 @@ class Answers:
         scope: Scope,
         noticed: int,
     ) -> Hashable:
-        """Key of the inputs of an answer; it is unchanged while the answer holds."""
+        """Key of the inputs of an answer, unchanged while the answer is valid."""
         holding = self.holding(version[0], scope.picked)
         own = holding.under(query, params)
         if own is None:

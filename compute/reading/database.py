@@ -1,8 +1,6 @@
-"""Reading: everything is read through an in-memory DuckDB.
-
-A reading is one version of the manifest: views over its Parquet parts, and small tables built
-from them. The same tables and views are in `beirscope.duckdb`, for DuckDB's shell and notebooks.
-"""
+"""Reading: all data are read through an in-memory DuckDB. A reading is one version of the manifest:
+views over its Parquet parts, and small tables built from them. The same tables and views are in
+`beirscope.duckdb`, for DuckDB's shell and notebooks."""
 
 import json
 import os
@@ -46,12 +44,12 @@ JUDGEMENTS = pa.schema(
 )
 
 READABLE_FROM = "v1.2.0"
-"""The oldest DuckDB that reads the files that are written."""
+"""The oldest DuckDB that can read the written files."""
 _DATABASE = (
-    "The results of one home folder; hits, scores and the like are views of its files, which are"
-    " found where the folder was when this was written."
+    "The results of one home folder; hits, scores and the like are views of its files, at the"
+    " folder's path when this was written."
 )
-_SNAPSHOT = "A snapshot of everything that was stored; it needs no other file."
+_SNAPSHOT = "A snapshot of all stored results; it needs no other file."
 _WEIGHTS = {"model": ["''::blob as content"]}
 _TEXTS = {
     "documents": ["null::varchar as title", "null::varchar as text"],
@@ -59,7 +57,7 @@ _TEXTS = {
     "generated": ["null::varchar as text"],
 }
 _NAME = "coalesce(getvariable('given')[system], system) as system"
-"""Column name under which a snapshot records its own columns."""
+"""Column under which a snapshot records its own columns."""
 
 
 Made = TypeVar("Made")
@@ -72,11 +70,11 @@ class Reading:
     version: int
     """The version of the manifest."""
     connection: DuckDBPyConnection
-    """Not to be queried itself: a connection shared by threads mixes up their results."""
+    """Do not query it directly: threads that share a connection mix up their results."""
     parts: Mapping[tuple[str, str, str], Part]
 
     def cursor(self) -> DuckDBPyConnection:
-        """A connection of one thread's own to the tables and views."""
+        """A connection to the tables and views for one thread."""
         return self.connection.cursor()
 
     def close(self) -> None:
@@ -89,7 +87,7 @@ def open_version(
 ) -> Reading:
     """The store as it was at a version of the manifest (default: the newest).
 
-    Damaged parts are left out, and earlier runs of systems, unless they are `picked`: then they are
+    Damaged parts are left out, and so are earlier runs of systems unless `picked`, which makes them
     systems like all others. Raises Missing for a version that is gone.
     """
     at = store.version() if version is None else version
@@ -120,8 +118,8 @@ def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
 def write_database(store: Store) -> Path:
     """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
 
-    Its views name their files in full, so that it opens from any folder; where parts lie in a
-    bucket there is no such file. Nobody in the project opens it.
+    Its views use full paths, so that it opens from any folder; if parts are in a bucket there is no
+    such file. No code of the project opens it.
     """
     file = store.home / "beirscope.duckdb"
     if store.bucket:
@@ -135,13 +133,11 @@ def write_database(store: Store) -> Path:
 def snapshot(
     store: Store, file: Path, *, texts: bool = True, picked: Collection[str] | None = ()
 ) -> None:
-    """Write the newest version to one DuckDB file that needs nothing beside it.
-
-    It is there whole or not. Without `texts` those of documents and queries are left out, ids and
-    lengths stay. Earlier runs of systems go in where they are `picked`, all of them with None.
-    Weights of models never go in, nor the paths of this machine. Raises Conflict for
-    a file that exists, WrongInput for a folder that does not.
-    """
+    """Write the newest version to one self-contained DuckDB file. It is written completely or not
+    at all. Without `texts`, texts of documents and queries are left out; ids and lengths stay.
+    `picked` earlier runs of systems are included, all of them with None. Weights of models and
+    paths of this machine are never included. Raises Conflict for a file that exists, WrongInput for
+    a missing folder."""
     file = file.resolve()
     for there in (file, _log(file)):
         if there.exists():
@@ -179,12 +175,12 @@ def _written(
     bulk: bool,
     texts: bool,
 ) -> None:
-    # Remains of a killed writer, with its log, which would not fit the new file.
+    # Remains of a killed writer, whose log would not match the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
     options = {
         "file_search_path": str(store.home),
-        # DuckDB's own shell is often older than the library here.
+        # The DuckDB shell is often older than this library.
         "storage_compatibility_version": READABLE_FROM,
     }
     try:
@@ -196,7 +192,7 @@ def _written(
                 user_database.readme(_SNAPSHOT if bulk else _DATABASE, version),
             )
             user_database.describe(connection)
-        # The same of a killed shell that had the old file open.
+        # The same for a killed shell that had the old file open.
         _log(file).unlink(missing_ok=True)
         aside.replace(file)
     finally:
@@ -218,10 +214,8 @@ def _fill(
     texts: bool = True,
     in_full: bool = False,
 ) -> None:
-    """Make every table and view. With `bulk` the parts become tables too, to be given away.
-
-    `in_full` has views name their files with the folders of this machine.
-    """
+    """Make every table and view. With `bulk` the parts become tables, too, for sharing. With
+    `in_full` views use full paths of this machine."""
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
     connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
@@ -252,7 +246,7 @@ def _fill(
 
 
 def _files(parts: Iterable[Part], home: Path | None) -> Mapping[str, dict[str, list[str]]]:
-    """The files of the parts by kind and dataset, from a home folder or in full."""
+    """The files of the parts by kind and dataset, relative to a home folder or in full."""
     files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
     for part in parts:
         path = _relative(part, home) if home else str(part.file.absolute())
@@ -261,14 +255,14 @@ def _files(parts: Iterable[Part], home: Path | None) -> Mapping[str, dict[str, l
 
 
 def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:
-    # Only this cursor would see a registered frame: it becomes a table.
+    # Only this cursor would see a registered frame, so it becomes a table.
     connection.from_arrow(content).create(name)
 
 
 def _relative(part: Part, home: Path) -> str:
-    """The path as views keep it: from the home folder, so that the folder can move."""
+    """The path as stored in views: relative to the home folder, so that the folder can move."""
     path, root = str(part.file), f"{home}{os.sep}"
-    # Called for thousands of parts, of which few, those that ship, lie elsewhere.
+    # Called for thousands of parts, of which only the few shipped ones are elsewhere.
     return path.removeprefix(root) if path.startswith(root) else os.path.relpath(path, home)
 
 
@@ -282,14 +276,13 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
 
 
 def _datasets(parts: list[Part]) -> pa.Table:
-    """The catalogue and the user's own, whose records their queries carry."""
+    """The catalogue and the user's own datasets, whose records are stored with their queries."""
     return _records([*DATASETS.values(), *of_parts(parts).values()], Dataset)
 
 
 def _systems(parts: list[Part]) -> pa.Table:
-    """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    # Generators of queries, LLMs and training sets are no systems; a trained model may have no
-    # run yet.
+    """The catalogue, then stored systems missing from it: other parameters, imports."""
+    # Query generators, LLMs and training sets are not systems; a trained model may have no run yet.
     others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))

@@ -1,10 +1,8 @@
-"""Gathered: all runs on a dataset in one file, made from their parts of one kind and kept.
-
-A part is of one run, and names all in full. A page that asks about all runs on all datasets would
-open 450 files and match millions of ids; here it opens one for each dataset, in which an id is
-written once. The file, under the home's caches, stands for the parts that it names, which never
-change; where one was replaced, it is made again.
-"""
+"""Gathered runs: all runs on a dataset in one cached file, made from their parts of one kind. A
+part covers one run, with all ids in full. A page about all runs on all datasets would open 450
+files and match millions of ids; here it opens one per dataset, in which every id is written once.
+The file, in the home's caches, represents the parts that it names, which never change; after a
+replacement it is rebuilt."""
 
 import contextlib
 import hashlib
@@ -30,7 +28,7 @@ group by dataset
 _HOME = "select current_setting('file_search_path')"
 _MADE = b"made"
 _LARGEST_DICTIONARY = 2**30
-"""Bytes: all ids of a column stand in one dictionary, whose places are their numbers."""
+"""Pattern of ids: all ids of a column share one dictionary, whose indices are their numbers."""
 
 
 class Runs(NamedTuple):
@@ -51,7 +49,7 @@ class Runs(NamedTuple):
 
     @property
     def made_of(self) -> list[list[str | int]]:
-        """Identity of the gathered file; another size or time may mean damage or repair. Raises
+        """Identity of the gathered file; a changed size or time may mean damage or repair. Raises
         OSError for a part without its file."""
         found = [file.stat() for file in self.files]
         stamps = [[at.st_size, at.st_mtime_ns] for at in found]
@@ -59,10 +57,10 @@ class Runs(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """File in which all are gathered."""
-        # A dataset may be called anything.
+        """File in which they are gathered."""
+        # A dataset can have any name.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
-        # Readers with chosen versions read other parts: each choice has its own file.
+        # Readers with picked versions read other parts, so each choice has its own file.
         picked = "-picked" * any("@" in system for system in self.systems)
         return self.home / "caches" / f"{self.kind}-{name}{picked}.parquet"
 
@@ -70,7 +68,7 @@ class Runs(NamedTuple):
 def runs(
     cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str] | None = None
 ) -> list[Runs]:
-    """The parts of each of the datasets that has some; by default of all."""
+    """The parts of each given dataset that has some; by default of all."""
     ((home,),) = cursor.execute(_HOME).fetchall()
     asked = None if datasets is None else list(datasets)
     rows = cursor.execute(_RUNS, {"kind": kind, "datasets": asked}).fetchall()
@@ -83,22 +81,22 @@ def table(
     """Some columns of the table that `make` makes of the parts; all columns if it was made just
     now.
 
-    Those of `ids` are dictionaries. One chunk, and what `make` says in the metadata is lost.
+    Columns in `ids` are dictionaries. It is one chunk, without the metadata of `make`.
     """
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept
-    # Before they are read: later changes are read the next time.
+    # Before they are read, so that later changes are noticed the next time.
     stamps = json.dumps(of.made_of)
     made = make(of).replace_schema_metadata({_MADE: stamps})
-    # A home that cannot be written, or has no room, is read all the same.
+    # A home that is read-only or full is read nevertheless.
     with contextlib.suppress(OSError):
         _write(made, ids, of)
     return made
 
 
 def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | None:
-    """Nothing if the file is of other parts, or damaged."""
+    """None if the file is from other parts, or damaged."""
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
         file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
         if json_files.parsed(file.schema_arrow.metadata[_MADE]) == of.made_of:

@@ -1,4 +1,4 @@
-"""Inputs of the numbers of a view, from the questions that it asked."""
+"""Inputs of a view's numbers, from the questions that it asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from compute.reading.questions import Question, named
 
 @dataclass(frozen=True)
 class Inputs:
-    """Runs, datasets and printed tables behind some numbers."""
+    """Runs, datasets and published tables behind some numbers."""
 
     runs: frozenset[tuple[str, str]] = frozenset()
     """Dataset and system of stored runs."""
     datasets: frozenset[str] = frozenset()
     sources: frozenset[str] = frozenset()
-    """Tables in print, as `published.results` calls them."""
+    """Published tables, named as in `published.results`."""
     measures: frozenset[str] = frozenset()
     samples: frozenset[tuple[tuple[str, str | int], ...]] = frozenset()
     """For estimates: names and values of the inputs of each sample."""
@@ -38,11 +38,9 @@ def of_sample(about: Mapping[str, str | int], measure: str) -> Inputs:
 
 
 def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Inputs:
-    """Inputs of the numbers that a query returned for these parameters.
-
-    Nothing if no row is there. Where its columns do not name the runs, the parameters do: every
-    system of theirs on every dataset; only the datasets if no system is named.
-    """
+    """Inputs of the numbers that a query returned for these parameters; empty without rows. If its
+    columns do not name the runs, the parameters do: each of their systems on each dataset, or only
+    the datasets if no system is named."""
     if frame.empty or not asked.shows:
         return Inputs()
     measures = frozenset(named(params, ["measure"]))

@@ -66,7 +66,7 @@ from averaged
 
 
 def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
-    """The sets of a dataset: official, added where something is, then each source's own."""
+    """The sets of a dataset: official, added if there are any, then one per source."""
     rows = _added(cursor, dataset)
     machines = [name for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall()]
     own = [*sets.of_added(rows), *map(sets.of_machine, machines)]
@@ -76,10 +76,8 @@ def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
 def labels(
     cursor: DuckDBPyConnection, dataset: str, name: str, choice: Choice | None = None
 ) -> DataFrame:
-    """query_id, doc_id, relevance of a set, a pair once. Raises Missing, with the sets there are.
-
-    `choice` says which added judgements count, and how those of one pair become one.
-    """
+    """query_id, doc_id, relevance of a set, a pair once. Raises Missing with the existing sets.
+    `choice` sets the added judgements that count, and how those of one pair are combined."""
     choice = choice or Choice()
     kind, _, of = name.partition(":")
     if name == sets.OFFICIAL:
@@ -118,8 +116,8 @@ def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> Data
 def listed(
     cursor: DuckDBPyConnection, dataset: str = "", choice: Choice | None = None
 ) -> DataFrame:
-    """The sets of a dataset, or of all: dataset, set, n_pairs, n_queries, n_relevant (pairs of a
-    grade above 0), grades (how many pairs have which), made_from (the file or run of a machine)."""
+    """The sets of a dataset, or of all: dataset, set, n_pairs, n_queries, n_relevant (pairs with a
+    grade above 0), grades (number of pairs by grade), made_from (the file or run of an LLM)."""
     found = []
     for of in [dataset] if dataset else _datasets(cursor):
         made = cursor.execute(_MACHINES, [KIND, of]).fetchall()
@@ -141,8 +139,8 @@ def scored(
 ) -> Scored | None:
     """Every stored run of a dataset by only these judgements; None if no run is stored.
 
-    Queries without one of them are not evaluated. The measures are, unless some are named, those
-    that the runs are scored by, as deep as their hits are kept.
+    Queries without one of them are not evaluated. By default the measures are those by which the
+    runs are scored, as far as their stored hits are deep enough.
     """
     cursor.register("judged", _table(judged))
     found = rescoring.official(parts, cursor, dataset, measures)
@@ -161,9 +159,8 @@ def values(
 ) -> DataFrame:
     """system, query_id, value: every stored run of a dataset by only this set.
 
-    A run whose hits are not kept as deep as the measure asks has none, but by the official set
-    where all runs were scored by it. The cursor counts official judgements. Raises Missing as
-    `labels`.
+    A run whose stored hits are too shallow for the measure has none, except by the official set if
+    all runs were scored by it. The cursor counts official judgements. Raises Missing as `labels`.
     """
     if name == sets.OFFICIAL:
         stored = cursor.execute(_SCORED, [dataset, measure, dataset]).df()
@@ -178,7 +175,7 @@ def values(
 
 
 def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
-    """The parts of a dataset, as the cursor's table has them."""
+    """The parts of a dataset, as in the cursor's table."""
     for row in cursor.execute(_PARTS, [dataset]).df().to_dict("records"):
         found: Any = {str(name): value for name, value in row.items()}
         found |= {"file": Path(found.pop("path")), "provenance": json.loads(row["provenance"])}
@@ -192,8 +189,8 @@ def grades(
     right: str,
     choice: Choice | None = None,
 ) -> DataFrame:
-    """query_id, doc_id, left, right: the grades that two sets give to the pairs that either judged,
-    absent if one did not."""
+    """query_id, doc_id, left, right: the grades in two sets of the pairs judged in either, absent
+    if one did not judge it."""
     one, other = (
         labels(cursor, dataset, name, choice).rename(columns={"relevance": side})
         for name, side in ((left, "left"), (right, "right"))
@@ -206,11 +203,9 @@ def grades(
 def cursor_of(
     reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection whose `judgements`, `scores` and `means` are by only this set, as its
-    variable `judgement_set` tells code that would read official ones past them.
-
-    Datasets that lack the set have none there. Raises Missing if all do.
-    """
+    """A connection whose `judgements`, `scores` and `means` are by only this set, which its
+    variable `judgement_set` tells code that would otherwise read official ones. Datasets without
+    the set have none there. Raises Missing if no dataset has it."""
     with reading.cursor() as cursor:
         stored = [of for of in _datasets(cursor) if of in datasets or not datasets]
         known = {of: names(cursor, of) for of in stored}
@@ -229,7 +224,7 @@ def cursor_of(
 
 @contextmanager
 def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
-    """Use them as the cursor's `judgements` in the with-block, to count unjudged documents; its
+    """Use these as the cursor's `judgements` in the with-block, to count unjudged documents; its
     scores stay."""
     cursor.register("judgements", judged.assign(dataset=dataset))
     cursor.execute("set variable judgement_set = ?", [_NAMELESS])

@@ -1,4 +1,4 @@
-"""Counted lengths as arrays: how often each occurs, of all runs on a dataset."""
+"""Counted lengths as arrays of frequencies, for all runs on a dataset."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 GROUPS = ("corpus", "relevant", "top")
-"""The documents of the collection, those judged above 0, the first hits of every query."""
+"""The documents of the corpus, those judged above 0, and the top hits of every query."""
 
 _SYSTEM = "system"
 _KEYS = [_SYSTEM, "group", "n_words"]
@@ -24,19 +24,19 @@ Numbers = NDArray[np.int64]
 
 
 class Counts(NamedTuple):
-    """Number of documents of each length; rows by system, group and length, all three ascending."""
+    """Number of documents of each length; rows by system, group and length, all ascending."""
 
     systems: Numbers
-    """Places in the names of the systems that were asked for."""
+    """Indices of the requested systems' names."""
     groups: Numbers
-    """Places in GROUPS."""
+    """Indices into GROUPS."""
     n_words: Numbers
     counts: Numbers
-    """Above 0."""
+    """Length, above 0."""
 
 
 class Middle(NamedTuple):
-    """A system's (or no system's) documents of one group."""
+    """A system's (or no system's) documents in one group."""
 
     system: int
     group: int
@@ -51,12 +51,10 @@ def runs(cursor: DuckDBPyConnection) -> dict[str, Runs]:
 
 
 def together(datasets: Sequence[Runs], systems: Sequence[str], k: int) -> Counts:
-    """The counts of these datasets together, of `systems` (the empty one: of no system).
-
-    Of top, only the first k hits. Raises ValueError for a k that is not from 1 to 10.
-    """
+    """The counts of these datasets together, for `systems` (the empty name: no system). In top,
+    only the top k. Raises ValueError for a k outside 1 to 10."""
     if str(k) not in _DEPTHS:
-        raise ValueError(f"k is {k}: it has to be from 1 to {DEPTH}")
+        raise ValueError(f"k is {k}: it must be from 1 to {DEPTH}")
     found = [_chosen(of, systems, k) for of in datasets]
     if len(found) == 1:
         return found[0]
@@ -83,7 +81,7 @@ def middles(of: Counts, cut: int | None = None) -> list[Middle]:
     n, sums = (np.add.reduceat(each, starts) for each in (of.counts, words * of.counts))
     upto = np.cumsum(of.counts)
     before = upto[starts] - of.counts[starts]
-    # The documents number ceil(n / 2) and floor(n / 2) + 1: one and the same where n is odd.
+    # The documents number ceil(n / 2) and floor(n / 2) + 1: the same one if n is odd.
     low, high = (
         words[np.searchsorted(upto, before + place)] for place in ((n + 1) // 2, n // 2 + 1)
     )
@@ -101,19 +99,19 @@ def _chosen(of: Runs, systems: Sequence[str], k: int) -> Counts:
     table = gathered.table(of, [_SYSTEM], [*_KEYS, str(k)], _made)
     ids = table[_SYSTEM].combine_chunks()
     places = {system: place for place, system in enumerate(systems)}
-    # Unrequested rows get place -1.
+    # Unrequested rows get index -1.
     place = np.array([places.get(system, -1) for system in ids.dictionary.to_pylist()], np.int64)
     where = place[ids.indices.to_numpy()]
     group, words, counts = (table[name].to_numpy() for name in ("group", "n_words", str(k)))
     some = (where >= 0) & (counts > 0)
     found = Counts(where[some], group[some], words[some], counts[some])
-    # As their names are sorted, which the callers' need not be.
+    # In the order of sorted names, which the caller's need not have.
     order = np.argsort(found.systems, kind="stable")
     return Counts(*(column[order] for column in found))
 
 
 def _made(of: Runs) -> pa.Table:
-    """_KEYS, and for each k how many documents of that length are among the first k hits."""
+    """_KEYS, and for each k the number of documents of that length among the top k."""
     columns = ["of", "level", "n_words", "count"]
     read = [
         pq.read_table(file, columns=columns, read_dictionary=["of"], use_threads=False)
@@ -132,7 +130,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _groups(of: pa.DictionaryArray, level: Numbers) -> Numbers:
-    """The place in GROUPS of each row; -1 for what belongs to none."""
+    """The index in GROUPS of each row; -1 for rows in no group."""
     names = {"corpus": 0, "judged": 1, "top": 2}
     place = np.array([names.get(name, -1) for name in of.dictionary.to_pylist()], np.int64)
     found = place[of.indices.to_numpy()]
@@ -142,7 +140,7 @@ def _groups(of: pa.DictionaryArray, level: Numbers) -> Numbers:
 def _added(
     keys: Sequence[Numbers], counts: Numbers, columns: Numbers | None = None
 ) -> tuple[list[Numbers], Numbers]:
-    """Rows of equal keys as one, in the order of the keys; a column for each of `columns`."""
+    """Rows with equal keys merged, ordered by key; a column for each of `columns`."""
     order = np.lexsort(keys[::-1])
     ordered = [key[order] for key in keys]
     new = np.any([np.diff(key, prepend=-1) != 0 for key in ordered], axis=0)

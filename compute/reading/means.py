@@ -1,8 +1,6 @@
-"""Means: of every run's scores, remembered from one version of the store to the next.
-
-Parts never change, so the means of one never do: only those of parts that no process has read
-yet are counted, instead of those of millions of scores whenever something was published.
-"""
+"""Means of every run's scores, cached from one version of the store to the next. Parts never
+change, and neither do their means, so only means of parts that no process has read yet are
+computed, instead of means over millions of scores after every publication."""
 
 import contextlib
 import hashlib
@@ -64,7 +62,7 @@ join counts using (dataset, system)
 left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
 order by dataset, system, measure
 """
-"""`scores`, `top`: the tables of these names, or some of their rows."""
+"""`scores`, `top`: the tables with these names, or some of their rows."""
 
 FORUMS = "select name, len(parts) as n_parts, unnest(parts) as part from datasets"
 """A row for each part of a dataset that has parts, such as the forums of CQADupStack."""
@@ -82,8 +80,8 @@ from {forums} join {means} on part = dataset
 group by name, n_parts, system, measure
 having count(*) = n_parts
 """
-"""The mean of a dataset of parts: that of the means of its parts, once all have one.
-`forums`: FORUMS or some of them; `means`: a table with the columns of the one of that name."""
+"""The mean of a dataset of parts: the mean of its parts' means, once all have one. `forums`: FORUMS
+or some of its rows; `means`: a table with the columns of `means`."""
 
 MEANS_OF_MEANS = (
     f"insert into means with forums as ({FORUMS})"
@@ -91,12 +89,12 @@ MEANS_OF_MEANS = (
 )
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
-"""Version of the counting method; results of another one are not reused."""
+"""Version of the averaging method; results of another version are not reused."""
 _REMEMBERED = parquet_files.schema(
     "parts dataset system measure value:double value_returned:double n_queries:int64"
     " n_unanswered:int64"
 ).with_metadata({"made_by": _MADE_BY})
-"""`parts`: the ids of the scores and of the top hits that a mean is counted from."""
+"""`parts`: the ids of the scores and top hits behind a mean."""
 
 
 def create(connection: DuckDBPyConnection) -> None:
@@ -106,9 +104,9 @@ def create(connection: DuckDBPyConnection) -> None:
 
 
 def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: Path) -> None:
-    """The same table; means that were counted before come from a file under the home's caches."""
+    """The same table; cached means come from a file in the home's caches."""
     tops = {(part.dataset, part.system): part for part in parts if part.kind == "top"}
-    # Without scores there is nothing to remember: it would be looked for each time.
+    # Without scores there is nothing to cache, and the file would be searched for each time.
     scored = [part for part in parts if part.kind == "scores" and part.rows]
     keys = {_key(part, tops.get((part.dataset, part.system))): part for part in scored}
     known = _remembered(home)
@@ -119,7 +117,7 @@ def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: P
         known = pa.concat_tables(
             [known, _counted(connection, {key: keys[key] for key in unseen}, tops)]
         )
-        # A home that cannot be written, or has no room, is read all the same.
+        # A home that is read-only or full is read nevertheless.
         with contextlib.suppress(OSError):
             _remember(known, home)
     rows = connection.from_arrow(known.drop_columns(["parts"]))
@@ -134,11 +132,11 @@ def _key(scores: Part, top: Part | None) -> str:
 def _counted(
     connection: DuckDBPyConnection, scores: Mapping[str, Part], tops: Mapping[_Run, Part]
 ) -> pa.Table:
-    """The means of some parts of scores, which have their keys."""
+    """The means of some score parts, with their keys."""
     runs = {(part.dataset, part.system): key for key, part in scores.items()}
     given = {"scores": list(scores.values()), "top": [tops[run] for run in runs if run in tops]}
     with connection.cursor() as cursor:
-        # There the names in the statement mean only these parts.
+        # In this schema the names in the statement refer only to these parts.
         cursor.execute("create schema unseen; use unseen")
         for kind, of in given.items():
             if of:

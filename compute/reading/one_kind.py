@@ -1,7 +1,7 @@
 """One query group: a cursor whose scores, means, judgements and lists are restricted to it.
 
-The schema `one_kind` stands before all others in the cursor's search path, as `added` does before
-`main`; so SELECTs stay as they are. Who reads files past it asks `narrowed`.
+The schema `one_kind` comes first in the cursor's search path, as `added` comes before `main`, so
+SELECTs stay unchanged. Code that reads files directly calls `narrowed`.
 """
 
 import itertools
@@ -16,8 +16,8 @@ from pandas import DataFrame
 
 from compute.reading.means import FORUMS, MEANS, OF_PARTS
 
-# The datasets as a list, beside the queries, for views over parts to open no others' files.
-# Without an overlay `added` has the official results.
+# The datasets as a list, in addition to the queries, so that views over parts open no other
+# datasets' files. Without an overlay `added` has the official results.
 _SCHEMA = f"""
 create schema one_kind;
 create table kept.of_kind (number bigint, dataset text, query_id text);
@@ -85,7 +85,7 @@ def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
     """Restrict the cursor, one of `Overlays`, to these queries (dataset, query_id) in the with-
     block.
 
-    A mean of a dataset of parts is that of the means of those of its parts that have some.
+    A dataset of parts has the mean of the means of its parts with such queries.
     """
     _prepare(cursor)
     number, datasets = next(_NUMBERS), sorted(set(queries["dataset"]))
@@ -107,7 +107,7 @@ def alone(cursor: DuckDBPyConnection, queries: DataFrame) -> Iterator[None]:
 
 
 def _prepare(cursor: DuckDBPyConnection) -> None:
-    """Make the schema for the first reader: most versions are never read by kind."""
+    """Make the schema for the first reader, since most versions are never read by group."""
     with _MAKING:
         if cursor.execute(_THERE).fetchall():
             return
@@ -121,7 +121,8 @@ def _prepare(cursor: DuckDBPyConnection) -> None:
 
 
 def narrowed(cursor: DuckDBPyConnection, dataset: str) -> pa.Array | None:
-    """The ids of the only queries of a dataset that the cursor reads; None if it reads all."""
+    """The ids of the queries of a dataset to which the cursor is restricted; None if it reads
+    all."""
     ((number,),) = cursor.execute("select getvariable('of_kind')").fetchall()
     if number is None:
         return None

@@ -1,10 +1,7 @@
-"""Views over many parts that read the files of one dataset where one is asked for.
-
-A view over all files opens each of them for every question, to find that it holds another
-dataset: 60 ms with 450 of them. Where each dataset's files are a branch of the view that says its
-name, `dataset = …` and `list_contains(…, dataset)` leave the other branches out before any file
-is opened; a semi-join does not.
-"""
+"""Views over many parts that read the files of one dataset if only one is requested. A view over
+all files opens each of them for every question, only to find another dataset in it: 60 ms with 450
+files. If each dataset's files are a named branch of the view, `dataset = …` and `list_contains(…,
+dataset)` exclude the other branches before any file is opened; a semi-join does not."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,10 +9,8 @@ from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 
 
 def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
-    """A view of all rows of the files, which have a column `dataset`; by dataset, in their order.
-
-    As one statement: of relations that are joined up, each opens all files below it again.
-    """
+    """A view of all rows of the files, which have a column `dataset`; by dataset, in order. It is
+    one statement, since with nested relations each level reopens all files below it."""
     branches = [_branch(name, list(of)) for name, of in files.items()]
     connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")
 
@@ -30,7 +25,7 @@ def _branch(dataset: str, files: list[str]) -> str:
 
 
 def _united(branches: list[str]) -> str:
-    # Halved, for a chain of a thousand would be nested deeper than DuckDB goes.
+    # Halved, since a chain of a thousand would be nested deeper than DuckDB allows.
     if len(branches) == 1:
         return branches[0]
     half = len(branches) // 2

@@ -1,7 +1,7 @@
 """Questions: the inputs of a query's answer, declared with the query.
 
-Most are about some datasets. Their answers stay as they are when something is published
-for others, and need not be found again then.
+Most are about some datasets. Their answers stay valid when something is published for other
+datasets, and need not be recomputed.
 """
 
 import hashlib
@@ -37,15 +37,14 @@ class Question:
     collections: tuple[str, ...] = ()
     """The parameters that name collections."""
     systems: tuple[str, ...] = ()
-    """The parameters that name the systems whose runs the numbers are of."""
+    """The parameters that name the systems whose runs are behind the numbers."""
     shows: Shows = ""
-    """Source of the numbers; none if the answer only lists options of a picker."""
+    """Source of the numbers; empty if the answer only lists options of a picker."""
     confined: bool = True
-    """It reads no parts but those of the named datasets, of these datasets' parts, and of the
-    collections of both; and no added judgements except those that count. One that names none rests
-    on everything."""
+    """It only reads parts of the named datasets, of these datasets' parts, and of both's corpora,
+    and only added judgements that count. A question that names none depends on everything."""
     whole: bool = False
-    """It is of all queries, although a page shows only one group."""
+    """It covers all queries, even if a page shows only one group."""
 
     @property
     def by_kind(self) -> bool:
@@ -66,7 +65,7 @@ def question(
     confined: bool = True,
     whole: bool = False,
 ) -> Callable[[Query], Query]:
-    """Declare a query, as `Question` says. Pages only read declared queries."""
+    """Declare a query, as in `Question`. Pages only read declared queries."""
 
     def declare(query: Query) -> Query:
         _DECLARED[query] = Question(datasets, collections, systems, shows, confined, whole)
@@ -103,7 +102,7 @@ def select(
 
 
 def _value(given: Any) -> Any:
-    """As DuckDB takes it: of several values a list."""
+    """A value for DuckDB: several values as a list."""
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
@@ -126,7 +125,7 @@ class Holding:
     """Content of a version of the store, by dataset."""
 
     parts: Sequence[Part]
-    """All parts, stale ones included."""
+    """All parts, including stale ones."""
     digests: Mapping[str, str]
     """Digest of each dataset's part ids, which never change; stale parts do not count."""
     records: Mapping[str, Dataset]

@@ -1,4 +1,4 @@
-"""Scores by query as arrays: systems x queries, of all runs on a dataset."""
+"""Scores by query as arrays, systems x queries, for all runs on a dataset."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class Scores(NamedTuple):
     """The values of systems by one measure."""
 
     queries: pa.Array
-    """Sorted: those that one of the systems has a value for."""
+    """Sorted: queries for which at least one system has a value."""
     values: Values
     """systems x queries; nan if a system has no value."""
 
@@ -31,7 +31,7 @@ class Scores(NamedTuple):
 def of_measure(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, systems: Sequence[str]
 ) -> dict[str, Scores]:
-    """The official scores of systems on each of the datasets that has runs and no parts."""
+    """The official scores of systems on each dataset that has runs and no parts."""
     return {
         of.dataset: _chosen(_table(of, [measure]), of, measure, systems)
         for of in gathered.runs(cursor, "scores", datasets)
@@ -61,7 +61,7 @@ def _chosen(table: pa.Table, of: Runs, measure: str, systems: Sequence[str]) -> 
 
 
 def _made(of: Runs) -> pa.Table:
-    """query_id and a column for each measure: all queries, in order, once for each run."""
+    """query_id and a column for each measure: all queries, in order, once per run."""
     read = [_read(file) for file in of.files]
     queries = pa.chunked_array([own for own, _ in read], pa.string()).unique().sort()
     measures = sorted({measure for _, values in read for measure in values})
@@ -76,7 +76,7 @@ def _made(of: Runs) -> pa.Table:
 
 
 def _read(file: Path) -> tuple[pa.Array, dict[str, Values]]:
-    """The queries of a part, and by measure their values in the same order; nan if none is."""
+    """The queries of a part, and by measure their values in the same order; nan if missing."""
     names = [_QUERY, "measure", "value"]
     table = pq.read_table(file, columns=names, read_dictionary=names[:2], use_threads=False)
     query, measure = (table[name].combine_chunks() for name in names[:2])

@@ -11,7 +11,7 @@ from compute.reading import gathered
 from compute.reading.gathered import Runs
 
 DEPTH = 10
-"""Ranks that the extract of the hits holds, and so these."""
+"""Depth of the extract of the hits, and so of these."""
 
 _IDS = ["query_id", "doc_id"]
 _SYSTEM = "system"
@@ -27,11 +27,11 @@ SCHEMA = pa.schema(
 def of_systems(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], k: int = DEPTH
 ) -> pa.Table:
-    """The first k ranks of SCHEMA, a system by its place in `systems`; one chunk."""
+    """The top k ranks of SCHEMA, with a system's index in `systems`; one chunk."""
     for of in gathered.runs(cursor, "top", [dataset]):
         table = gathered.table(of, _IDS, SCHEMA.names, _made).cast(SCHEMA)
         places = {system: place for place, system in enumerate(systems)}
-        # Unrequested rows get place -1.
+        # Unrequested rows get index -1.
         place = np.array([places.get(system, -1) for system in of.systems], np.int32)
         asked = pa.array(place[table[_SYSTEM].to_numpy()])
         table = table.set_column(0, SCHEMA.field(_SYSTEM), asked)

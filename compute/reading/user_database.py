@@ -24,7 +24,7 @@ EXAMPLES = {
         qualify max(value) over (partition by dataset) - value <= {TOLERANCE}
         order by dataset, system
     """,
-    "computed and printed": """
+    "computed and published": """
         select dataset, system, measure, means.value, published.value as printed, source
         from means join published using (dataset, system, measure)
         where not suspect order by all
@@ -52,7 +52,7 @@ EXAMPLES = {
             and judgements.doc_id = top.doc_id
         order by top.dataset, system, top.query_id, rank limit 100
     """,
-    "how a run was made": """
+    "provenance of a run": """
         select dataset, system, provenance->>'$.command' as command, provenance->>'$.date' as date,
             provenance->>'$.hardware.processor' as processor, fingerprint
         from parts where kind = 'hits' order by dataset, system
@@ -61,18 +61,19 @@ EXAMPLES = {
 """Example queries."""
 
 _NOTES = {
-    "ids": "Ids are text, always: '01' and '1' are two documents.",
+    "ids": "Ids are always text: '01' and '1' are two documents.",
     "scores and judgements": (
-        "Scores rest on the official judgements; added_judgements are separate and affect none."
+        "Scores are computed from the official judgements; added_judgements are separate and"
+        " affect no score."
         " A document without a judgement counts as not relevant."
     ),
-    "old results": "Runs and scores whose corpus was replaced since are left out.",
+    "old results": "Runs and scores whose corpus was replaced later are left out.",
     "licence": "Texts of documents and queries belong to their authors: see datasets.licence.",
 }
 
 
 def describe(connection: DuckDBPyConnection) -> None:
-    """Put the meanings of the tables, views and columns of a database beside them, as comments."""
+    """Add the meanings of the tables, views and columns of a database as comments."""
     found = connection.execute(
         """
         select table_name, if(table_type = 'VIEW', 'view', 'table'), list(column_name)
@@ -81,7 +82,7 @@ def describe(connection: DuckDBPyConnection) -> None:
         group by all
         """
     ).fetchall()
-    # In one transaction: otherwise each of some 300 comments would be written to the disk.
+    # In one transaction, or each of about 300 comments would be written to the disk.
     connection.begin()
     for name, kind, columns in found:
         table = TABLES[name]
@@ -92,7 +93,7 @@ def describe(connection: DuckDBPyConnection) -> None:
 
 
 def _comment(what: str, text: str) -> str:
-    # The statement takes no parameters; names and texts are those of `schema`.
+    # The statement takes no parameters; names and texts come from `schema`.
     quoted = text.replace("'", "''")
     return f"comment on {what} is '{quoted}'"
 

@@ -1,4 +1,4 @@
-"""Counting added judgements in: the labels of one dataset, and the scores that they move."""
+"""Counting added judgements: the labels of one dataset, and the scores that they change."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +13,8 @@ from compute.reading.overlay import rescoring
 from compute.reading.overlay.rescoring import Scored
 from compute.reading.overlay.views import NEVER
 
-# On a cursor whose variables `overlay`, `dataset`, `seen` and `never` are set, and which has the
-# judgements of the dataset as `official`.
+# For a cursor with the variables `overlay`, `dataset`, `seen` and `never`, and with the judgements
+# of the dataset as `official`.
 _JUDGED = """
 create or replace temp view judged as
 select query_id, doc_id, relevance from official
@@ -114,34 +114,32 @@ Label = tuple[str, str, int]
 
 @dataclass
 class Overlay:
-    """Scores with one choice of added judgements, at its newest version and some before."""
+    """Scores with one choice of added judgements, at its newest version and some earlier ones."""
 
     number: int
     choice: Choice
     versions: list[int] = field(default_factory=lambda: [0])
-    """Ids of the last judgement that was counted, ascending; the scores are of the last one."""
+    """Ids of the last counted judgements, ascending; the scores are at the last one."""
     scored: dict[str, Scored] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Official:
-    """Published results of a dataset, the same in all versions with the same parts of it."""
+    """Published results of a dataset, shared by all versions with the same parts of it."""
 
     rests_on: frozenset[str]
     """The ids of its parts."""
     judgements: pa.Table
     """query_id, doc_id, relevance."""
     scored: Scored | None
-    """None if nothing is."""
+    """None if nothing is stored."""
     asked: frozenset[str]
-    """The queries that are scored once something is judged for them."""
+    """The queries that are scored once they have a judgement."""
 
 
 class Tally:
-    """Counts added judgements in. One thread at a time.
-
-    `known` is what other versions have read, by dataset; this one uses it and adds to it.
-    """
+    """Counter of added judgements, for one thread at a time. `known` has the results read by other
+    versions, by dataset; this one uses and extends it."""
 
     def __init__(self, reading: Reading, known: dict[str, Official]) -> None:
         self._reading = reading
@@ -158,7 +156,7 @@ class Tally:
         touched: dict[str, list[str]] = {}
         for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():
             touched.setdefault(dataset, []).append(query_id)
-        # Published results stay when the transaction does not.
+        # Published results stay even if the transaction is rolled back.
         official = {dataset: self._load(dataset) for dataset in touched}
         with self._transaction():
             for dataset, queries in touched.items():
@@ -178,7 +176,7 @@ class Tally:
         self._cursor.execute(_DROP)
 
     def _load(self, dataset: str) -> Official:
-        """The official scores and judgements of a dataset, brought in once."""
+        """The official scores and judgements of a dataset, loaded once."""
         if dataset not in self._official:
             self._set(dataset=dataset)
             parts = self._reading.parts.values()
@@ -221,7 +219,7 @@ class Tally:
         self._score(scored, changed, known ^ self._known(documents))
 
     def _labels(self, choice: Choice, asked: frozenset[str]) -> set[Label]:
-        """The labels of the touched queries that count; official ones win."""
+        """The labels that count for the affected queries; official ones take precedence."""
         rows = self._cursor.execute(_ROWS).df().astype({"relevance": "Int64"})
         judged = set(self._cursor.execute(_PAIRS).fetchall())
         found = resolve(rows, choice)[["query_id", "doc_id", "relevance"]]

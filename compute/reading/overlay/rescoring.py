@@ -1,8 +1,6 @@
-"""Scoring some queries of a dataset again, for all its systems at once.
-
-The scores of a dataset stand in one array; a judgement changes the columns of its query, and for
-measures that count a document judged for any query those of the queries that retrieve it.
-"""
+"""Rescoring some queries of a dataset, for all its systems at once. The scores of a dataset are one
+array; a judgement changes the columns of its query and, for measures that depend on judgements for
+any query, of the queries that retrieve the document."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +19,9 @@ from compute.evaluate.scored_measures import kept, more_of, reaches
 from compute.store.store import Part
 
 TOP = 10
-"""The parts of kind `top` are this deep, and read quicker than the hits."""
+"""Depth of the parts of kind `top`, which are read faster than the hits."""
 LISTED = 100
-"""The deepest lists that are held, for Judged@k and Hole@k: an array over systems and queries."""
+"""Deepest lists kept for Judged@k and Hole@k: an array over systems and queries."""
 BATCH = 500
 """Queries scored at a time, so that their hits and judgements need little memory."""
 
@@ -60,7 +58,7 @@ order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
 _UNJUDGED = sorted(MEASURES)
-"""Measures of runs without scores, once something is judged."""
+"""Default measures of runs without scores, once something is judged."""
 _NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
@@ -71,13 +69,14 @@ class Scored:
     systems: list[str]
     measures: list[str]
     queries: list[str]
-    """Sorted: those of the split and those that are judged."""
+    """Sorted: queries of the split, and judged ones."""
     values: NDArray[np.float64]
     """[system, measure, query]."""
     followed: NDArray[np.bool_]
-    """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
+    """[system, measure]: whether new judgements can be applied; not if hits are truncated above
+    k."""
     lists: NDArray[np.int32]
-    """[system, query, rank from 0]: codes of retrieved documents to Hole@k's depth; else -1."""
+    """[system, query, rank from 0]: codes of retrieved documents to Hole@k's depth, else -1."""
     documents: pa.Table
     """doc_id, code: the documents in the lists."""
     known: NDArray[np.bool_]
@@ -85,7 +84,7 @@ class Scored:
     tops: NDArray[np.bool_]
     """[system]: True if the system's hits are stored."""
     hits: list[str]
-    """The files of the hits, or of their first ranks where the measures ask for no more."""
+    """The files of the hits, or of their top ranks if the measures need no more."""
     depth: int
     """Rank of the deepest hits."""
 
@@ -94,12 +93,13 @@ class Scored:
         return replace(self, values=self.values.copy(), known=self.known.copy())
 
     def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
-        """The places of those of the queries that are here, in order."""
+        """The indices of the known ones among the queries, in order."""
         place = {query: number for number, query in enumerate(self.queries)}
         return np.array(sorted(place[q] for q in queries if q in place), np.int64)
 
     def rows(self, numbers: NDArray[np.int64]) -> pa.Table:
-        """system, query_id, measure, value of some queries, without what is not followed."""
+        """system, query_id, measure, value of some queries, without pairs that cannot be
+        rescored."""
         chosen = np.where(self.followed[:, :, None], self.values[:, :, numbers], np.nan)
         place, measure, query = np.nonzero(~np.isnan(chosen))
         return pa.table(
@@ -120,7 +120,7 @@ class Scored:
     def means(self) -> pd.DataFrame:
         """system, measure, value, value_returned, n_queries, n_unanswered, as `means` has them.
 
-        Where it is not known what a system answered they are NaN and -1.
+        If the answered queries of a system are unknown, they are NaN and -1.
         """
         there = ~np.isnan(self.values)
         evaluated = there.any(axis=1)
@@ -152,8 +152,8 @@ def official(
 ) -> Scored | None:
     """The published scores of a dataset, of these parts; None if there are none.
 
-    The cursor's relation `judged` has its official judgements. Measures of `anew`
-    replace those that were scored: their values are for `rescore` to fill, of all queries.
+    The cursor's relation `judged` has its official judgements. Measures in `anew` replace the
+    stored ones; `rescore` fills their values for all queries.
     """
     kinds = ("hits", "top", "scores", "queries")
     of_dataset = (part for part in live if part.dataset == dataset)
@@ -188,7 +188,7 @@ def official(
 
 
 def _all_topped(parts: Collection[tuple[str, str]]) -> bool:
-    """Whether the runs with hits are those whose first ranks are stored separately."""
+    """Return whether the runs with hits are those whose top ranks are stored separately."""
     topped, listed = ({s for k, s in parts if k == kind} for kind in ("top", "hits"))
     return topped == listed
 
@@ -205,8 +205,7 @@ def _values(
 def _lists(
     cursor: DuckDBPyConnection, files: dict[str, list[str]], shape: tuple[int, int, int]
 ) -> tuple[NDArray[np.int32], pa.Table, NDArray[np.bool_]]:
-    """The lists [system, query, rank from 0] of codes; doc_id, code; and, by code, whether it is
-    judged."""
+    """The lists [system, query, rank from 0] of codes; doc_id, code; and judged or not, by code."""
     array, shallow = np.full(shape, -1, np.int32), shape[2]
     read = {"files": files["top" if shallow <= TOP else "hits"], "shallow": shallow}
     if not read["files"]:
@@ -226,12 +225,10 @@ def rescore(
     queries: Collection[str],
     documents: Collection[str],
 ) -> set[str]:
-    """Score queries again, in place, by the cursor's relation `judged`; returns those that moved.
-
-    It has query_id, doc_id, relevance: all judgements of the dataset. `documents` are those that
-    were not judged for any query before, or no longer are: they move the other queries that
-    retrieve them, in measures that count such documents.
-    """
+    """Rescore queries in place by the cursor's relation `judged`; returns the affected ones. The
+    relation has query_id, doc_id, relevance: all judgements of the dataset. `documents` became
+    judged for some query, or stopped being so: they affect other queries that retrieve them, in
+    measures that count such documents."""
     if not scored.measures:
         return set()
     cursor.register("documents", scored.documents)
@@ -245,7 +242,7 @@ def rescore(
     evaluated = ~np.isnan(scored.values[:, :, retrieving]).all(axis=(0, 1))
     others = np.setdiff1d(np.nonzero(retrieving)[0][evaluated], numbers)
     if across:
-        # They ask for no relevance.
+        # These measures need no relevance.
         _rescore(scored, cursor, others, across, 0)
     moved = [*numbers, *(others if across else ())]
     return {scored.queries[number] for number in moved}
@@ -275,7 +272,7 @@ def _rescore(
 def _held(
     scored: Scored, cursor: DuckDBPyConnection, numbers: NDArray[np.int64], deep: int
 ) -> Held:
-    """The queries by all systems: query i by system s is number s * n + i."""
+    """The queries of all systems: query i of system s is number s * n + i."""
     n, systems = len(numbers), len(scored.systems)
     queries = [scored.queries[number] for number in numbers]
     _number(cursor, "places", "system", "place", scored.systems)
@@ -304,8 +301,8 @@ def _held(
 
 
 def _known(name: str) -> Measure | None:
-    """The measure, unless it is not known here, the lists that it asks for are too long, or it
-    counts subtopics, of which no added judgement says anything."""
+    """The measure, unless it is unknown here, needs lists that are too long, or counts subtopics,
+    which added judgements do not have."""
     try:
         measure = parse(name)
     except WrongInput:
@@ -316,12 +313,10 @@ def _known(name: str) -> Measure | None:
 def _followed(
     hits: Sequence[Part | None], scores: Sequence[Part], measures: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """[system, measure]: whether its values can be followed through new judgements.
-
-    Without `scores` all queries are rescored, by whatever measure.
-    """
+    """[system, measure]: whether its values can be updated for new judgements. Without `scores` all
+    queries are rescored, by any measure."""
     own = [set(more_of(part)) for part in scores] or [set() for _ in hits]
-    # A measure that only other runs were scored by would be the mean of a few queries.
+    # A measure by which only other runs were scored would be a mean over a few queries.
     absent = [set().union(*own) - scored for scored in own]
     found = [
         [_follows(run, measure) and measure not in lacking for measure in measures]
@@ -331,7 +326,7 @@ def _followed(
 
 
 def _follows(hits: Part | None, name: str) -> bool:
-    """Whether the stored hits are deep enough to rescore them by a measure."""
+    """Return whether the stored hits are deep enough to rescore them by a measure."""
     measure = _known(name)
     return hits is not None and measure is not None and reaches(measure, hits)
 
@@ -352,7 +347,7 @@ def _arrays(cursor: DuckDBPyConnection, query: str, **params: Any) -> dict[str, 
 def _number(
     cursor: DuckDBPyConnection, table: str, column: str, number: str, names: Sequence[str]
 ) -> None:
-    """A table of the cursor's own that numbers names."""
+    """A table of the cursor that numbers names."""
     content = {column: pa.array(names, pa.string()), number: np.arange(len(names))}
     cursor.register(table, pa.table(content))
 

@@ -19,18 +19,15 @@ from compute.reading.overlay.views import SCHEMAS
 from compute.store.store import Store
 
 KEPT = 4
-"""Versions of one choice that stay readable, besides those in use."""
+"""Most versions of one choice that stay readable, besides those in use."""
 _READ = "select max(id), list(distinct source) from added_judgements"
 CHOICES = 4
-"""Choices whose scores stay, besides those in use."""
+"""Most choices whose scores stay, besides those in use."""
 
 
 class Overlays:
-    """A reading with the added judgements beside it, open to any number of threads.
-
-    `known`, given to the overlays of every version of one store, saves reading again what the
-    versions share.
-    """
+    """A reading with added judgements, open to any number of threads. `known`, passed to the
+    overlays of every version of one store, saves rereading shared results."""
 
     def __init__(
         self, store: Store, reading: Reading, known: dict[str, Official] | None = None
@@ -43,12 +40,12 @@ class Overlays:
         self._read: int = last or 0
         """The last judgement in the reading's table of them."""
         self._sources = set(sources or ())
-        """What the judgements there came from."""
+        """Sources of the judgements in the table."""
         self._reads = threading.Lock()
         self._tally = Tally(reading, {} if known is None else known)
         self._counts = threading.Lock()
         self._overlays: list[Overlay] = []
-        """The one used last at the end."""
+        """The most recently used one at the end."""
         self._in_use: Counter[tuple[int, int]] = Counter()
         """Users by overlay and version."""
         self._numbers = itertools.count()
@@ -57,12 +54,10 @@ class Overlays:
     def cursor(
         self, seen: int, choice: Choice | None = None, queries: DataFrame | None = None
     ) -> Iterator[DuckDBPyConnection]:
-        """A connection of one thread's own, for the with-block.
-
-        `seen` is the id of the last added judgement that there is for it. With a choice, scores,
-        means and judgements are official + added by that choice; without one, the official ones.
-        With `queries` (dataset, query_id) they are only of these, as `one_kind.alone` says.
-        """
+        """A connection for one thread, for the with-block. `seen` is the id of the last added
+        judgement that it sees. With a choice, scores, means and judgements are official + added by
+        that choice; without one, the official ones. With `queries` (dataset, query_id) they are
+        restricted to these, as in `one_kind.alone`."""
         with self._cursor(seen, choice) as cursor:
             if queries is None:
                 yield cursor
@@ -79,7 +74,7 @@ class Overlays:
                 cursor.execute("set search_path = 'seen,main'")
                 yield cursor
                 return
-            # Sources of nothing make no other choice, which would be counted again.
+            # Sources without judgements must not make a new choice, which would be counted again.
             there = tuple(source for source in choice.sources if source in self._sources)
             with self._using(replace(choice, sources=there), seen) as number:
                 cursor.execute("set variable overlay = ?", [number])
@@ -100,7 +95,7 @@ class Overlays:
 
     @contextmanager
     def _using(self, choice: Choice, seen: int) -> Iterator[int]:
-        """The number of the overlay of a choice, whose version stays while it is in use."""
+        """Number of the overlay of a choice; its version stays while in use."""
         with self._counts:
             overlay = self._at(choice, seen)
             self._in_use[overlay.number, seen] += 1
@@ -121,7 +116,7 @@ class Overlays:
         ]
         if fitting:
             self._overlays.remove(fitting[-1])
-        # A version that was passed over, or let go, is counted from the start.
+        # A version that was skipped or dropped is counted from the beginning.
         overlay = fitting[-1] if fitting else Overlay(next(self._numbers), choice)
         if seen > overlay.versions[-1]:
             self._advance(overlay, seen)
@@ -136,7 +131,7 @@ class Overlays:
         try:
             self._tally.count(overlay, seen)
         except BaseException:
-            # Its scores may be halfway; it is in no list any more.
+            # Its scores may be incomplete, and it is in no list any more.
             self._tally.drop(overlay)
             raise
         used = [version for number, version in self._in_use if number == overlay.number]

@@ -1,4 +1,4 @@
-"""Adopting: a state takes over a home whose parts belong to another, or to one that is lost."""
+"""Adopting: a state takes over a home whose parts belong to another, or to a lost one."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,17 +17,17 @@ class Adoption:
     state: str
     """Path or address of the adopting state."""
     own: bool
-    """True if the home and its parts belong to this state already."""
+    """True if the home and its parts already belong to this state."""
     listed: list[Path]
-    """Parts that the state lists: they stay."""
+    """Parts that the state lists; they stay."""
     unknown: list[Path]
     """Parts that the state does not list; they go to the trash."""
     thrown: list[Path]
-    """Files in the trash that the state lists: they come back."""
+    """Files in the trash that the state lists; they come back."""
 
     def __str__(self) -> str:
         if self.own:
-            return f"the home belongs to {self.state} already"
+            return f"the home already belongs to {self.state}"
         stay = f"{counted(len(self.listed), 'part')} that it lists stay"
         goes = f"{counted(len(self.unknown), 'other')} to the trash"
         back = f", {len(self.thrown):,} back from there" if self.thrown else ""
@@ -57,7 +57,7 @@ def adopt(settings: Settings) -> Adoption:
     """Mark the home and its parts as the state's, move the parts that it does not list to the
     trash, and those that it lists back from there.
 
-    Who is killed in between can do it again. Raises what `state.open_state` raises of databases.
+    After a kill in between it can be repeated. Raises `state.open_state`'s database errors.
     """
     with locked(settings.home / "locks" / "home.lock"):
         adoption = planned(settings)

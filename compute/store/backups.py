@@ -1,10 +1,8 @@
-"""Backups: the state and the parts of a home in a folder, and a new home made of them.
-
-In the folder lie `parts` as in a home, `state-<SHA-256>.sqlite`, an SQLite file wherever the
-state was, and `backup.json`, which names that file. `backup.json` comes last, by a rename: until
-then the backup before is whole, or there is none. Parts never change, so a later backup copies
-those that are new; all others are read and compared.
-"""
+"""Backups: the state and the parts of a home in a folder, and a new home made from them. The folder
+contains `parts` as in a home, `state-<SHA-256>.sqlite`, an SQLite file whatever the state's
+database, and `backup.json`, which names that file. `backup.json` comes last, by a rename; until
+then the previous backup is complete, or there is none. Parts never change, so a later backup copies
+only new ones; all others are read and compared."""
 
 import hashlib
 import json
@@ -34,12 +32,12 @@ from compute.store.store import Part, Store, part_of, part_path
 
 FORMAT = 1
 More = Callable[[Connection], None]
-"""Copies everything besides the state, such as jobs, into or out of a backup."""
+"""Copy of everything besides the state, such as jobs, into or out of a backup."""
 MOVE, RESTORE = "python -m compute admin move-state", "python -m compute admin restore"
-_EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, where it is set, to an empty database"
+_EMPTY = "set BEIRSCOPE_HOME to a new folder, and `state`, if set, to an empty database"
 _BLOCK = 1024**2
 _ROUNDS = 20
-"""Limit of retries when parts are superseded and removed while they are copied."""
+"""Most retries if parts are superseded and removed while they are copied."""
 _TOLD = 3
 _REST = "take another backup, or restore the rest with --leave-out-damaged"
 
@@ -50,10 +48,10 @@ class Record:
 
     format: int
     state: str
-    """The identity of the state that it is of."""
+    """The identity of the backed-up state."""
     state_format: int
     sha256: str
-    """SHA-256 of the state's file, which is part of its name."""
+    """SHA-256 of the state's file, which is part of the file's name."""
     parts: int
     bytes: int
     made: str
@@ -71,15 +69,15 @@ class Outcome:
     broken: Sequence[str] = ()
     """Faults of its judgements, one sentence each."""
     as_found: bool = False
-    """True for a backup from before judgements were chained."""
+    """True for a backup made before judgements had a hash chain."""
 
 
 def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) -> Outcome:
     """Back up a home to a folder while others work, with everything saved so far.
 
-    Parts that are damaged in the home are left out. Raises Conflict for a folder with other
-    things, a backup of another home, or one to which a backup is just made; Unavailable where
-    judgements are not what was saved and the folder has a backup, which may be the last with them.
+    Parts that are damaged in the home are left out. Raises Conflict for a folder with other files,
+    with a backup of another home, or with a backup in progress; Unavailable if judgements were
+    altered and the folder has a backup, which may be the last good one.
     """
     folder = folder.resolve()
     with _at_work(store.home, folder):
@@ -91,7 +89,9 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
             with snapshot(store.settings, store.engine, more) as (copy, file):
                 broken = integrity.of_rows(copy)
                 if broken and (folder / "backup.json").exists():
-                    raise Unavailable(f"the backup in {folder} stays as it is: {'; '.join(broken)}")
+                    raise Unavailable(
+                        f"the backup in {folder} is left unchanged: {'; '.join(broken)}"
+                    )
                 found = _keep_parts(store, copy, folder, progress)
                 copy.dispose()
                 if found:
@@ -102,7 +102,7 @@ def back_up(store: Store, folder: Path, more: More, progress: Progress = quiet) 
 
 @contextmanager
 def _at_work(home: Path, folder: Path) -> Iterator[None]:
-    """Hold a folder exclusively for a backup; make it if need be."""
+    """Hold a folder exclusively for a backup; create it if necessary."""
     places = [folder, (folder / "parts").resolve()]
     inside = {over for place in places for over in (place, *place.parents)}
     if {home, (home / "parts").resolve()} & inside or folder in home.parents:
@@ -113,17 +113,18 @@ def _at_work(home: Path, folder: Path) -> Iterator[None]:
         make_folder(folder)
         with sole(folder / ".lock") as held:
             if held is None:
-                raise Conflict(f"another backup to {folder} is at work: wait for it")
+                raise Conflict(f"another backup to {folder} is running: wait for it")
             yield
 
 
 @contextmanager
 def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[Engine, Path]]:
-    """One moment of a state as an SQLite file that is gone with the block; superseded parts go."""
+    """A state at one moment as an SQLite file, removed after the block; superseded parts are
+    dropped."""
     with scratch.folder(settings.home, "backup-") as place:
         engine = state.open_state(Settings(home=place))
         with state.opening(engine, place), state.writing(engine) as target:
-            # Jobs first: their finished work is then in the state.
+            # Jobs first, so that their finished work is in the state.
             more(target)
             with state.reading(source) as connection:
                 state.copy_rows(connection, target)
@@ -133,11 +134,9 @@ def snapshot(settings: Settings, source: Engine, more: More) -> Iterator[tuple[E
 
 
 def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) -> Outcome | None:
-    """Copy the parts of a snapshot, drop from it those that are damaged; None to begin again.
-
-    A file that is away because its part was superseded and tidied away is no damage: then a later
-    snapshot has another in its place.
-    """
+    """Copy the parts of a snapshot, and drop damaged ones from it; None to start again. A file that
+    is gone because its part was superseded and tidied away is not damaged: a later snapshot has its
+    replacement."""
     wanted = [replace(part, bucket=store.bucket) for part in _listed(copy, store.home)]
     store.fetch(wanted)
     copied, failed = _copy_all(wanted, folder, progress)
@@ -149,7 +148,7 @@ def _keep_parts(store: Store, copy: Engine, folder: Path, progress: Progress) ->
 
 
 def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[int, list[Part]]:
-    """Bring the files of parts to another root; how many were not there, and the damaged ones."""
+    """Copy the files of parts to another root; the number of new ones, and the damaged ones."""
     copied, failed = 0, list[Part]()
     for number, part in enumerate(parts, 1):
         try:
@@ -161,7 +160,7 @@ def _copy_all(parts: Sequence[Part], root: Path, progress: Progress) -> tuple[in
 
 
 def _finish(folder: Path, identity: str, file: Path, parts: Sequence[Part]) -> None:
-    """Put the backup into effect, and remove files that only the previous one had."""
+    """Put the backup into effect, and remove files that only the previous one used."""
     sha256 = digest(file)
     kept = _state_file(folder, sha256)
     _copy(file, kept, sha256)
@@ -178,17 +177,15 @@ def _finish(folder: Path, identity: str, file: Path, parts: Sequence[Part]) -> N
 def restore(
     settings: Settings, folder: Path, more: More, *, leave_out: bool, progress: Progress = quiet
 ) -> Outcome:
-    """Make a backup the content of a home that holds nothing, in SQLite or PostgreSQL.
-
-    All parts are compared with their SHA-256 before the state is made, by one transaction; until
-    then nothing opens the home. Raises Missing if there is no backup, Conflict for a home that
-    holds something, Unavailable for a damaged backup unless `leave_out` (of parts only).
-    """
+    """Restore a backup into an empty home, in SQLite or PostgreSQL. All parts are compared with
+    their SHA-256 before one transaction makes the state; until then nothing opens the home. Raises
+    Missing if there is no backup, Conflict for a home that is not empty, Unavailable for a damaged
+    backup unless `leave_out` (of parts only)."""
     home, folder = settings.home, folder.resolve()
     make_folder(home)
     with disk_refusals.explained(home), _alone(home), scratch.folder(home, "restore-") as place:
         record, command = read(folder), f"{RESTORE} {shlex.quote(str(folder))}"
-        # First of all: a later kill can be resumed, and meanwhile nobody makes a state.
+        # First of all, so that a kill can be resumed, and nobody makes a state meanwhile.
         identity = _begin(settings, command, lambda: _refuse_full(home))
         copy = _unpacked(folder, place)
         wanted, broken = _listed(copy, folder), integrity.of_rows(copy)
@@ -202,7 +199,7 @@ def restore(
 
 
 def _unpacked(folder: Path, place: Path) -> Engine:
-    """A copy of a backup's state in a scratch folder, brought to today's format."""
+    """A copy of a backup's state in a scratch folder, migrated to the current format."""
     sha256 = read(folder).sha256
     file = _state_file(folder, sha256)
     try:
@@ -216,8 +213,8 @@ def _unpacked(folder: Path, place: Path) -> Engine:
 def move(settings: Settings, jobs: More, more: More) -> None:
     """Move the state of a home from its SQLite file to the database that `state` names.
 
-    The parts stay where they are, and so does the file, which nothing opens any more. `jobs` takes
-    jobs from the file, `more` puts them in. Raises Conflict for a database that holds a state.
+    The parts stay in place, and so does the file, which nothing opens any more. `jobs` reads jobs
+    from the file, `more` writes them. Raises Conflict for a database with a state.
     """
     home, old = settings.home, replace(settings, state="")
     if not settings.state:
@@ -233,11 +230,10 @@ def move(settings: Settings, jobs: More, more: More) -> None:
 
 
 def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
-    """Assign a home to a state that will be made, so that nobody opens it; the state's identity.
-
-    Raises what `refuse` does; it is not asked where the same command was killed before its end.
-    Raises Conflict if there is a state already, unless that is all that command did not say.
-    """
+    """Assign a home to a state that will be made, so that nobody opens it; returns the state's
+    identity. Raises what `refuse` does; it is not called if the same command was killed before its
+    end. Raises Conflict if there is already a state, unless that command had only left out its last
+    mark."""
     home = settings.home
     with locked(home / "locks" / "home.lock"):
         marks, engine = ownership.read(home), state.engine_of(settings)
@@ -248,7 +244,7 @@ def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
         again = marks.unfinished.startswith(verb)
         if found and not (again and found == marks.home):
             where = state.where(engine)
-            raise Conflict(f"{home} has a state already, {where}: {_EMPTY}")
+            raise Conflict(f"{home} already has a state, {where}: {_EMPTY}")
         if not again:
             refuse()
         identity = found or uuid.uuid4().hex
@@ -257,7 +253,7 @@ def _begin(settings: Settings, command: str, refuse: Callable[[], None]) -> str:
 
 
 def _make(settings: Settings, copy: Engine, more: More, identity: str) -> None:
-    """Make the state of a home, which belongs to it already, of a copy."""
+    """Make the state of a home, which already belongs to it, from a copy."""
     engine = state.engine_of(settings)
     with state.opening(engine, settings.home), state.reading(copy) as source:
         if state.identity_of(engine) != identity:
@@ -277,10 +273,10 @@ def _refuse_full(home: Path) -> None:
 
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
-    """Hold off a second restore or move."""
+    """Exclude a second restore or move."""
     with sole(home / "locks" / "restore.lock") as held:
         if held is None:
-            raise Conflict(f"another restore or move is at work in {home}: wait for it")
+            raise Conflict(f"another restore or move is running in {home}: wait for it")
         yield
 
 
@@ -290,13 +286,13 @@ def read(folder: Path) -> Record:
     try:
         record = Record(**json_files.parsed(plain_text(file)))
     except (FileNotFoundError, NotADirectoryError):
-        told = f"{folder} holds no backup that came to its end: name another folder"
+        told = f"{folder} contains no complete backup: name another folder"
         raise Missing(told) from None
     except (ValueError, TypeError) as error:
         raise WrongInput(f"{file} is damaged ({error}): name another folder") from None
     if record.format > FORMAT or record.state_format > len(STEPS):
         raise Conflict(f"{folder} was made by a newer Beirscope: update this one first")
-    # It becomes the name of a file.
+    # It becomes a file name.
     if not re.fullmatch("[0-9a-f]{64}", record.sha256):
         raise WrongInput(f"{file} is damaged (sha256): name another folder")
     return record
@@ -306,9 +302,9 @@ def _check_own(folder: Path, identity: str) -> None:
     names = sorted(file.name for file in folder.iterdir())
     own = re.compile(r"parts|backup\.json|state-\w+\.sqlite|\.lock|\..*\.tmp")
     if other := [name for name in names if not own.fullmatch(name)]:
-        raise Conflict(f"{folder} holds other things ({other[0]}): name a new or empty folder")
+        raise Conflict(f"{folder} contains other files ({other[0]}): name a new or empty folder")
     if "backup.json" in names and read(folder).state != identity:
-        raise Conflict(f"{folder} holds a backup of another home: name a new or empty folder")
+        raise Conflict(f"{folder} contains a backup of another home: name a new or empty folder")
 
 
 def _is_state(file: Path) -> bool:
@@ -321,17 +317,17 @@ def _state_file(folder: Path, sha256: str) -> Path:
 
 
 def _listed(copy: Engine, root: Path) -> list[Part]:
-    """The parts that a snapshot lists, their files under a root."""
+    """The parts listed in a snapshot, with their files under a root."""
     with state.reading(copy) as connection:
         rows = connection.execute(select(state.parts).order_by(state.parts.c.id)).all()
-    # It becomes the name of a file.
+    # It becomes a file name.
     if bad := [row.id for row in rows if not re.fullmatch("[0-9a-f]{32}", row.id)]:
         raise WrongInput(f"the backup names a part {bad[0][:40]!r}: it was not made by Beirscope")
     return [part_of(row, root) for row in rows]
 
 
 def _drop(copy: Engine, parts: Sequence[Part], failed: Sequence[Part]) -> list[Part]:
-    """Take failed parts out of a snapshot; the others."""
+    """Remove failed parts from a snapshot; returns the others."""
     gone = {part.id for part in failed}
     with state.writing(copy) as connection:
         for name in gone:
@@ -345,7 +341,7 @@ class _Damaged(Exception):
 
 
 def _copy(source: Path, target: Path, sha256: str) -> bool:
-    """Bring a file to a place; whether it was not there. Raises _Damaged for another content."""
+    """Copy a file to a place; returns whether it was new. Raises _Damaged for other content."""
     if target.exists() and digest(target) == sha256:
         return False
     make_folder(target.parent)

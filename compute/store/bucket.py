@@ -1,8 +1,6 @@
-"""The bucket: where the parts of several homes lie together, in S3 or a server with its interface.
-
-The folder of parts of each home is a cache of it then. An object has the name that its file has
-below that folder; it is there whole or not at all, and is never written over.
-"""
+"""The bucket: shared storage for the parts of several homes, in S3 or a compatible server. The
+folder of parts of each home is then a cache of it. An object has the name of its file below that
+folder; it exists completely or not at all, and is never overwritten."""
 
 import hashlib
 import os
@@ -19,17 +17,17 @@ from compute.base.files import make_folder, written_aside
 from compute.store import trash
 
 UNLISTED_STAYS = timedelta(days=7)
-"""Longer than in a folder: no use of a shard of an index is seen in the bucket."""
+"""Longer than in a folder, since the bucket does not record uses of an index shard."""
 _MARK = "identity"
 _BLOCK = 8 * 1024**2
 _TIMES = {"connect_timeout": 10, "request_timeout": 60}
-"""Seconds without a byte after which an answer is given up, and asked for again twice."""
+"""Seconds without a byte after which a request is aborted; it is retried twice."""
 _WHY = re.compile(r"AWS Error (?:\[(code \d+)\]|(\w+)).*? during (\w+)")
 _SERVER = re.compile(r"(https?)://([\w.-]+(?::\d+)?|\[[\da-fA-F:.]+\](?::\d+)?)/?")
 _OWN = re.compile(
     r"(trash/[\d-]{10}/)?([a-z_]+/[\da-f]{32}\.parquet|shards/[\da-f]{64}\.tar(\.tmp)?)"
 )
-"""The names that this module gives: other objects belong to others."""
+"""Names given by this module; other objects are left unchanged."""
 
 
 class _Different(Exception):
@@ -44,7 +42,7 @@ class Object(NamedTuple):
 
 
 class Bucket:
-    """The place in a bucket that belongs to one state."""
+    """The part of a bucket that belongs to one state."""
 
     def __init__(self, address: str, identity: str) -> None:
         self.address = address
@@ -53,25 +51,25 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        """PyArrow's: region and credentials are those of the environment, a profile or machine."""
+        """PyArrow's: region and credentials come from the environment, a profile or the machine."""
         from pyarrow.fs import S3FileSystem
 
         own: dict[str, Any] = {}
         if server := os.environ.get("AWS_ENDPOINT_URL", ""):
-            # PyArrow would ask Amazon, with the key of another service, or drop what it cannot use.
+            # PyArrow would contact Amazon with another service's key, or ignore unusable values.
             if not (found := _SERVER.fullmatch(server)):
                 raise Unavailable(
                     "AWS_ENDPOINT_URL is not as http://host:9000 or https://host: fix or unset it"
                 )
             own = {"scheme": found[1], "endpoint_override": found[2]}
-        # In the background it would take a file into memory as fast as the disk gives it.
+        # In the background it would read a file into memory as fast as the disk allows.
         return S3FileSystem(**own, **_TIMES, background_writes=False)
 
     def claim(self) -> None:
         """Mark the place as the state's. Raises Conflict if it is another's.
 
-        Of two states that find it free at the same time one has it in the end, so each looks again
-        before all that it does.
+        If two states find it free at the same time, one gets it in the end, so each checks again
+        before every action.
         """
         found = self._mark()
         if not found:
@@ -84,20 +82,18 @@ class Bucket:
             )
 
     def put(self, file: Path, name: str) -> None:
-        """Upload a whole file. Raises Unavailable if it does not arrive so."""
+        """Upload a complete file. Raises Unavailable if it does not arrive intact."""
         self.claim()
         with file.open("rb") as source:
             self._send(name, iter(lambda: source.read(_BLOCK), b""))
         with self._explained():
             size = self._client.get_file_info(f"{self._root}/{name}").size
         if size != file.stat().st_size:
-            raise Unavailable(f"{self.address} has not kept all of {name}: try again")
+            raise Unavailable(f"{self.address} did not store all of {name}: try again")
 
     def get(self, name: str, file: Path, sha256: str = "") -> str:
-        """Download an object to a file; its damage, if any: then there is no file.
-
-        Raises Unavailable if the bucket does not answer, or is not the state's.
-        """
+        """Download an object to a file; returns its damage, if any, and then there is no file.
+        Raises Unavailable if the bucket does not answer, or is not the state's."""
         make_folder(file.parent)
         found = hashlib.sha256()
         try:
@@ -126,13 +122,13 @@ class Bucket:
         return {name: lies for name, lies in every.items() if _OWN.fullmatch(name)}
 
     def move(self, name: str, to: str) -> None:
-        """Give an object another name."""
+        """Rename an object."""
         with self._explained():
             self._client.move(f"{self._root}/{name}", f"{self._root}/{to}")
 
     def tidy(self, lying: Mapping[str, Object], listed: Collection[str], at: datetime) -> None:
         """Move old objects of `lying` that are not `listed` (ids) to the trash, and delete
-        those that have been there for 30 days. What cannot be moved stays."""
+        those that have been there for 30 days. Objects that cannot be moved stay."""
         for name, lies in lying.items():
             folder, rest = name.split("/", 1)
             if folder == "trash":
@@ -140,7 +136,7 @@ class Bucket:
                 if day and day < (at - trash.STAYS).date():
                     self._remove(name)
             elif Path(rest).stem not in listed and lies.came < at - UNLISTED_STAYS:
-                # Another machine tidies too, or it is larger than S3 copies.
+                # Another machine is also tidying, or the object is larger than S3 can copy.
                 with suppress(FileNotFoundError, Unavailable):
                     self.move(name, f"trash/{at.date().isoformat()}/{name}")
 
@@ -160,7 +156,7 @@ class Bucket:
                     target.write(block)
                 target.close()
             except BaseException:
-                # PyArrow closes an abandoned object as if it were complete. If this is cut off,
+                # PyArrow closes an abandoned object as if it were complete. If this is interrupted,
                 # too, housekeeping notices the different size.
                 if target is not None:
                     with suppress(OSError):
@@ -171,13 +167,13 @@ class Bucket:
     def _blocks(self, name: str) -> Iterator[bytes]:
         with self._explained(), self._client.open_input_file(f"{self._root}/{name}") as source:
             if not source.size():
-                # So it looks where the answer breaks off in its head, too.
+                # The error is the same if the answer breaks off in its header.
                 raise _Different if self._is_empty(name) else OSError
             while block := source.read(_BLOCK):
                 yield block
 
     def _is_empty(self, name: str) -> bool:
-        """Whether an object has no bytes, as after an upload that was cut off."""
+        """Return whether an object is empty, as after an interrupted upload."""
         from pyarrow.fs import FileSelector
 
         path = f"{self._root}/{name}"
@@ -187,13 +183,13 @@ class Bucket:
         return any(info.path == path and not info.size for info in found)
 
     def _remove(self, name: str) -> None:
-        # Remains are in no manifest: housekeeping removes them.
+        # Remains are in no manifest, so housekeeping removes them.
         with suppress(OSError):
             self._client.delete_file(f"{self._root}/{name}")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Raises Unavailable for refusals of the server; errors of disks have a number."""
+        """Raise Unavailable for refusals of the server; disk errors have a number."""
         try:
             yield
         except OSError as error:

@@ -1,7 +1,7 @@
 """Caches: indexes and embeddings, folders named by their inputs.
 
-A folder is built aside and appears whole. It can be built again, so the least used go when all
-together are larger than the setting `cache_bytes`.
+A folder is built elsewhere and appears when complete. It can be rebuilt, so the least recently used
+ones are deleted if all together exceed the setting `cache_bytes`.
 """
 
 import contextlib
@@ -25,14 +25,12 @@ _FINGERPRINT = re.compile("[0-9a-f]{64}")
 
 @contextlib.contextmanager
 def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
-    """The finished folder of a fingerprint, built first where it is not there.
-
-    `build` fills a folder: an empty one, or one that an interrupted build of the same fingerprint
-    left, where it may go on. Two processes that want the same folder build it once, and no
-    process removes it while the body runs.
-    """
+    """The finished folder of a fingerprint, built first if missing. `build` fills a folder that is
+    empty, or left by an interrupted build of the same fingerprint, which it may continue. Two
+    processes that need the same folder build it once, and no process removes it while the body
+    runs."""
     if not _FINGERPRINT.fullmatch(fingerprint):
-        raise ValueError(f"{fingerprint!r} is no fingerprint")
+        raise ValueError(f"{fingerprint!r} is not a fingerprint")
     finished = _caches(settings) / fingerprint
     while True:
         with locked(_lock(finished), shared=True):
@@ -48,15 +46,13 @@ def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]
 
 
 def holds(settings: Settings, fingerprint: str) -> bool:
-    """Whether a finished folder of this fingerprint exists."""
+    """Return whether a finished folder of this fingerprint exists."""
     return (_caches(settings) / fingerprint).is_dir()
 
 
 def trim(settings: Settings) -> list[str]:
-    """Remove remains of dead builders, and the least used folders above the setting.
-
-    Returns the fingerprints that went. Folders in use stay.
-    """
+    """Remove remains of dead builders, and the least recently used folders above the limit. Returns
+    the deleted fingerprints. Folders in use stay."""
     before = time.time() - UNFINISHED_STAYS
     every = [path for path in _caches(settings).glob("*") if _is_own(path)]
     asides = [path for path in every if path.suffix == ".aside"]
@@ -71,7 +67,8 @@ def trim(settings: Settings) -> list[str]:
         if excess <= 0:
             break
         with contextlib.suppress(BlockingIOError), locked(_lock(path), wait=False):
-            # Not to the name of an unfinished build: half of this must never be built upon.
+            # Not under the name of an unfinished build, since a partial folder must never be
+            # continued.
             path.rename(path.with_suffix(".gone"))
             shutil.rmtree(path.with_suffix(".gone"))
             excess -= size
@@ -101,7 +98,7 @@ def _caches(settings: Settings) -> Path:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether Beirscope gave a folder its name; it never touches others, or links."""
+    """Return whether Beirscope named a folder; it never touches others, or links."""
     named = _FINGERPRINT.fullmatch(path.stem)
     return bool(named) and path.is_dir() and not path.is_symlink()
 

@@ -1,7 +1,7 @@
 """Checksums: the SHA-256 of parts, computed once for each content and machine.
 
-A file of the home remembers them by part, size, time and inode of the file, so that a file that
-did not change is not read again. Its lines are added at the end and carry a checksum themselves.
+A file of the home records them by part, size, time and inode of the file, so that unchanged files
+are not read again. Its lines are appended, each with its own checksum.
 """
 
 import contextlib
@@ -19,9 +19,9 @@ from compute.base.locks import locked
 UNREADABLE = "unreadable"
 """Placeholder for a SHA-256 that is unknown because the file cannot be read."""
 _ADD = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-"""A link there is not followed: nothing is written to files of others."""
+"""Flags that do not follow a link, so that nobody else's file is written."""
 _SPARE = 1_000
-"""Allowed ratio of lines of removed parts to lines of existing parts."""
+"""Highest allowed ratio of lines of removed parts to lines of existing parts."""
 
 
 class Stamp(NamedTuple):
@@ -51,11 +51,11 @@ class Checksums:
         self._lock = home / "locks" / "checksums.lock"
         self._known: dict[str, tuple[Stamp, str]] = {}
         self._read: tuple[int, int] = 0, 0
-        """Inode of the file and how far it was read."""
+        """Inode of the file, and the position read so far."""
         self._lines = 0
 
     def refresh(self) -> None:
-        """Read what other processes have added."""
+        """Read lines added by other processes."""
         found = stamp(self._file)
         inode, place = self._read
         if found is None or (found.inode, found.size) == (inode, place):
@@ -69,15 +69,15 @@ class Checksums:
             self._read = found.inode, file.tell()
 
     def known(self, part: str, at: Stamp) -> str:
-        """The SHA-256 of a part whose file has this stamp; empty if it was not computed here."""
+        """The SHA-256 of a part whose file has this stamp; empty if not computed here."""
         before, sha256 = self._known.get(part, (None, ""))
         return sha256 if before == at else ""
 
     def remember(self, found: Iterable[tuple[str, Stamp, str]]) -> None:
-        """Keep what was computed: part, the stamp of its file, and the SHA-256."""
+        """Record a computed checksum: part, stamp of its file, and SHA-256."""
         found = list(found)
         self._known |= {part: (at, sha256) for part, at, sha256 in found}
-        # A home that cannot be written, or has no room, is checked all the same.
+        # A home that is read-only or full is checked nevertheless.
         with (
             contextlib.suppress(OSError),
             locked(self._lock),
@@ -86,7 +86,7 @@ class Checksums:
             file.write(b"".join(_line(*one) for one in found))
 
     def forget(self, kept: Collection[str]) -> None:
-        """Drop the lines of all parts but these, where they have become many."""
+        """Drop the lines of all other parts, if they have become many."""
         if self._lines <= 2 * len(kept) + _SPARE:
             return
         with contextlib.suppress(OSError), locked(self._lock):
@@ -100,8 +100,8 @@ class Checksums:
 def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
     """The stamp and SHA-256 of a file; None if it is lost.
 
-    With `is_new` nothing is known of it yet: it is read as Parquet too, and `UNREADABLE` takes the
-    place of the SHA-256 of what is no whole file. Raises OSError if the disk fails.
+    With `is_new` nothing is known yet: it is also read as Parquet, and `UNREADABLE` replaces the
+    SHA-256 of an incomplete file. Raises OSError if the disk fails.
     """
     try:
         with path.open("rb") as file:

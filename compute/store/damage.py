@@ -1,8 +1,6 @@
-"""Damage: parts whose file is lost, cut or changed; each with the command that makes it again.
-
-A damaged part is left out (`freshness`) and named. Its size is looked at whenever the manifest is
-read; its content once for each machine, beside the first page or by `check --store`.
-"""
+"""Damage: parts whose file is lost, truncated or changed, each with the command that recomputes it.
+A damaged part is left out (`freshness`) and named. Its size is checked whenever the manifest is
+read; its content once per machine, in the background of the first page or by `check --store`."""
 
 import logging
 import os
@@ -22,27 +20,27 @@ from compute.store.store import Part, Store
 READ = ("queries", "judgements", "subtopics", "documents", "lengths")
 """Kinds that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
-"""Kinds that a command only makes again on request."""
+"""Kinds that a command recomputes only on request."""
 _TOLD = 3
-"""Parts that are named at once; `check --store` names all."""
+"""Most parts named at once; `check --store` names all."""
 _WRITTEN = 100
 """Checksums written to the manifest at once."""
 log = logging.getLogger(__name__)
 
 
 def mend(part: Part) -> str:
-    """Command, or sentence with a command, that makes a part again."""
+    """Command, or sentence with a command, that recomputes a part."""
     command = part.provenance.get("command", "")
     if part.shipped:
-        return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
+        return f"git checkout -- {os.path.relpath(part.path, PROJECT)} restores it from the project"
     if part.kind == "scores":
         return f"python -m compute rescore {part.dataset}"
     if part.version_of:
-        # Nothing makes it again, and its remains may be the only copy.
+        # It cannot be recomputed, and its remains may be the only copy.
         remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
         return (
-            f"copy parts/{part.kind}/{part.path.name} of a backup here, or python -m compute"
-            f" {remove} removes the rest of this earlier run"
+            f"copy parts/{part.kind}/{part.path.name} of a backup here, or remove the rest of"
+            f" this earlier run: python -m compute {remove}"
         )
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])
@@ -64,7 +62,7 @@ def said(part: Part) -> str:
 
 
 def told(parts: Iterable[Part]) -> list[str]:
-    """A sentence for each of the first damaged parts, and how to see the others."""
+    """A sentence for each of the first damaged parts, and how to list the others."""
     damaged = [part for part in parts if part.damage]
     lines = [said(part) for part in damaged[:_TOLD]]
     if more := len(damaged) - len(lines):
@@ -73,7 +71,8 @@ def told(parts: Iterable[Part]) -> list[str]:
 
 
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
-    """The live part of an identity, its content verified once for each machine.
+    """The live part of an identity, verified once per machine. Raises Missing, or Unavailable if
+    damaged.
 
     Raises Missing if there is none, Unavailable where it is damaged.
     """
@@ -85,7 +84,7 @@ def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
 
 
 def run(store: Store, dataset: str, system: str) -> Part:
-    """The stored hits of a system, as `wanted`. Raises Missing with the names that are near."""
+    """The stored hits of a system, as in `wanted`. Raises Missing with similar names."""
     stored = [hits.system for hits in store.parts("hits", dataset, picked=None)]
     if system not in stored:
         raise Missing(
@@ -96,7 +95,7 @@ def run(store: Store, dataset: str, system: str) -> Part:
 
 
 def missing(kind: str, dataset: str, system: str = "") -> Missing:
-    """The error for a part that was never stored, with the command that makes it."""
+    """The error for a part that was never stored, with the command to make it."""
     return Missing(f"no {named(kind, dataset, system)}: {_run(dataset, system)}")
 
 
@@ -105,17 +104,16 @@ def _run(dataset: str, system: str) -> str:
 
 
 def refuse(parts: Iterable[Part]) -> None:
-    """Raises Unavailable if one of the parts is damaged."""
+    """Raise Unavailable if one of the parts is damaged."""
     for part in parts:
         if part.damage:
             raise Unavailable(said(part))
 
 
 def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> list[Part]:
-    """Every live part, its file read where this machine has not read it yet, or `anew`.
-
-    What is read of an old home's files for the first time is written to the manifest as found.
-    """
+    """Every live part, after reading its file if this machine has not read it yet, or `anew`.
+    Checksums of an old home's files, read for the first time, are recorded in the manifest as
+    found."""
     live = store.parts(picked=None)
     found: list[Part] = []
     kept = 0
@@ -136,15 +134,15 @@ def _keep_found(store: Store, before: Sequence[Part], now: Sequence[Part]) -> No
 
 
 def verify_beside(store: Store) -> threading.Thread:
-    """`verify` in a thread, so that nobody waits for it."""
+    """`verify` in a thread, so that nothing waits for it."""
 
     def work() -> None:
         try:
             verify(store)
             store.broken = integrity.found(store.engine)
         except Exception:
-            # Pages do without; `check --store` reports the fault.
-            log.warning("the stored parts could not be read to their end", exc_info=True)
+            # Pages work without it; `check --store` reports the fault.
+            log.warning("the stored parts could not be read completely", exc_info=True)
 
     thread = threading.Thread(target=work, name="checksums", daemon=True)
     thread.start()
@@ -152,6 +150,7 @@ def verify_beside(store: Store) -> threading.Thread:
 
 
 def found_anew(store: Store) -> list[Part]:
-    """The parts whose damage only shows when all are read: possible causes of a strange error."""
+    """Parts whose damage only shows when all are read, as possible causes of an unexplained
+    error."""
     known = {part.id for part in store.parts(picked=None) if part.damage}
     return [part for part in verify(store) if part.damage and part.id not in known]

@@ -1,11 +1,10 @@
 """Freshness: a stored result shows only while its inputs are unchanged.
 
-A part records the fingerprints of its inputs. When a dataset is read again and differs, runs and
-scores that were made before are left out, never mixed with the new; scoring or running again
-brings them back. Shipped results count by the same rule beside a local copy of their dataset.
-
-A part whose file is damaged is left out too, a run with its hits, a dataset with its queries or
-judgements. What else was made from it stays: the manifest still says what that was.
+A part records the fingerprints of its inputs. If a dataset is read again and differs, earlier runs
+and scores are left out, never mixed with new ones; rescoring or rerunning brings them back. The
+same rule applies to shipped results if there is a local copy of their dataset. A part whose file is
+damaged is left out, too: a run with its hits, a dataset with its queries or judgements. Other
+results made from it stay, since the manifest still identifies it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -32,17 +31,17 @@ def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
 
 
 def of_runs(hits: Iterable[Part]) -> Inputs:
-    """Inputs of a run that is made from other runs."""
+    """Inputs of a run made from other runs."""
     return {_RUN + part.system: part.fingerprint for part in hits}
 
 
 def of_models(models: Iterable[Part]) -> Inputs:
-    """Trained models that a run uses, on whichever dataset they were trained."""
+    """Trained models that a run uses, whatever dataset they were trained on."""
     return {_MODEL + part.system: part.fingerprint for part in models}
 
 
 def runs_behind(hits: Part) -> list[str]:
-    """The systems whose runs a run was made from."""
+    """The systems whose runs are a run's inputs."""
     inputs = hits.provenance.get("inputs", {})
     return [kind.removeprefix(_RUN) for kind in inputs if kind.startswith(_RUN)]
 
@@ -73,10 +72,8 @@ def of_overlap(terms: Iterable[Part]) -> Inputs:
 
 
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-    """The parts that show, and those left out because something they rest on was replaced.
-
-    Those left out because a file is damaged are in neither.
-    """
+    """The valid parts, and those left out because an input was replaced. Parts left out because of
+    a damaged file are in neither."""
     parts = list(parts)
     live = {part.identity: part for part in parts}
     damaged = {part.identity for part in parts if part.damage}
@@ -92,22 +89,22 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 def _needed(part: Part) -> list[tuple[str, str, str]]:
     """The part, its run, and the parts that every number of its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
-    # A machine or a training set may be called as a run is, and has nothing of it.
+    # An LLM or a training set may have the name of a run, but is not part of it.
     run = [] if part.kind in NAMED_OTHERWISE else [("hits", part.dataset, part.system)]
     return [part.identity, *dataset, *run]
 
 
 def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
-    """The systems whose runs on these datasets, or scores of them, are left out."""
+    """The systems whose runs on these datasets, or their scores, are left out."""
     _, stale = split(parts)
     runs = (part for part in stale if part.kind in ("hits", "scores"))
     return sorted({part.system for part in runs if part.dataset in datasets})
 
 
 def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
-    """Whether every input of a part is unchanged, among these parts by their identity."""
+    """Return whether every input of a part is unchanged, among these parts by identity."""
     queries = live.get(("queries", part.dataset, ""))
-    # Results of an earlier version do not name their inputs; nothing is known against them.
+    # Results of an earlier version do not name their inputs, and so count as valid.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
         found = live.get(_identity(kind, part, queries))
         if kind.startswith(_MODEL) and found is None:
@@ -115,7 +112,7 @@ def is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
             continue
         if found is None or not is_fresh(found, live):
             return False
-        # Texts that were added to ids change no ranked list that was made for the ids.
+        # Texts added to ids do not change ranked lists made for the ids.
         if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):
             return False
     return part.kind != "hits" or not _breaks_the_rule(part, queries)
@@ -139,6 +136,6 @@ def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, st
 
 
 def _breaks_the_rule(hits: Part, queries: Part | None) -> bool:
-    """Whether the run keeps self hits that the dataset's record now drops."""
+    """Return whether the run keeps self-matches that the dataset's record now drops."""
     record = queries.provenance.get("dataset", {}) if queries else {}
     return record.get("drop_self", False) and not hits.provenance.get("drop_self", True)

@@ -9,18 +9,16 @@ from compute.base.errors import BeirscopeError, Unavailable
 from compute.store import ownership, state
 from compute.store.store import Store
 
-LOST = "the database of the state cannot be read: see that it runs, and the setting `state`"
-NO_PARTS = "the folder of parts cannot be read: see that it is there, or mount it"
+LOST = "the database of the state cannot be read: check that it runs, and the setting `state`"
+NO_PARTS = "the folder of parts cannot be read: check that it exists, or mount it"
 OTHER_PARTS = "the folder of parts is another state's: mount the one that belongs to this state"
 SENTENCES = (LOST, NO_PARTS, OTHER_PARTS)
 
 
 def check(store: Store) -> None:
-    """Raises Unavailable in one sentence, without a path or an address: anybody may read it.
-
-    One SELECT, and the file beside the parts that says which state they belong to.
-    """
-    # SQLite reads on in a file that was removed.
+    """Raise Unavailable in one sentence, without a path or an address, since anyone may read it.
+    Checks one SELECT, and the file next to the parts that names their state."""
+    # SQLite keeps reading a file that was removed.
     if store.engine.dialect.name == "sqlite" and not Path(state.where(store.engine)).exists():
         raise Unavailable(LOST)
     try:
@@ -29,7 +27,7 @@ def check(store: Store) -> None:
     except (SQLAlchemyError, BeirscopeError, OSError):
         raise Unavailable(LOST) from None
     try:
-        # A folder that is not mounted is there, and empty.
+        # A folder that is not mounted exists, but is empty.
         marked = ownership.read(store.home).parts
     except (BeirscopeError, OSError):
         marked = ""

@@ -1,4 +1,4 @@
-"""Integrity: checks that a state is unchanged, in its database and its judgements."""
+"""Integrity: checks that a state's database and judgements are unchanged."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,18 +24,18 @@ def found(engine: Engine) -> list[str]:
         return [*of_tables(engine), *of_rows(engine)]
     except (Unavailable, DBAPIError) as error:
         cause = str(getattr(error, "orig", error)).strip().splitlines()[0]
-        return [f"the state {state.where(engine)} cannot be read to its end: {cause}"]
+        return [f"the state {state.where(engine)} cannot be read completely: {cause}"]
 
 
 def of_tables(engine: Engine) -> Iterator[str]:
-    """Faults that SQLite finds in its file, and tables with an odd row or two of one key."""
+    """Faults that SQLite finds in its file, and tables with an invalid row or duplicate keys."""
     with state.reading(engine) as connection:
         if engine.dialect.name == "sqlite":
             told = connection.exec_driver_sql("pragma integrity_check(1)").scalar_one()
             if told != "ok":
                 yield state.damaged(engine, told.splitlines()[-1])
         names = inspect(connection).get_table_names()
-        # The tables of jobs are of a library, which keeps any value in them.
+        # The tables of jobs belong to a library, which stores arbitrary values in them.
         typed = {*names} - {"parts", "added_judgements"} if "parts" in names else set()
         for name in names:
             table = Table(name, MetaData(), autoload_with=connection)
@@ -46,18 +46,18 @@ def of_tables(engine: Engine) -> Iterator[str]:
                 keys.append(tuple(row._mapping[key] for key in own))
                 odd += name in typed and not state.fits(table, tuple(map(type, row)))
             if len(set(keys)) < len(keys):
-                yield f"{state.where(engine)}: two rows of {name} have one key"
+                yield f"{state.where(engine)}: two rows of {name} have the same key"
             if odd and engine.dialect.name == "sqlite":
-                yield state.damaged(engine, f"a row of {name} holds what was never written")
+                yield state.damaged(engine, f"a row of {name} has a value that was never written")
 
 
 def of_rows(engine: Engine) -> list[str]:
-    """The rows of judgements and of parts that are lost or not what was written."""
+    """The rows of judgements and of parts that are lost or altered."""
     return [*of_judgements(engine), *of_parts(engine)]
 
 
 def of_parts(engine: Engine) -> list[str]:
-    """The rows of parts that are lost or not what was written, and what to do then."""
+    """The rows of parts that are lost or altered, and the next step."""
     with state.reading(engine) as connection:
         rows = {row["id"]: row for row in connection.execute(select(state.parts)).mappings()}
         sums = {row.id: row.sha256 for row in connection.execute(select(state.part_sums))}
@@ -65,8 +65,8 @@ def of_parts(engine: Engine) -> list[str]:
     bad += [one for one in sums if one not in rows]
     told = [f"{rows[one]['kind']} of {rows[one]['dataset']}" for one in bad if one in rows]
     named = ", ".join([*told, *[f"{n} lost" for n in [len(bad) - len(told)] if n]][:_TOLD])
-    way = "restore a backup of before into a new home, or run and import these again"
-    return [f"rows of {len(bad):,} parts are not what was written ({named}); {way}"] * bool(bad)
+    way = "restore an earlier backup into a new home, or rerun and reimport these"
+    return [f"rows of {len(bad):,} parts were altered ({named}); {way}"] * bool(bad)
 
 
 def of_judgements(engine: Engine) -> list[str]:
@@ -90,7 +90,7 @@ def of_judgements(engine: Engine) -> list[str]:
             last, expected = sha256, link + 1
         bad += map(str, range(expected, newest + 1))
     if not bad:
-        why = f"its counter of judgements is {behind:,} behind"
+        why = f"its counter of judgements is {behind:,} too low"
         return [state.damaged(engine, why)] * (behind > 0)
     named = several(bad, _TOLD)
     return [f"added judgements lost or changed (by id): {named}; {WAY_ON}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from compute.base.words import typed
 
 Columns = Sequence[tuple[str, str]]
-"""Names, and types as Arrow writes them."""
+"""Names of columns, and types in Arrow's spelling."""
 
 _HITS = "dataset system query_id doc_id rank:int32 score:double"
 _TERMS = "dataset n:int32 term count:int64"
@@ -37,7 +37,7 @@ _COLUMNS = {
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
 """Columns of each kind; `schema` documents them."""
 NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels", "translation")
-"""Kinds whose `system` has no run by it: an LLM that graded, a training set, an encoder."""
+"""Kinds whose `system` is no run's system: an LLM that graded, a training set, an encoder."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"
@@ -45,7 +45,7 @@ _OWN = re.compile(
 
 
 def is_own(file: Path) -> bool:
-    """Whether Beirscope gave a file in a folder of parts, or in the trash, its name and place; it
-    never touches other files, folders or links."""
+    """Return whether Beirscope gave a file in a folder of parts, or in the trash, its name and
+    place; it never touches other files, folders or links."""
     named = _OWN.fullmatch(f"{file.parent.name}/{file.name}") and file.is_file()
     return bool(named) and not file.is_symlink() and not file.parent.is_symlink()

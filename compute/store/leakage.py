@@ -2,7 +2,7 @@
 
 KIND = "leakage"
 QUERY, DOCUMENT = "query", "document"
-"""Found texts: of a test query, or of a document relevant to one."""
+"""Texts that are searched for: a test query, or a document relevant to one."""
 FOUND, NOT_FOUND = "found", "not found"
 
 

@@ -1,4 +1,4 @@
-"""Loading: a dataset becomes parts of the store, read from its source only when that changed."""
+"""Loading: a dataset becomes parts of the store, read from its source only if that changed."""
 
 import dataclasses
 import time
@@ -26,19 +26,19 @@ from compute.store.parts import KINDS
 from compute.store.store import Part, Publication, Store
 
 Progress = Callable[[int, int, str], None]
-"""Told how far a step is: done, total and the unit, such as documents."""
+"""Callback for the progress of a step: done, total and the unit, such as documents."""
 
 BATCH = 5_000
-"""Documents written at a time: their text stays small beside the memory."""
+"""Documents written at a time, so that their texts need little memory."""
 
 
 def quiet(done: int, total: int, unit: str) -> None:
-    """Progress nobody watches."""
+    """Progress that is not reported."""
 
 
 @dataclass(frozen=True)
 class Bench:
-    """Store, settings and progress that every step works with."""
+    """Store, settings and progress for every step."""
 
     store: Store
     settings: Settings
@@ -57,11 +57,11 @@ class Loaded:
     queries: Part
     judgements: Part
     lengths: Part | None = None
-    """Lengths of the documents; they ship where documents do not, and so identify the corpus."""
+    """Lengths of the documents; they ship even if documents do not, and so identify the corpus."""
     subtopics: Part | None = None
     """The judgements by subtopic, if there are any."""
     before: Sequence[Part] = ()
-    """Parts of the same name with other content that this dataset replaced."""
+    """Parts with the same name and other content that this dataset replaced."""
 
 
 def load(
@@ -74,15 +74,15 @@ def load(
 ) -> Loaded:
     """The dataset as parts; read from its source only if that changed since.
 
-    An imported dataset stays usable when its source is gone. Raises Missing if it cannot
-    be found at all, WrongInput with file and line where it is broken; Conflict where it is to be
-    `new` and its name is taken, or may not `replace` what the name has, by the moment that it is
-    published.
+    An imported dataset stays usable when its source is gone. Raises Missing if it cannot be found
+    at all, WrongInput with file and line if it is broken; Conflict if it must be `new` and its name
+    is taken, or it may not `replace` the content of the name at the time of publication.
     """
     if new and bench.store.part("queries", dataset.name):
         raise _taken(dataset.name)
     loaded = stored(bench.store, dataset)
-    # A dataset from before words of every script were counted is read again when it is given.
+    # A dataset stored before words of every script were counted is read again if its source is
+    # given.
     whole = (
         loaded is not None
         and not loaded.queries.shipped
@@ -102,10 +102,8 @@ def load(
 def _put_away(
     store: Store, dataset: Dataset, content: "Content", *, new: bool, replace: bool
 ) -> list[Part]:
-    """Parts stored under the name of a dataset that it loses with this content.
-
-    Raises Conflict if it may lose none, or the name is to be new.
-    """
+    """Parts under the name of a dataset that this content replaces. Raises Conflict if it may
+    replace none, or the name must be new."""
     kinds = {"documents": dataset.collection, "queries": dataset.name, "judgements": dataset.name}
     if not content.count.n_documents and _others(store, dataset):
         del kinds["documents"]
@@ -118,10 +116,10 @@ def _put_away(
 
 
 def _taken(name: str, goes: Sequence[Part] = ()) -> Conflict:
-    """Refusal of a dataset under a name that has other content."""
+    """Refusal of a dataset whose name has other content."""
     other = ", ".join(f"{part.rows:,} {part.kind}" for part in goes)
     return Conflict(
-        f"{name} is stored here already{f' ({other} would go)' if other else ''}:"
+        f"{name} is already stored here{f' ({other} would go)' if other else ''}:"
         f" import-run FILES --dataset {name} adds runs to it; choose another name, or put this in"
         " its place on the server with python -m compute import-dataset --replace"
     )
@@ -133,7 +131,7 @@ def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
 
 
 def stored(store: Store, dataset: Dataset) -> Loaded | None:
-    """The dataset as the store has it, unless something of it is missing."""
+    """The dataset as stored, unless a part of it is missing."""
     queries = store.part("queries", dataset.name)
     judgements = store.part("judgements", dataset.name)
     documents = store.part("documents", dataset.collection)
@@ -163,7 +161,7 @@ class Content:
     def fingerprints(self) -> dict[str, str]:
         """Fingerprints of the parts it would make, by kind; without documents no lengths."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
-        # Scores rest on the judgements: those by subtopic are named by the same fingerprint.
+        # Scores depend on the judgements, so those by subtopic share their fingerprint.
         judged = self.judgements if self.subtopics is None else self.subtopics
         found |= {"judgements": _of("judgements", judgements_fingerprint(judged))}
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
@@ -175,7 +173,7 @@ class Content:
 
 
 def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
-    """Read a source to its end and count it, with these judgements instead of its own.
+    """Read and count a source, with these judgements instead of its own. Raises WrongInput.
 
     Raises WrongInput with file and line.
     """
@@ -202,11 +200,9 @@ def publish(
     replace: bool = True,
     **about: Any,
 ) -> Loaded:
-    """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
-
-    `command` makes it again where that is another than the dataset's own.
-    Raises Conflict if the source changed meanwhile, or its name is taken (see `load`).
-    """
+    """Publish the corpus that was read, and these kinds; `about` goes into the provenance, too.
+    `command` reproduces it, if that is not the dataset's own command. Raises Conflict if the source
+    changed meanwhile, or its name is taken (see `load`)."""
     count = content.count
     about = provenance.record(
         command or origins.command(dataset, origin),
@@ -227,10 +223,10 @@ def publish(
     with ExitStack() as last, bench.store.publishing(job) as publication:
         _add_corpus(bench, publication, dataset, origin, count, about)
         _add_split(publication, dataset, content, kinds, about)
-        # The corpus passed twice, once to be named and once to be written.
+        # The corpus is read twice, once to name it and once to write it.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
-        # From here on until it is visible nobody else takes the name.
+        # From here until it is visible, nobody else can take the name.
         last.enter_context(bench.store.alone("dataset"))
         before = _put_away(bench.store, dataset, content, new=new, replace=replace)
     loaded = stored(bench.store, dataset)
@@ -246,13 +242,13 @@ def _words(count: CorpusCount) -> dict[str, Any]:
 
 
 def _summary(queries: DataFrame) -> dict[str, Any]:
-    """Number of queries over all splits, and their mean number of words."""
+    """Number of queries in all splits, and their mean number of words."""
     words = [n_words(text) for text in queries["text"].dropna()]
     return {"queries": len(queries), "words": sum(words) / len(words) if words else None}
 
 
 def _unknown(judgements: DataFrame, count: CorpusCount) -> int:
-    """Judgements of documents that the corpus lacks; none where there is no corpus at all."""
+    """Number of judgements of documents outside the corpus; None without a corpus."""
     if not count.n_documents:
         return 0
     return int(judgements["doc_id"].isin(count.missing).sum())
@@ -284,7 +280,7 @@ def _add_corpus(
 
 
 def _others(store: Store, dataset: Dataset) -> bool:
-    """Whether another stored dataset shares the corpus."""
+    """Return whether another stored dataset shares the corpus."""
     records = [part.provenance.get("dataset", {}) for part in store.parts("queries")]
     return any(
         record.get("collection") == dataset.collection and record.get("name") != dataset.name

@@ -1,4 +1,4 @@
-"""The steps that make the tables of the state, and move an older state forward."""
+"""The steps that make the tables of the state, and migrate an older state."""
 
 Steps = tuple[tuple[str, ...], ...]
 
@@ -40,7 +40,7 @@ STEPS: Steps = (
         "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
     ),
     (
-        # `entry` is the caller's own name of a row: one that is sent twice is saved once.
+        # `entry` is the caller's id of a row, so that a row sent twice is saved once.
         "alter table added_judgements add column entry text",
         "alter table added_judgements add column note text not null default ''",
         "alter table added_judgements add column unsure bigint not null default 0",
@@ -106,9 +106,9 @@ STEPS: Steps = (
         "insert into identity (id) values (:new_identity)",
     ),
     (
-        # Clocks go wrong: what counts goes by ids, and answers are numbered. Which of the rows
-        # files brought is told from what only importing writes, from tasks of other homes, and
-        # from times before that of an earlier row of the same person and pair.
+        # Clocks can be wrong, so ids decide what counts, and answers are numbered. Imported rows
+        # are recognised by values that only imports write, by tasks of other homes, and by times
+        # before an earlier row of the same person and pair.
         "alter table added_judgements add column imported text",
         "alter table added_judgements add column takes_back text",
         "alter table annotation_turns add column number bigint not null default 0",
@@ -148,12 +148,12 @@ STEPS: Steps = (
         """,
     ),
     (
-        # Of the files that are there nobody knows what was written: they are taken as found.
+        # The original content of existing files is unknown, so they are accepted as found.
         "alter table parts add column sha256 text not null default ''",
         "alter table parts add column sha256_as text not null default 'found'",
     ),
     (
-        # What a sampled task estimates; its batches, and all that each could have drawn.
+        # The target of a sampled task, its batches, and the pairs each could have drawn.
         "alter table annotation_tasks add column measure text not null default ''",
         "alter table annotation_tasks add column goal text not null default ''",
         "alter table annotation_tasks add column baseline text not null default ''",
@@ -185,7 +185,7 @@ STEPS: Steps = (
         """,
     ),
     (
-        # Which texts may go where, and every request that was made to a machine.
+        # Consents to send texts, and every request made to an LLM.
         """
         create table text_consents (
             dataset text not null,
@@ -223,21 +223,18 @@ STEPS: Steps = (
         """,
     ),
     (
-        # Its rows are written in the same transaction, of the judgements as they are found.
+        # Its rows are written in the same transaction, from the judgements as found.
         "create table judgement_chain (id bigint primary key, sha256 text not null)",
     ),
     (
-        # The same of parts: a row for each of theirs, as it was written last.
+        # The same for parts: a row for each of their rows, as last written.
         "create table part_sums (id text primary key, sha256 text not null)",
     ),
 )
-"""Step n brings the state to format n, from 1; steps are added at the end, never edited.
-
-A step may use `:new_identity`, which is another one whenever steps are made.
-
-The number of steps is the format version of a home folder and its state.
-"""
+"""Step n brings the state to format n, from 1; steps are appended, never edited. A step may use
+`:new_identity`, which is new for each migration. The number of steps is the format version of a
+home folder and its state."""
 CHAINED = 10
-"""The format from which on added judgements are chained."""
+"""The format from which added judgements have a hash chain."""
 SUMMED = 11
-"""That from which on the rows of parts have sums."""
+"""The format from which the rows of parts have checksums."""

@@ -1,9 +1,7 @@
-"""Ownership: which state a home and its parts belong to.
-
-A state has an identity from its first day on. `home.json` names it, and so does a file beside the
-parts, which several homes may share. A state that was lost, is new or is another one knows none of
-the parts that lie there; it is refused before anything is written.
-"""
+"""Ownership: the state to which a home and its parts belong. A state has an identity from its
+creation. `home.json` names it, and so does a file next to the parts, which several homes may share.
+If the state was lost, is new or is another one, it knows none of the existing parts, and is refused
+before anything is written."""
 
 import json
 from collections.abc import Callable
@@ -18,8 +16,8 @@ from compute.base.words import counted
 from compute.store.kinds import COLUMNS
 
 WAY_ON = (
-    "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost,"
-    " or read what `python -m compute admin adopt` says"
+    "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost, or read the"
+    " output of `python -m compute admin adopt`"
 )
 
 
@@ -33,17 +31,17 @@ class Marks:
     parts: str
     """The identity stored with the parts."""
     unfinished: str = ""
-    """The command that is filling the home, or was stopped before its end."""
+    """The command that is filling the home, or was interrupted."""
 
 
 def read(home: Path) -> Marks:
-    """The marks of a home. Raises WrongInput for a file that cannot be understood."""
+    """The marks of a home. Raises WrongInput for an invalid file."""
     format_, named, unfinished = _home_record(home_file(home))
     return Marks(format_, named, _parts_record(parts_file(home)), unfinished)
 
 
 def home_file(home: Path) -> Path:
-    """The file that says which format a home has, and which state."""
+    """The file with a home's format and state."""
     return home / "home.json"
 
 
@@ -55,22 +53,20 @@ def parts_file(home: Path) -> Path:
 def check(
     home: Path, marks: Marks, identity: str, listed: Callable[[], set[str]], where: str
 ) -> None:
-    """Raises Conflict if a home or its parts belong to another state than the one at `where`.
-
-    That has an `identity`, none if it is new or of an older format, and has `listed` these parts.
-    Unmarked parts belong to it if it lists any of them.
-    """
+    """Raise Conflict if a home or its parts belong to another state than the one at `where`. That
+    state has an `identity` (none if new or of an older format), and has `listed` these parts.
+    Unmarked parts belong to it if it lists any of them."""
     marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))
     for file, named in marked:
         if named not in ("", identity):
             if marks.unfinished:
                 raise Conflict(
-                    f"`{marks.unfinished}` has not come to its end: wait for it or run it again,"
+                    f"`{marks.unfinished}` has not finished: wait for it or run it again,"
                     " or set BEIRSCOPE_HOME to another folder"
                 )
             new = "" if identity else ", which is missing, new or of an older version"
             raise Conflict(f"{file} names another state than {where}{new}: {WAY_ON}")
-    # Looked at again last of all: another machine may have marked its first parts meanwhile.
+    # Checked again at the end, since another machine may have marked its first parts meanwhile.
     found = set() if marks.parts else {file.stem for file in part_files(home)}
     if found and not found & listed() and not read(home).parts:
         lying = f"{counted(len(found), 'part')} in {home / 'parts'}"
@@ -78,11 +74,9 @@ def check(
 
 
 def write(home: Path, marks: Marks) -> None:
-    """Mark the parts and the home, where they are not marked so already.
-
-    The home comes last, and the state itself before both: a process killed in between can be
-    repeated. Raises Unavailable for a link to a folder of parts that is not there.
-    """
+    """Mark the parts and the home, unless already marked. The home comes last, and the state itself
+    before both, so that a killed process can be repeated. Raises Unavailable for a link to a
+    missing folder of parts."""
     now = read(home)
     _mark_parts(home, now.parts, marks.parts)
     if now != replace(marks, parts=now.parts):
@@ -92,7 +86,7 @@ def write(home: Path, marks: Marks) -> None:
 def begin(home: Path, format_: int, identity: str, command: str) -> None:
     """Mark a home as that of a state that `command` is about to make; nothing else opens it.
 
-    The home comes first: a command killed in between can be run again.
+    The home comes first, so that a killed command can be run again.
     """
     _write(home_file(home), {"format": format_, "state": identity, "unfinished": command})
     _mark_parts(home, "", identity)
@@ -101,7 +95,7 @@ def begin(home: Path, format_: int, identity: str, command: str) -> None:
 def _mark_parts(home: Path, now: str, identity: str) -> None:
     parts = home / "parts"
     if parts.is_symlink() and not parts.is_dir():
-        raise Unavailable(f"{parts} leads to a folder that is not there: mount or make it first")
+        raise Unavailable(f"{parts} leads to a missing folder: mount or create it first")
     if now != identity:
         make_folder(parts)
         _write(parts_file(home), {"state": identity})

@@ -1,4 +1,4 @@
-"""Parts: their schemas, and one immutable Parquet file written so that it is there whole or not."""
+"""Parts: their schemas, and one immutable Parquet file that is written completely or not at all."""
 
 import hashlib
 import io
@@ -28,9 +28,9 @@ KINDS: Mapping[str, pa.Schema] = {
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 
 ROW_GROUP = 122_880
-"""Rows that DuckDB reads as one piece of work."""
+"""Rows that DuckDB processes as one unit."""
 GROUP_BYTES = 64 * 1024**2
-"""Documents are long: a row group of them ends here, so that writing stays small in memory."""
+"""Bytes after which a row group of documents ends, so that writing needs little memory."""
 
 
 class Written(NamedTuple):
@@ -93,10 +93,10 @@ def _write(
     options = {
         "compression": "zstd",
         "compression_level": compression_level,
-        # Columns with hardly a value twice; a score's bytes pack better side by side.
+        # Columns with almost no repeated value; a score's bytes compress better if split.
         "use_dictionary": [name for name in schema.names if name not in ("doc_id", "score")],
         "use_byte_stream_split": [name for name in schema.names if name == "score"],
-        # Dictionaries are how columns come here, not what readers are to get.
+        # Columns may arrive as dictionaries, but readers must not get them.
         "store_schema": False,
     }
     try:

@@ -1,4 +1,4 @@
-"""Provenance: how a part was made. It is recorded, shown, and never part of its identity."""
+"""Provenance: how a part was made. It is recorded and shown, but not part of its identity."""
 
 import os
 import platform
@@ -31,8 +31,8 @@ TREATED = {
     "hits_of_other_queries": "hits of queries outside the split, left out",
     "duplicates": "hits of documents that occur higher in the same list, left out",
     "self_hits": "hits of the query's own document, left out",
-    "hits_below_depth": "hits below the depth that is kept (setting depth), left out",
-    "tied": "hits whose score equals a neighbour's, put in order by document id",
+    "hits_below_depth": "hits below the stored depth (setting depth), left out",
+    "tied": "hits with the same score as a neighbour, ordered by document id",
 }
 """Counts that ranking or importing a run records in its provenance."""
 COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
@@ -44,7 +44,7 @@ _TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "datas
 _TOLD_OF_DATASET |= {"sha256", "called"}
 _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
-"""What a record of `of_runs` has a place of its own for."""
+"""Keys of a record of `of_runs` that have their own place."""
 _PATH = re.compile(
     r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
     r"""|(?<=[(,=])(?:~|\.{0,2})/[^\s'"(),=]*(?=[,)])"""  # in a system's name, up to its mark
@@ -56,7 +56,7 @@ _PATH = re.compile(
 def record(
     command: Sequence[str], seconds: float, *, after: Any = "", **facts: Any
 ) -> dict[str, Any]:
-    """Provenance of a part: command to make it again, seconds, versions, hardware, UTC date.
+    """Provenance of a part: command to reproduce it, seconds, versions, hardware, UTC date.
 
     `after` is the command to run before it, if there is one.
     """
@@ -72,7 +72,7 @@ def record(
 
 @cache
 def versions() -> tuple[tuple[str, str], ...]:
-    """The versions of Python and of the packages that touch numbers."""
+    """The versions of Python and of the packages that affect numbers."""
     found = [("python", platform.python_version())]
     for package in PACKAGES:
         try:
@@ -103,11 +103,11 @@ def _processor() -> str:
 
 
 def portable(value: Any) -> Any:
-    """Provenance without the paths of this machine: a path goes, and with it a key of its own."""
+    """Provenance without paths of this machine: a path is removed, with its key if it has one."""
     if isinstance(value, str):
         return _PATH.sub("…", value)
     if isinstance(value, dict):
-        # A name of a system may be a key, and name a folder.
+        # A system's name may be a key, and contain a folder.
         cleaned = {
             _PATH.sub("…", key): portable(item) for key, item in value.items() if key != "path"
         }
@@ -118,7 +118,7 @@ def portable(value: Any) -> Any:
 
 
 def without_folders(systems: Iterable[str]) -> dict[str, str]:
-    """Names of systems for other machines: without folders of this machine, each unique."""
+    """Names of systems for other machines: without folders of this machine, and unique."""
     found: dict[str, str] = {}
     for name in sorted(set(systems)):
         cleaned = portable(name)
@@ -132,7 +132,7 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
     """Provenance of each run (dataset, system), as JSON values; a run that is not stored is left
     out.
 
-    A dataset of parts stands for the runs on its parts. No path of this machine is in it.
+    A dataset of parts means the runs on its parts. It contains no path of this machine.
     """
     pairs = list(single(pairs))
     parts = store.parts(picked=[system for _, system in pairs])
@@ -192,7 +192,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
 
 
 def _source(about: dict[str, Any]) -> dict[str, Any]:
-    """The files that it was read from, or the library, without when they were changed here."""
+    """The files or library that it was read from, without the files' times here."""
     source = about.get("source") or {}
     digests = about.get("sha256", {})
     files = [
@@ -228,7 +228,7 @@ def _counted(part: Part, is_current: bool) -> dict[str, Any]:
 
 
 def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """The pairs once, a dataset of parts as its parts."""
+    """The pairs once each, a dataset of parts as its parts."""
     single = ((part, system) for dataset, system in pairs for part in members(dataset))
     yield from dict.fromkeys(single)
 
@@ -266,7 +266,7 @@ def _of_run(
 
 
 def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
-    """The SHA-256 of the files, by kind; `as` says whether of what was written or was found."""
+    """The SHA-256 of the files, by kind; `as` tells whether it is as written or as found."""
     return {part.kind: {"sha256": part.sha256, "as": part.sha256_as} for part in found}
 
 
@@ -281,7 +281,7 @@ def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
         "hits": hits.fingerprint if hits else None,
         "scores": scores.fingerprint if scores else None,
     }
-    # Further inputs of a run that is made from other runs or a trained model.
+    # Further inputs of a run made from other runs or a trained model.
     prints |= {name: mark for name, mark in inputs.items() if ":" in name}
     return {name: mark for name, mark in prints.items() if mark}
 

@@ -1,7 +1,7 @@
 """Versions of a run: a superseded run stays, as a system such as `bm25@1`.
 
 Its parts are copies under that name, published in the transaction in which the newer run goes live.
-They count only where somebody picks them (`Store.parts`): nothing else needs to know of them.
+They count only if picked (`Store.parts`), so no other code needs to know about them.
 """
 
 import itertools
@@ -34,12 +34,10 @@ class Version(NamedTuple):
 
 
 def given(label: str | None, note: str) -> Version | None:
-    """A version as a command names it: None for no label, empty for the next number.
-
-    Raises WrongInput for a label that cannot stand in a name, or a note without a version.
-    """
+    """A version from a command's options: None for no label, empty for the next number. Raises
+    WrongInput for a label that is not allowed in a name, or a note without a version."""
     if label is None and note:
-        raise WrongInput("--note is of a version: give --as-version, too")
+        raise WrongInput("--note describes a version: give --as-version, too")
     if label and not _LABEL.fullmatch(label):
         raise WrongInput(
             f"{label[:60]!r} cannot name a version: up to 40 letters, digits, points and - + _"
@@ -53,49 +51,48 @@ def name(system: str, label: str) -> str:
 
 
 def label(part: Part) -> str:
-    """Label of the version that a part belongs to; empty if nobody gave one."""
+    """Label of the version that a part belongs to; empty if there is none."""
     return part.provenance.get("run_version", {}).get("label", "")
 
 
 def labels(runs: Sequence[Part]) -> list[str]:
-    """Labels of the versions of a system with these hits, the live one last; without a label it has
-    the next number."""
+    """Labels of the versions of a system with these hits, the live one last; without a label it
+    gets the next number."""
     found = [label(part) for part in runs]
     return [*found[:-1], found[-1] or _next(found[:-1])] if found else []
 
 
 def title(of: str, named: str) -> str:
-    """`BM25, version 1`, of the title of a system and the name of its version."""
+    """Title of a version, such as `BM25, version 1`, from the system's title and the version's
+    name."""
     return f"{of}, version {named.rpartition('@')[2]}"
 
 
 def stored(
     store: Store, dataset: str | None = None, system: str | None = None, at: int | None = None
 ) -> list[Part]:
-    """The hits of every earlier run that is kept, of a dataset or system, the oldest first; `at` a
-    version of the manifest (default: now)."""
+    """The hits of every stored earlier run of a dataset or system, the oldest first; `at` a version
+    of the manifest (default: now)."""
     found = store.parts("hits", dataset, version=at, picked=None)
     kept = [part for part in found if part.version_of and system in (None, part.version_of)]
     return sorted(kept, key=lambda part: (part.dataset, part.version_of, published(part)))
 
 
 def named(kept: Iterable[Part], values: Iterable[str]) -> list[str]:
-    """Names of the versions that values of an address hold, singly or between commas."""
+    """Names of the versions in values of an address, singly or separated by commas."""
     found = [value for value in values if "@" in value]
     names = dict.fromkeys(part.system for part in kept) if found else ()
     return [name for name in names if any(f",{name}," in f",{value}," for value in found)]
 
 
 def published(hits: Part) -> str:
-    """UTC time at which a run went live, not at which it was kept as a version."""
+    """UTC time at which a run went live, not the time at which it became a version."""
     return hits.provenance.get("run_version", {}).get("published", hits.created)
 
 
 def refuse(store: Store, named: str, known: Collection[str]) -> None:
-    """Raises Conflict for a new run whose name would read as the version of another.
-
-    `known` are names of systems besides those stored.
-    """
+    """Raise Conflict for a new run whose name would look like a version of another. `known` are
+    names of systems in addition to the stored ones."""
     of, at, _ = named.rpartition("@")
     runs = store.parts("hits", picked=None)
     if named in {part.system for part in runs if not part.version_of}:
@@ -115,12 +112,9 @@ def keep(
     said: Version,
     run: Iterable[pa.RecordBatch],
 ) -> dict[str, Any]:
-    """Keep the live run as a version beside the one that replaces it, `run`; what the
-    provenance of that one says of itself.
-
-    Of equal hits nothing is kept. Raises Conflict for a label that is taken, Unavailable where the
-    live run is damaged.
-    """
+    """Keep the live run as a version besides its replacement `run`; returns entries for the
+    replacement's provenance. Equal hits are not kept. Raises Conflict for a label in use,
+    Unavailable if the live run is damaged."""
     found = [part for kind in KEPT for part in store.parts(kind, dataset, system)]
     old = [store.verify(part) for part in found]
     damage.refuse(old)
@@ -142,10 +136,10 @@ def keep(
 def told(hits: Part, *, new: bool) -> str:
     """Sentence about a run that was imported as a version."""
     found = hits.provenance.get("run_version", {})
-    # A replacement with equal hits is as old as they are.
+    # A replacement with equal hits keeps their date.
     if not new or "published" in found:
         return "the same hits as before: no version is made"
-    before = f"; the one before is kept as {found['before']}" if "before" in found else ""
+    before = f"; the previous run is kept as {found['before']}" if "before" in found else ""
     return f"version {found['label']}{before}"
 
 
@@ -168,13 +162,13 @@ def _taken(store: Store, dataset: str, system: str) -> list[str]:
 
 
 def _next(taken: Collection[str]) -> str:
-    """The next number: versions are counted on, with or without labels of their own."""
+    """The next number; versions are counted with or without labels."""
     numbers = map(str, itertools.count(len(set(filter(None, taken))) + 1))
     return next(number for number in numbers if number not in taken)
 
 
 def _is_same(hits: Part, run: Iterable[pa.RecordBatch]) -> bool:
-    """Whether the ranked lists are equal, scores included."""
+    """Return whether the ranked lists are equal, including scores."""
     schema = pa.schema([KINDS["hits"].field(column) for column in _RANKED])
     before, seen = pq.read_table(hits.path, columns=list(_RANKED)).cast(schema), 0
     for batch in run:
@@ -186,14 +180,14 @@ def _is_same(hits: Part, run: Iterable[pa.RecordBatch]) -> bool:
 
 
 def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -> None:
-    """A part of the run that is replaced, under the name of its version."""
+    """A part of the replaced run, under the name of its version."""
     of, about = name(part.system, labelled), part.provenance
     version = {"label": labelled, "published": went_live}
     if note := about.get("run_version", {}).get("note"):
         version["note"] = note
     inputs = about.get("inputs", {})
     if part.kind == "hits":
-        # Its inputs may change without it; it does not answer other queries.
+        # Its inputs may change independently; it does not answer other queries.
         inputs = {kind: mark for kind, mark in inputs.items() if kind == "queries"}
     publication.add(
         part.kind,

@@ -1,17 +1,17 @@
 """Documentation of the tables of a reading and of their columns.
 
-DuckDB keeps these texts beside the tables of `beirscope.duckdb` and of a snapshot, as comments.
+DuckDB stores these texts as comments on the tables of `beirscope.duckdb` and of a snapshot.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-DATASET = "dataset; of a further split or a part its name goes on after a slash (nfcorpus/train)"
+DATASET = "dataset; the name of a further split or a part continues after a slash (nfcorpus/train)"
 COLLECTION = "collection: the name of the corpus, which splits of a dataset share"
 SYSTEM = "system: canonical name with all parameters that differ from the defaults"
 QUERY, DOCUMENT = "id of the query within its dataset, as text", "id of the document, as text"
-WORDS = "words: pieces between white space; of scripts without blanks, those of ICU's dictionaries"
-FINGERPRINT = "SHA-256 of what the content follows from: another one is another result"
+WORDS = "words, separated by white space; in scripts without spaces, by ICU's dictionaries"
+FINGERPRINT = "SHA-256 of the inputs of the content: a different one means a different result"
 
 
 USUAL = {
@@ -21,69 +21,69 @@ USUAL = {
     "doc_id": DOCUMENT,
     "n_words": WORDS,
 }
-"""What columns mean where their table says nothing of them."""
+"""Meanings of columns that their table does not describe."""
 
 
 class Table(NamedTuple):
-    """A table's meaning, and those of its columns that are not the usual ones, by name."""
+    """A table's meaning, and the meanings of its special columns, by name."""
 
     text: str
     columns: Mapping[str, str] = USUAL
 
     def meaning(self, column: str) -> str:
-        """Of a column. Raises KeyError where nobody says it."""
+        """Meaning of a column. Raises KeyError if it has none."""
         return self.columns[column] if column in self.columns else USUAL[column]
 
 
 _HIT = {
     "rank": "from 1 without gaps: score as a 32-bit float descending, then doc_id descending",
-    "score": "as the system gave it",
+    "score": "as returned by the system",
 }
 _TERMS = {
     "dataset": COLLECTION,
-    "n": "1: single words; 2: two neighbours with a blank between",
+    "n": "1: single words; 2: two neighbours separated by a space",
     "term": "the word or words, in lower case",
-    "count": "how often it occurs in the corpus",
+    "count": "number of occurrences in the corpus",
 }
 TABLES: Mapping[str, Table] = {
-    "hits": Table("The ranked lists of every run, to the depth that is kept.", _HIT),
+    "hits": Table("The ranked lists of every run, to the stored depth.", _HIT),
     "top": Table("The hits of rank 10 and better, by query and rank.", _HIT),
     "scores": Table(
-        "One value for each run, query and measure, on the official judgements. A query without a"
-        " value, such as Hole@10 where nothing was retrieved, has no row.",
+        "One value for each run, query and measure, on the official judgements. A query"
+        " without a value, such as Hole@10 without hits, has no row.",
         {
-            "measure": "as ir_measures writes it, such as nDCG@10",
-            "value": "of this query; 0 where a judged query is not answered",
+            "measure": "in ir_measures' spelling, such as nDCG@10",
+            "value": "of this query; 0 if a judged query is not answered",
         },
     ),
     "means": Table(
         "The mean of every run and measure over queries; a dataset of parts has the mean of its"
         " parts' means.",
         {
-            "measure": "as ir_measures writes it",
+            "measure": "in ir_measures' spelling",
             "value": "mean over all evaluated queries, an unanswered one as 0",
-            "value_returned": "mean over only the answered queries, as BEIR's code has it",
+            "value_returned": "mean over only the answered queries, as in BEIR's code",
             "n_queries": "evaluated queries",
-            "n_unanswered": "of these, queries without a hit",
+            "n_unanswered": "queries among these without a hit",
         },
     ),
     "documents": Table(
         "The corpora, in the order of their files.",
         {
             "dataset": COLLECTION,
-            "title": "empty where there is none; null where texts were left out",
-            "text": "null where texts were left out",
+            "title": "empty if there is none; null if texts were left out",
+            "text": "null if texts were left out",
             "n_words": f"{WORDS}, of title and text",
         },
     ),
     "queries": Table(
         "The queries of the split.",
-        {"text": "null where texts do not ship or were left out"},
+        {"text": "null if texts do not ship or were left out"},
     ),
     "query_labels": Table(
-        "Query groups by labels from files: one value of each key for a query.",
+        "Query groups by labels from files: one value per key and query.",
         {
-            "key": "what the label is of, such as topic",
+            "key": "key of the label, such as topic",
             "value": "the label, such as chemistry",
         },
     ),
@@ -92,28 +92,29 @@ TABLES: Mapping[str, Table] = {
         {"relevance": "grade; 0 and below: judged not relevant, gain 0"},
     ),
     "subtopics": Table(
-        "The official judgements by subtopic, where they are: `judgements` has the highest grade of"
+        "The official judgements by subtopic, if any: `judgements` has the highest grade of"
         " each pair.",
         {
-            "subtopic": "of the query, as the judgements name it",
+            "subtopic": "of the query, named as in the judgements",
             "relevance": "grade; above 0: the document covers the subtopic",
         },
     ),
     "machine_grades": Table(
-        "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
+        "Grades of LLMs, separate from all judgements: no score counts them unless they are"
+        " chosen.",
         {
             "system": "the LLM: the name under which its grades were imported",
             "relevance": "grade; 0 and below: not relevant",
         },
     ),
     "leakage": Table(
-        "Test queries and relevant documents that a training set holds, equal or nearly so: of each"
-        " the ten training texts that are most like it, never the texts themselves.",
+        "Test queries and relevant documents that a training set contains, equal or"
+        " near-equal: for each the ten most similar training texts, never the texts themselves.",
         {
             "system": "the training set: the name under which it was compared",
-            "of": "query or document: what of the dataset was found",
+            "of": "query or document: the kind of text that was found",
             "text_id": "id of the query or of the document",
-            "file": "of the training set, without its folder; of a split its name",
+            "file": "file of the training set, without its folder; for a split its name",
             "training_id": "id of the training text there, else its line",
             "similarity": "Jaccard similarity of the sets of character 5-grams, 0 to 1",
         },
@@ -123,132 +124,132 @@ TABLES: Mapping[str, Table] = {
         {
             "system": "the multilingual encoder",
             "of": "queries or documents",
-            "pairs": "texts that were drawn",
+            "pairs": "number of texts in the sample",
             "mean": "of the cosines of their vectors",
             "sd": "standard deviation of the cosines",
         },
     ),
     "added_judgements": Table(
-        "What people, files and models judged here; rows are added and never changed.",
+        "Judgements added here by people, files and models; rows are added and never changed.",
         {
-            "id": "number, in the order in which they were saved",
-            "relevance": "grade; null: this person takes the judgement back",
+            "id": "number, in the order of saving",
+            "relevance": "grade; null: this person withdraws the judgement",
             "person": "who judged",
-            "task": "of which annotation task",
-            "guideline_version": "of the guideline that was shown",
+            "task": "of the annotation task",
+            "guideline_version": "of the guideline shown",
             "source": "person, adjudication, import or model; withdrawn withdraws one",
             "time": "UTC, ISO 8601",
-            "entry": "the form's own name of the row, so that none is saved twice; else null",
-            "note": "what the person wrote beside it",
-            "unsure": "1 where the person said so",
-            "verified": "1 where the person had signed in",
-            "imported": "when a file brought it, UTC; null: judged here",
+            "entry": "the form's id of the row, so that none is saved twice; else null",
+            "note": "the person's note",
+            "unsure": "1 if marked as unsure",
+            "verified": "1 if the person had signed in",
+            "imported": "import time, UTC; null: judged here",
             "takes_back": "the entry of the row that this row withdraws; else null",
         },
     ),
     "lengths": Table(
-        "The length of every document; it ships where texts do not.",
+        "The length of every document; it ships even if texts do not.",
         {"dataset": COLLECTION, "doc_id": DOCUMENT, "n_words": f"{WORDS}, of title and text"},
     ),
     "length_counts": Table(
-        "Histograms of lengths: how many documents or queries of a group have so many words.",
+        "Histograms of lengths: number of documents or queries of a group with this many words.",
         {
             "system": "system of the top 10; empty for values of the dataset",
             "of": "corpus, queries, judged or top",
-            "level": "of judged: the relevance; of top: the rank; else 0",
+            "level": "for judged: the relevance; for top: the rank; else 0",
             "count": "documents or queries of this length",
         },
     ),
     "efficiency": Table(
-        "What runs cost.",
+        "Costs of runs.",
         {
             "measure": "quantity with its unit, such as latency_p50_ms or index_bytes",
-            "value": "as measured; the machine stands in the provenance of the part",
+            "value": "as measured; the machine is in the provenance of the part",
         },
     ),
     "ngrams": Table("Word counts of corpora, by n the most frequent first.", _TERMS),
     "wordpieces": Table(
-        "The same of the word pieces of BERT's uncased vocabulary.",
+        "The same for the word pieces of BERT's uncased vocabulary.",
         {**_TERMS, "n": "1", "term": "the word piece"},
     ),
     "overlap": Table(
         "Similarities of corpora, each pair and floor once.",
         {
             "dataset": COLLECTION,
-            "other": "the other collection",
+            "other": "the other corpus",
             "unit": "unigrams, bigrams or word pieces",
             "floor": "words not above this share of their corpus are left out",
             "similarity": "weighted Jaccard over relative frequencies, 0 to 1",
-            "fingerprint": "of the counts of dataset that were compared",
-            "other_fingerprint": "of the counts of other that were compared",
+            "fingerprint": "of the compared counts of dataset",
+            "other_fingerprint": "of the compared counts of other",
         },
     ),
     "generated": Table(
-        "Queries that a model made up for documents, in the order of the corpus.",
+        "Queries that a model generated for documents, in the order of the corpus.",
         {
             "dataset": COLLECTION,
             "system": "the model, with its parameters",
-            "number": "from 1, in the order in which they were drawn",
-            "text": "the query; null where texts were left out",
+            "number": "from 1, in the order of generation",
+            "text": "the query; null if texts were left out",
         },
     ),
     "model": Table(
-        "Models that were trained here: the files of each folder, in pieces.",
+        "Models trained here: the files of each folder, in pieces.",
         {
-            "dataset": "what it was trained on",
+            "dataset": "the dataset it was trained on",
             "system": "its name, such as genq[scifact]",
-            "file": "from the model's folder, parted by slashes",
+            "file": "path in the model's folder, with slashes",
             "number": "of the piece of the file, from 0",
             "content": "the bytes; empty in a snapshot, which has no weights",
         },
     ),
     "training": Table(
-        "How training went.",
+        "Losses of trainings.",
         {
-            "dataset": "what it was trained on",
+            "dataset": "the dataset it was trained on",
             "system": "the name of the model",
             "step": "of the optimiser, from 1",
-            "name": "of the loss, or of what else was measured",
-            "value": "mean over the steps since the row before",
+            "name": "of the loss, or of another measured value",
+            "value": "mean over the steps since the previous row",
         },
     ),
     "augmented": Table(
-        "Queries that a system asked in place of those it was given: by query, first its own word"
-        " pieces in their order, then those added, the heaviest first.",
+        "Queries that a system searched instead of the given ones: by query, first its own"
+        " word pieces in order, then the added ones, the heaviest first.",
         {
-            "piece": "the word piece; ## begins one that goes on with a word",
+            "piece": "the word piece; ## marks the continuation of a word",
             "in_query": "whether the query has it",
-            "weight": "what BM25 of the piece is multiplied by: w (bow + a)",
+            "weight": "factor of the piece's BM25: w (bow + a)",
         },
     ),
     "published": Table(
-        "Every score that the papers print, typed from their tables.",
+        "Every score in the papers, transcribed from their tables.",
         {
             "paper": "as cited",
             "source": "its short name and table",
-            "system": "our name; a printed one that we have none for stays",
-            "printed": "the name in print",
+            "system": "our name, or the published one if we have none",
+            "printed": "the published name",
             "measure": "in the spelling of ir_measures",
             "value": "as printed",
             "in_domain": "the system was trained on this dataset",
-            "suspect": "contradicts its neighbours in print; shown, never used",
+            "suspect": "contradicts other published values; shown, never used",
             "note": "a remark on the value",
         },
     ),
     "datasets": Table(
-        "Every dataset of the catalogue and the user's own, with what papers print about it.",
+        "Every dataset of the catalogue and the user's own, with published statistics.",
         {
             "name": DATASET,
             "title": "its name in the papers",
             "collection": "the corpus; splits share it",
-            "split": "whose queries and judgements these are",
-            "language": "en, pl, or as its owner says",
-            "task": "of retrieval, in the papers' words",
+            "split": "of the queries and judgements",
+            "language": "en, pl, or as given by its owner",
+            "task": "retrieval task, in the papers' terms",
             "domain": "of the documents",
-            "licence": "as its authors state it",
+            "licence": "as stated by its authors",
             "relevance": "levels of relevance",
             "group": "BEIR, BEIR-PL, PolEval, Open-domain QA, PyDocs or own",
-            "drop_self": "a document with its query's id leaves the ranking",
+            "drop_self": "documents with their query's id are dropped from the ranking",
             "zero_shot": "counts in the zero-shot average",
             "parts": "datasets whose means this one averages; it has no run of its own",
             "has_split": "false: known from published figures only",
@@ -257,50 +258,50 @@ TABLES: Mapping[str, Table] = {
             "public": "false: its licence forbids offering the documents",
             "homepage": "of the dataset",
             "has_title": "documents have titles",
-            "n_documents": "printed number of documents",
-            "n_queries": "printed number of queries",
-            "train_pairs": "printed number of training pairs",
-            "relevant_per_query": "printed mean of relevant documents per query",
-            "query_words": "printed mean of words per query",
-            "document_words": "printed mean of words per document, title and text",
+            "n_documents": "published number of documents",
+            "n_queries": "published number of queries",
+            "train_pairs": "published number of training pairs",
+            "relevant_per_query": "published mean of relevant documents per query",
+            "query_words": "published mean of words per query",
+            "document_words": "published mean of words per document, title and text",
             "note": "a remark",
-            "level": "the least relevance that binary measures named with rel count from",
+            "level": "the least relevance counted by binary measures with rel",
         },
     ),
     "systems": Table(
-        "Every system of the catalogue, then the stored ones that it lacks.",
+        "Every system of the catalogue, then stored ones that it lacks.",
         {
             "name": SYSTEM,
             "title": "its name in the papers",
             "family": "lexical, learned-lexical, sparse, dense, late interaction, …",
-            "published_in": "the papers that print scores of it",
-            "checkpoint": "its weights, where it has any",
-            "settings": "what the papers say of it",
+            "published_in": "the papers with scores of it",
+            "checkpoint": "its weights, if any",
+            "settings": "its description in the papers",
             "status": "empty if it runs here, else why not",
         },
     ),
     "parts": Table(
-        "Where the rows of the other tables come from: one row for each published piece.",
+        "Origin of the rows of the other tables: one row per published part.",
         {
-            "id": "of the piece",
-            "kind": "the table that it is a piece of",
-            "system": "empty where it belongs to no system",
+            "id": "of the part",
+            "kind": "the table to which it belongs",
+            "system": "empty if it belongs to no system",
             "fingerprint": FINGERPRINT,
             "path": "of the file, from the home folder; empty in a snapshot",
-            "rows": "how many it has",
+            "rows": "number of rows",
             "bytes": "size of the file",
             "created": "UTC, ISO 8601",
-            "job": "that published it",
-            "shipped": "it came with the project",
+            "job": "job that published it",
+            "shipped": "true if it shipped with the project",
             "provenance": "JSON: command, settings, inputs, versions, hardware, seconds, date",
         },
     ),
     "readme": Table(
-        "What this file is and how to ask it.",
+        "About this file, and how to query it.",
         {
-            "topic": "what the row is about",
+            "topic": "subject of the row",
             "text": "in words",
-            "example": "SQL to try; empty where there is none",
+            "example": "SQL to try; empty if there is none",
         },
     ),
 }

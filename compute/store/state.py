@@ -49,7 +49,7 @@ from compute.store import ownership
 from compute.store.migrations import CHAINED, STEPS, SUMMED, Steps
 from compute.store.ownership import Marks
 
-# Only for types: a command that lists stored parts needs no pandas.
+# Only for types, since a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
@@ -62,7 +62,7 @@ metadata = MetaData()
 
 
 def texts(*names: str) -> list[Column[Any]]:
-    """Columns of text that always have a value."""
+    """Text columns that always have a value."""
     return [Column(name, Text, nullable=False) for name in names]
 
 
@@ -119,25 +119,24 @@ steps = Table(
     Column("time", Text, nullable=False),
 )
 identity = Table("identity", metadata, Column("id", Text, primary_key=True))
-"""One row: the name that tells this state from all others."""
+"""One row: the id that distinguishes this state from all others."""
 
 
 def now() -> str:
-    """The time as the state keeps it: UTC, ISO 8601 with microseconds; sorts as text."""
+    """The time as stored in the state: UTC, ISO 8601 with microseconds; sorts as text."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False) -> Engine:
     """The state of a home, made or migrated first; call it under the lock of the home.
 
-    SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
-    `adopting` the home and its parts belong to this state from now on, whichever had them before.
-
-    Raises Outgrown for a home or state of a newer Beirscope, and Conflict for a state that the
-    home or its parts do not belong to; nothing is written then. Raises Unavailable when the
-    database cannot be reached, WrongInput for a bad address or a broken home.json.
+    SQLite is copied before a migration; a PostgreSQL server has its own backups. With `adopting`
+    the home and its parts belong to this state from now on, whatever their previous state. Raises
+    Outgrown for a home or state of a newer Beirscope, and Conflict for a state to which the home or
+    its parts do not belong; then nothing is written. Raises Unavailable when the database cannot be
+    reached, WrongInput for a bad address or a broken home.json.
     """
-    # The marks are read before the state: another machine makes its state first.
+    # The marks are read before the state, since another machine makes its state first.
     marks = ownership.read(settings.home)
     _refuse_newer(marks.format, len(to), str(settings.home))
     engine = engine_of(settings)
@@ -177,28 +176,28 @@ def where(engine: Engine) -> str:
 
 
 def identity_of(engine: Engine) -> str:
-    """The identity of a state; empty for a new one, and one of a format that had none."""
+    """The identity of a state; empty for a new one, or one of a format without identities."""
     if _is_new(engine) or not inspect(engine).has_table(identity.name):
         return ""
     with engine.connect() as connection:
         names = connection.execute(select(identity.c.id)).scalars().all()
     if len(names) != 1:
-        raise Unavailable(damaged(engine, f"{len(names)} identities in place of one"))
+        raise Unavailable(damaged(engine, f"{len(names)} identities instead of one"))
     return names[0]
 
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """One transaction that writes; it waits for other writers before it reads anything."""
+    """A writing transaction; it waits for other writers before it reads anything."""
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
-    """Hold a lock of the state, shared by all machines, while the body runs; whether it was
-    acquired in this many seconds. In SQLite, which one machine has, locks on files of the home
-    do."""
+    """Hold a lock of the state, shared by all machines, while the body runs; yields whether it was
+    acquired within this many seconds. For SQLite, on one machine, file locks of the home
+    suffice."""
     if engine.dialect.name == "sqlite":
         yield True
         return
@@ -210,7 +209,7 @@ def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
         try:
             yield taken
         finally:
-            # A connection that broke has let it go.
+            # A broken connection has released it.
             with suppress(DBAPIError):
                 if taken:
                     connection.execute(select(func.pg_advisory_unlock(key)))
@@ -218,7 +217,7 @@ def alone(engine: Engine, name: str, wait: float = math.inf) -> Iterator[bool]:
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """One transaction that reads, all of it at one moment of the database."""
+    """A reading transaction, which sees the database at one moment."""
     lite = engine.dialect.name == "sqlite"
     options = {} if lite else {"isolation_level": "REPEATABLE READ"}
     with engine.connect().execution_options(**options) as connection, connection.begin():
@@ -226,7 +225,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 
 def copy_rows(source: Connection, target: Connection) -> None:
-    """Replace the rows of a state by those of another of the same format."""
+    """Replace the rows of a state by those of another with the same format."""
     names = set(inspect(source).get_table_names()) & set(inspect(target).get_table_names())
     for name in sorted(names - {steps.name}):
         table = Table(name, MetaData(), autoload_with=source)
@@ -237,13 +236,11 @@ def copy_rows(source: Connection, target: Connection) -> None:
 
 
 def make_of(source: Connection, engine: Engine, name: str) -> None:
-    """Make a new state of the rows of `source`, its identity `name`, in one transaction.
-
-    Raises Conflict if there is a state already.
-    """
+    """Make a new state from the rows of `source`, with identity `name`, in one transaction. Raises
+    Conflict if there is already a state."""
     with writing(engine) as connection:
         if inspect(connection).has_table(identity.name):
-            raise Conflict(f"{where(engine)} holds a state already: name an empty database")
+            raise Conflict(f"{where(engine)} already has a state: name an empty database")
         _apply(connection, 0, STEPS)
         copy_rows(source, connection)
         connection.execute(update(identity).values(id=name))
@@ -252,7 +249,7 @@ def make_of(source: Connection, engine: Engine, name: str) -> None:
 def count(connection: Connection, counter: str, by: int = 1) -> int:
     """Raise a counter and return its new value; the row stays locked until the commit.
 
-    So numbers become visible in their order: who has seen 7 will never later find a 6.
+    So numbers become visible in order: after a 7, no reader later finds a new 6.
     """
     statement = (
         update(counters)
@@ -273,10 +270,8 @@ def counted(connection: Connection, counter: str) -> int:
 
 
 def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
-    """Delete the rows of parts retired before a time; returns their (kind, id).
-
-    Versions that had them are gone from then on: the counter `gone` is the oldest that is whole.
-    """
+    """Delete the rows of parts retired before a time; returns their (kind, id). Versions with these
+    are then gone; the counter `gone` is the oldest complete one."""
     columns = parts.c
     with writing(engine) as connection:
         old = select(columns.kind, columns.id, columns.retired_version)
@@ -291,7 +286,7 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
 
 
 def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
-    """Keep the SHA-256 of the files of parts (id to SHA-256) of which none was known."""
+    """Record the SHA-256 of the files of parts (id to SHA-256) for which none was known."""
     with writing(engine) as connection:
         for part, sha256 in found.items():
             unknown = (parts.c.id == part) & (parts.c.sha256 == "")
@@ -300,7 +295,7 @@ def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
 
 
 def sum_parts(connection: Connection, changed: ColumnElement[bool]) -> None:
-    """Keep the SHA-256 of rows of parts that were written in this transaction, and of no other."""
+    """Record the SHA-256 of rows of parts written in this transaction, and of no others."""
     rows = connection.execute(select(parts).where(changed)).mappings().all()
     gone = part_sums.c.id.not_in(select(parts.c.id))
     again = part_sums.c.id.in_(select(parts.c.id).where(changed))
@@ -311,7 +306,7 @@ def sum_parts(connection: Connection, changed: ColumnElement[bool]) -> None:
 
 
 def listed(engine: Engine) -> set[str]:
-    """The ids of all parts in the manifest, live or superseded; none of a new state."""
+    """The ids of all parts in the manifest, live or superseded; none in a new state."""
     if not _state_format(engine):
         return set()
     with engine.connect() as connection:
@@ -323,19 +318,19 @@ OPTIONAL: Mapping[str, Any] = {
     "note": "",
     "unsure": 0,
     "verified": 0,
-    "time": None,  # that of saving
+    "time": None,  # time of saving
     "imported": None,
     "takes_back": None,
 }
 """Optional columns of `added_judgements`, with their defaults."""
 _ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
-"""Columns that may be without a value."""
+"""Columns that may be empty."""
 _COPIED_AT_ONCE = 1_000
-"""Rows in memory while they are copied."""
+"""Rows in memory while copying."""
 _ASKED_AT_ONCE = 10_000
-"""Values in one statement: databases limit them."""
+"""Most values in one statement, which databases limit."""
 _PROBE = 0.05
-"""Seconds between two tries to have a lock."""
+"""Seconds between two attempts to get a lock."""
 
 
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
@@ -345,7 +340,7 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
     for name in given:
         if name not in _ABSENT and whole[name].isna().any():
             raise ValueError(f"a judgement without {name}")
-    # Whole numbers or missing: 2.5 raises here instead of becoming 2.
+    # Integers or missing, so that 2.5 raises instead of becoming 2.
     numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")
     whole = whole[given].astype(numbers).astype(object)
     rows = whole.where(whole.notna(), None).itertuples(index=False, name=None)
@@ -353,7 +348,7 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
 
 
 def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows without those whose `entry` is saved already, or stands in an earlier row."""
+    """The rows without those whose `entry` is already saved, or in an earlier row."""
     named = {row["entry"]: row for row in reversed(rows) if row["entry"] is not None}
     column, names, saved = added_judgements.c.entry, list(named), set()
     for start in range(0, len(names), _ASKED_AT_ONCE):
@@ -367,12 +362,10 @@ def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str
 
 
 def append_judgements(connection: Connection, judgements: DataFrame) -> int:
-    """Append within a transaction what `Store.add_judgements` takes; returns the last id.
-
-    Scores follow when a page reads them: `reading.overlay`.
-    """
+    """Append the rows of `Store.add_judgements` within a transaction; returns the last id. Scores
+    follow when a page reads them (`reading.overlay`)."""
     records = judgement_rows(judgements)
-    # The counter's row is locked first: then nobody else saves the same entry meanwhile.
+    # The counter's row is locked first, so that nobody else saves the same entry meanwhile.
     last = count(connection, "judgements", 0)
     records = unsaved(connection, records)
     last = count(connection, "judgements", len(records))
@@ -386,7 +379,7 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
 
 
 def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
-    """Chain judgements that follow those chained; the lock of their counter is held."""
+    """Add judgements to the hash chain; the lock of their counter is held."""
     column, links = judgement_chain.c, list[dict[str, Any]]()
     before = select(column.sha256).order_by(column.id.desc()).limit(1)
     last = connection.execute(before).scalar() or ""
@@ -398,19 +391,17 @@ def _link(connection: Connection, rows: Iterable[Mapping[Any, Any]]) -> None:
 
 
 def linked(last: str, row: Mapping[Any, Any]) -> str:
-    """The SHA-256 of a judgement: over its content, and that of the one before it, if any."""
-    # Without absent values: a column that a later format adds changes no old checksum.
+    """The SHA-256 of a judgement: over its content, and the previous one's, if any."""
+    # Without absent values, so that a column added by a later format changes no old checksum.
     content = {name: value for name, value in row.items() if value is not None}
     text = json.dumps(content, sort_keys=True, default=bytes.hex)
     return hashlib.sha256(f"{last} {text}".encode()).hexdigest()
 
 
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
-    """Connections to PostgreSQL where the setting `state` says so, else to a file of the home.
-
-    Raises WrongInput for an address that is not PostgreSQL's. Any access to a damaged SQLite
-    file raises Unavailable.
-    """
+    """Connections to PostgreSQL if the setting `state` names one, else to a file of the home.
+    Raises WrongInput for an address that is not PostgreSQL's. Any access to a damaged SQLite file
+    raises Unavailable."""
     if not settings.state:
         engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
         event.listen(engine, "handle_error", _name_damage)
@@ -424,23 +415,23 @@ def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
         url = None
     if url is None or url.get_backend_name() != "postgresql":
         raise WrongInput(
-            "the setting `state` is no postgresql:// address: fix it, or unset it for SQLite"
+            "the setting `state` is not a postgresql:// address: fix it, or unset it for SQLite"
         )
     return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
 
 
 def _make_sqlite(*told: Any) -> None:
-    # SQLite would let no group write to the file. One that is there is not opened: closing it
-    # would drop the locks that this process holds on it.
+    # SQLite would not make the file group-writable. An existing file is not opened, since closing
+    # it would release this process's locks on it.
     file = Path(told[2][0])
     if not file.exists():
         file.touch()
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
-    # The driver must not begin transactions itself: _begin_sqlite says which kind.
+    # The driver must not begin transactions itself; _begin_sqlite sets their kind.
     connection.isolation_level = None
-    # Damaged text is found by its SHA-256, or by eye: it stops no page.
+    # Damaged text is found by its SHA-256, or by eye; it must not stop a page.
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     connection.execute("pragma busy_timeout = 60000")
     connection.execute("pragma journal_mode = wal")
@@ -448,7 +439,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _name_damage(context: ExceptionContext) -> None:
-    """Raises Unavailable if SQLite finds its file damaged."""
+    """Raise Unavailable if SQLite finds its file damaged."""
     error = context.original_exception
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if context.engine and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
@@ -456,7 +447,7 @@ def _name_damage(context: ExceptionContext) -> None:
 
 
 def damaged(engine: Engine, why: str) -> str:
-    """Sentence about the loss with a damaged SQLite file, and how to recover most of it."""
+    """Sentence on the loss from a damaged SQLite file, and how to recover most of it."""
     file = Path(engine.url.database or "")
     said = f"{file} is damaged ({why})"
     if file.name != "state.sqlite":
@@ -478,7 +469,7 @@ def _mtime(file: Path) -> float:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    # A writer takes the lock at once: one that reads first could not upgrade without failing.
+    # A writer takes the lock at once, since one that reads first could fail to upgrade.
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("begin immediate" if writes else "begin")
 
@@ -494,7 +485,7 @@ def _migrate(engine: Engine, home: Path, to: Steps) -> None:
         with writing(engine) as connection:
             _apply(connection, found, to)
     except DBAPIError:
-        # Another machine on the same PostgreSQL may have made the same steps meanwhile.
+        # Another machine on the same PostgreSQL may have run the same steps meanwhile.
         if _state_format(engine) != len(to):
             raise
 
@@ -506,7 +497,7 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
     for number, statements in enumerate(to[found:], found + 1):
         for statement in statements:
             connection.execute(text(statement), given)
-        if number == CHAINED:  # SQL knows no SHA-256
+        if number == CHAINED:  # SQL has no SHA-256
             rows = connection.execute(select(added_judgements).order_by(added_judgements.c.id))
             _link(connection, rows.mappings())
         if number == SUMMED:
@@ -515,7 +506,7 @@ def _apply(connection: Connection, found: int, to: Steps) -> None:
 
 
 def _is_new(engine: Engine) -> bool:
-    """Whether the file is missing or empty; a connection would create it."""
+    """Return whether the file is missing or empty; a connection would create it."""
     if engine.dialect.name != "sqlite":
         return False
     file = Path(where(engine))
@@ -523,7 +514,7 @@ def _is_new(engine: Engine) -> bool:
 
 
 def outgrown(engine: Engine) -> bool:
-    """Whether a newer Beirscope has migrated the state since it was opened."""
+    """Return whether a newer Beirscope has migrated the state since it was opened."""
     with engine.connect() as connection:
         return (connection.execute(select(func.max(steps.c.format))).scalar() or 0) > len(STEPS)
 
@@ -539,7 +530,7 @@ def _state_format(engine: Engine) -> int:
 
 
 def _copy_sqlite(engine: Engine, file: Path) -> None:
-    # By SQLite's own backup: copying the file would drop the locks that this process holds on it.
+    # By SQLite's own backup, since copying the file would release this process's locks on it.
     aside = file.with_suffix(".tmp")
     aside.unlink(missing_ok=True)
     source = engine.raw_connection()
@@ -555,13 +546,13 @@ def _copy_sqlite(engine: Engine, file: Path) -> None:
 def _refuse_newer(found: int, known: int, where: str) -> None:
     if found > known:
         raise Outgrown(
-            f"{where} has format {found}, this Beirscope knows {known}: "
+            f"{where} has format {found}, but this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )
 
 
 def is_judgement(row: Row[Any]) -> bool:
-    """Whether a row of `added_judgements` can be a judgement."""
+    """Return whether a row of `added_judgements` is a valid judgement."""
     given = row.relevance
     fit = fits(added_judgements, tuple(map(type, row)))
     return fit and (given is None or -(2**31) <= given < 2**31)
@@ -569,10 +560,8 @@ def is_judgement(row: Row[Any]) -> bool:
 
 @lru_cache
 def fits(table: Table, kinds: tuple[type, ...]) -> bool:
-    """Whether a row with values of these types has numbers and texts in their columns.
-
-    SQLite keeps any value in any column.
-    """
+    """Return whether a row with values of these types matches its columns. SQLite stores any value
+    in any column."""
     return all(
         kind is column.type.python_type or (kind is type(None) and bool(column.nullable))
         for column, kind in zip(table.c, kinds, strict=True)

@@ -28,19 +28,19 @@ from compute.store.bucket import Bucket
 from compute.store.checksums import UNREADABLE, Checksums
 from compute.store.kinds import COLUMNS, is_own
 
-# Only for types: a command that lists stored parts needs no pandas.
+# Only for types, since a command that lists stored parts needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
 
     from compute.store.parts import Content
 
 SHIPPED = PROJECT / "data" / "precomputed"
-"""Results that ship: a read-only second root of parts, its manifest beside them."""
+"""Shipped results: a read-only second root of parts, with its manifest."""
 
 SUPERSEDED_STAYS = timedelta(hours=1)
-"""A replaced part stays this long for those who still read an older version."""
+"""Time that a replaced part stays for readers of an older version."""
 UNLISTED_STAYS = timedelta(hours=24)
-"""A file outside the manifest may belong to a job that is still at work."""
+"""Time that a file outside the manifest stays, since a running job may need it."""
 ASKED_AGAIN = 60.0
 """Seconds before a failed download from the bucket is retried."""
 log = logging.getLogger(__name__)
@@ -57,7 +57,7 @@ class Part:
     """Canonical name; empty if a part belongs to no system."""
     fingerprint: str
     file: Path
-    """Path of the file, also while it is only in the bucket."""
+    """Path of the file, even while it is only in the bucket."""
     rows: int
     bytes: int
     created: str
@@ -66,9 +66,9 @@ class Part:
     job: str
     shipped: bool = False
     sha256: str = ""
-    """SHA-256 of the file; empty if it is unknown, as at first for the parts of an old home."""
+    """SHA-256 of the file; empty if unknown, as at first for the parts of an old home."""
     sha256_as: str = "written"
-    """`written`, or `found` where it was computed of a file that lay there."""
+    """`written`, or `found` if it was computed from an existing file."""
     damage: str = ""
     """Known damage of the file; empty if none was found."""
     bucket: Bucket | None = field(default=None, repr=False, compare=False)
@@ -76,7 +76,7 @@ class Part:
 
     @property
     def path(self) -> Path:
-        """The file, once it has come from the bucket. Raises Unavailable if it does not."""
+        """The file, once downloaded from the bucket. Raises Unavailable if that fails."""
         if self.bucket and not self.file.exists() and (damage := self.fetch()):
             raise Unavailable(f"{self.name} in {self.bucket.address} is {damage}")
         return self.file
@@ -87,7 +87,7 @@ class Part:
         return f"{self.kind}/{self.id}.parquet"
 
     def fetch(self) -> str:
-        """Fetch the file from the bucket; the damage found, if any."""
+        """Download the file from the bucket; returns damage found, if any."""
         return self.bucket.get(self.name, self.file, self.sha256) if self.bucket else ""
 
     @property
@@ -97,12 +97,13 @@ class Part:
 
     @property
     def version_of(self) -> str:
-        """The system whose earlier run it is of (`run_versions`); empty for what always counts."""
+        """The system whose earlier run it is (`run_versions`); empty for parts that always
+        count."""
         return self.provenance.get("version_of", "")
 
 
 class Publication:
-    """The parts of one job, written aside until the job's with-block ends."""
+    """The parts of one job, written elsewhere until the job's with-block ends."""
 
     def __init__(self, home: Path, job: str) -> None:
         self.job = job
@@ -126,7 +127,7 @@ class Publication:
         or a stream of record batches. Raises ValueError for a missing column or an empty value,
         Conflict for a second part of one identity.
         """
-        # Imported late: pandas and PyArrow load for writing, not for listing.
+        # Imported late, since pandas and PyArrow are needed for writing, not for listing.
         from compute.store.parts import KINDS, write_part
 
         identity = (kind, dataset, system)
@@ -154,12 +155,12 @@ class Publication:
         return part
 
     def remove(self, kind: str, dataset: str, system: str = "") -> None:
-        """Take the live local part away; a shipped one of the same identity shows again."""
+        """Retire the live local part; a shipped one of the same identity becomes visible again."""
         self.removed.add((kind, dataset, system))
 
 
 class Store:
-    """The parts and the judgements of one home folder, beside the parts that ship.
+    """The parts and judgements of one home folder, in addition to the shipped parts.
 
     Any number of processes and threads may read and publish at once.
     """
@@ -167,7 +168,7 @@ class Store:
     def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
         self.settings = settings
         self.home = settings.home.resolve()
-        # DuckDB takes a list of folders, and patterns in file names.
+        # DuckDB would interpret these as lists of folders, and as patterns in file names.
         if set(str(self.home)) & set(",*?[]"):
             raise WrongInput(f"{self.home}: choose a home folder without any of , * ? [ ]")
         make_folder(self.home)
@@ -178,15 +179,15 @@ class Store:
         found = _read_shipped(shipped) if settings.shipped_results else []
         self._shipped = {part.identity: part for part in found}
         self._seen: dict[str, Part] = {}
-        """Parts by id, as they were read: a part never changes."""
+        """Parts by id, as first read, since a part never changes."""
         self._checksums = Checksums(self.home)
         self._damage: dict[str, str] = {}
         self._away: dict[str, tuple[str, float]] = {}
         """Fault and time of failed downloads from the bucket, by part id."""
         self.noticed = 0
-        """How often this process has found a part damaged, or whole again."""
+        """Number of times this process has found a part damaged, or intact again."""
         self.broken: list[str] = []
-        """What was found wrong with the state, once it was looked at (`damage.verify_beside`)."""
+        """Faults found in the state, once it was checked (`damage.verify_beside`)."""
 
     def close(self) -> None:
         """Close the connections to the state."""
@@ -194,7 +195,7 @@ class Store:
 
     @property
     def engine(self) -> Engine:
-        """The connections to the state, for the tables that others keep there."""
+        """The connections to the state, for other modules' tables there."""
         return self._state
 
     def version(self) -> int:
@@ -213,9 +214,9 @@ class Store:
     ) -> list[Part]:
         """The parts live at a version (default: now), local over shipped, in a fixed order.
 
-        Those of a system's earlier runs count where `system` names that version, or `picked` does;
-        all of them with None. Those whose file is lost, cut or known to have other content have
-        their `damage`. Raises Missing for a version whose parts have been tidied away.
+        Parts of a system's earlier runs count if `system` or `picked` names that version; all of
+        them with None. Parts whose file is lost, truncated or known to be changed have their
+        `damage`. Raises Missing for a version whose parts have been tidied away.
         """
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -238,15 +239,13 @@ class Store:
         return [part for part in looked_at if not part.version_of or part.system in picked]
 
     def here(self, version: int, picked: Collection[str] | None) -> list[Part]:
-        """`parts`, once all files have come. Raises Unavailable if the bucket is away."""
+        """`parts`, once all files are here. Raises Unavailable if the bucket is unreachable."""
         parts = self.parts(version=version, picked=picked)
         return self.parts(version=version, picked=picked) if self.fetch(parts) else parts
 
     def fetch(self, parts: Iterable[Part]) -> bool:
-        """Fetch missing and damaged files from the bucket; whether any was requested.
-
-        One that did not come is asked for again a minute later, or when it is verified.
-        """
+        """Download missing and damaged files from the bucket; returns whether any was requested. A
+        failed download is retried a minute later, or when the part is verified."""
         lacking = [p for p in parts if p.bucket and (p.damage or not p.file.exists())]
         lacking = [part for part in lacking if not self._away_lately(part)]
         with ThreadPoolExecutor() as pool:
@@ -257,35 +256,31 @@ class Store:
         return bool(found)
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
-        """The live part of an identity; None if its file is damaged, too."""
+        """The live part of an identity; None if its file is also damaged."""
         found = self.parts(kind, dataset, system)
         return found[0] if found and not found[0].damage else None
 
     def shipped(self, part: Part) -> Part | None:
-        """Shipped part with a part's identity, which a local one replaces."""
+        """Shipped part with the identity of a part, replaced by a local one."""
         return self._shipped.get(part.identity)
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
-        """The live part that a step would only write again.
-
-        Its file is read where this machine has not read it yet: a damaged one is written again.
-        Shipped parts never count: they are cut or without texts.
-        """
+        """The live part that a step would only rewrite. Its file is verified if this machine has
+        not read it yet, since a damaged one must be rewritten. Shipped parts never count, since
+        they are truncated or without texts."""
         part = self.part(kind, dataset, system)
         if part is None or part.shipped or part.fingerprint != fingerprint:
             return None
         return part if not self.verify(part).damage else None
 
     def verify(self, part: Part, *, anew: bool = False) -> Part:
-        """The part with its `damage`, after its file was read to the end.
-
-        It is read once for each content and machine, unless `anew`. Where no SHA-256 was known,
-        that of a whole Parquet file is taken as found; `keep_found` writes it to the manifest.
-        """
+        """The part with its `damage`, after reading its whole file. It is read once per content and
+        machine, unless `anew`. If no SHA-256 was known, that of a complete Parquet file is accepted
+        as found; `keep_found` writes it to the manifest."""
         self._away.pop(part.id, None)
         self.fetch([part])
         looked_at = self._read(part, anew)
-        # Files damaged only here are fetched again.
+        # Files damaged only here are downloaded again.
         comes = bool(looked_at.damage) and self.fetch([looked_at])
         return self._read(part, False) if comes else looked_at
 
@@ -305,7 +300,7 @@ class Store:
         return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
 
     def keep_found(self, parts: Iterable[Part]) -> None:
-        """Record in the manifest the checksums that `verify` took as found."""
+        """Record in the manifest the checksums that `verify` accepted as found."""
         state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
 
     def forget_checksums(self, parts: Iterable[Part]) -> None:
@@ -328,16 +323,16 @@ class Store:
             for part in publication.added.values():
                 part.file.unlink(missing_ok=True)
             raise
-        # A failure from here on leaves the files: the commit may have happened all the same.
+        # A failure from here on leaves the files, since the commit may have happened nevertheless.
         if publication.added or publication.removed:
             self._publish(publication)
 
     def add_judgements(self, judgements: DataFrame) -> int:
-        """Append judgements, all or none; returns the id of the last that is saved.
+        """Append judgements, all or none; returns the id of the last one.
 
         Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
-        guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is saved
-        already is not saved again. Raises ValueError for an empty value elsewhere.
+        guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is already
+        saved is skipped. Raises ValueError for an empty value elsewhere.
         """
         with state.writing(self._state) as connection:
             return state.append_judgements(connection, judgements)
@@ -353,10 +348,10 @@ class Store:
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
         """The added judgements with an id above `since`, in the order they were saved.
 
-        Of every dataset unless one is named. Rows that no judgement can be, such as a flipped bit
-        leaves, are left out; the chain names them.
+        They cover every dataset unless one is named. Invalid rows, for example after a flipped bit,
+        are left out; the chain reports them.
         """
-        # Imported late: pandas loads for reading judgements, not for listing parts.
+        # Imported late, since pandas is needed for reading judgements, not for listing parts.
         from pandas import DataFrame
 
         table = state.added_judgements
@@ -371,12 +366,13 @@ class Store:
 
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
-        """Wait until nobody else, on whatever machine, is in a body of this name."""
+        """Wait until nobody else, on any machine, is in a body with this name."""
         with locked(self.home / "locks" / f"{name}.lock"), state.alone(self._state, name):
             yield
 
     def outgrown(self) -> bool:
-        """Whether a newer Beirscope has migrated the state; this process then stops changing it."""
+        """Return whether a newer Beirscope has migrated the state; this process then stops changing
+        it."""
         return state.outgrown(self._state)
 
     def judgement_version(self) -> int:
@@ -387,8 +383,7 @@ class Store:
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Move superseded parts and unlisted files that have waited long enough to the trash.
 
-        Scratch files of killed processes are deleted. Returns where the parts and files
-        lay.
+        Scratch files of killed processes are deleted. Returns the old paths of the parts and files.
         """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
@@ -402,12 +397,12 @@ class Store:
         return removed
 
     def _tidy_bucket(self, at: datetime) -> None:
-        """`tidy` the bucket; lost objects come back from its trash, or from this home."""
+        """`tidy` the bucket; lost objects are restored from its trash, or from this home."""
         if not self.bucket:
             return
         try:
             self.bucket.claim()
-            # Before the manifest is read: later parts are new.
+            # Listed before the manifest is read, so that later parts count as new.
             lying = self.bucket.lying()
             thrown = {name.split("/", 2)[2]: name for name in lying if name.startswith("trash/")}
             sizes = {name: lies.bytes for name, lies in lying.items()}
@@ -424,7 +419,7 @@ class Store:
 
     def _publish(self, publication: Publication) -> None:
         for part in publication.added.values():
-            # A file that waited for the end of a long job is fresh again.
+            # A file that waited for the end of a long job counts as new again.
             os.utime(part.file)
         table, time = state.parts, state.now()
         with state.writing(self._state) as connection:
@@ -444,7 +439,7 @@ class Store:
         self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
 
     def _looked_at(self, part: Part) -> Part:
-        """The part with its damage, as far as its size and the known checksums show."""
+        """The part with its damage, as far as its size and the known checksums show it."""
         damage = self._damage_of(part)
         if damage != self._damage.get(part.id, ""):
             self._damage[part.id] = damage
@@ -470,7 +465,7 @@ class Store:
         return damage if time.monotonic() - at < ASKED_AGAIN else ""
 
     def _were_tidied(self, parts: Sequence[Part]) -> bool:
-        """Whether files are missing because another process has just removed their parts."""
+        """Return whether files are missing because another process has just removed their parts."""
         lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
         return bool(lost) and not lost <= state.listed(self._state)
 
@@ -490,7 +485,7 @@ _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fie
 
 
 def part_of(row: Row[Any], root: Path) -> Part:
-    """The part that a row of the manifest is of, its file under `root`."""
+    """The part of a manifest row, with its file under `root`."""
     columns = {name: row._mapping[name] for name in _PART_COLUMNS}
     try:
         if not state.fits(state.parts, tuple(map(type, row))):
@@ -503,22 +498,20 @@ def part_of(row: Row[Any], root: Path) -> Part:
 
 
 def part_path(kind: str, part_id: str) -> Path:
-    """Path of a part under its root, made from names of ours only."""
+    """Path of a part under its root, made only from our own names."""
     if kind not in COLUMNS:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(COLUMNS)}")
     return Path("parts") / kind / f"{part_id}.parquet"
 
 
 def shard_path(name: str) -> Path:
-    """Path of an index shard under the root, among the parts, which all workers see.
-
-    As it is in no manifest, it goes when nobody has used it for as long as unlisted files stay.
-    """
+    """Path of an index shard under the root, among the parts, which all workers see. Since it is in
+    no manifest, it is removed when unused for as long as unlisted files stay."""
     return Path("parts") / "shards" / f"{name}.tar"
 
 
 def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
-    """The columns that have one value throughout a part."""
+    """The columns with a constant value in a part."""
     names = {"dataset": dataset, "system": system}
     return {name: value for name, value in names.items() if name in dict(COLUMNS[kind])}
 
@@ -550,7 +543,7 @@ def _row(part: Part, version: int) -> dict[str, Any]:
 def _age(file: Path) -> float:
     try:
         return file.stat().st_mtime
-    except FileNotFoundError:  # another process tidies too, or a writer has renamed it
+    except FileNotFoundError:  # another process is also tidying, or a writer has renamed it
         return float("inf")
 
 

@@ -1,4 +1,4 @@
-"""The trash: removed files stay here for 30 days, or until the space is needed.
+"""The trash: removed files stay here for 30 days, or until their space is needed.
 
 A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`.
 """
@@ -16,16 +16,14 @@ from compute.store.kinds import is_own
 
 STAYS = timedelta(days=30)
 LEAST_FREE = 2 * 1024**3
-"""Bytes of the disk that the trash leaves free, or a twentieth of a disk that is smaller."""
+"""Bytes of the disk that the trash leaves free, or a twentieth of a smaller disk."""
 
 log = logging.getLogger(__name__)
 
 
 def folder(home: Path) -> Path:
-    """The trash of a home, always on the disk of its parts: files are only renamed.
-
-    Where the parts are a folder that several homes share, so is the trash, inside it.
-    """
+    """The trash of a home, always on the disk of its parts, so that files are only renamed. If
+    several homes share the folder of parts, they share the trash in it."""
     parts = home / "parts"
     own = not parts.is_symlink() and (
         not parts.exists() or parts.stat().st_dev == home.stat().st_dev
@@ -43,7 +41,7 @@ def put(home: Path, going: Iterable[Path], at: datetime) -> None:
                 make_folder(target.parent)
                 file.replace(target)
         except FileNotFoundError:
-            continue  # another process tidies too
+            continue  # another process is also tidying
         except OSError as error:
             log.warning("%s stays: it cannot be moved to the trash (%s)", file, error.strerror)
 
@@ -54,7 +52,8 @@ def lying(home: Path, ids: Collection[str]) -> list[Path]:
 
 
 def put_back(home: Path, files: Iterable[Path]) -> None:
-    """Move parts from the trash to where they lay; one that lies there again stays in the trash."""
+    """Move parts from the trash to their old places; one that exists again there stays in the
+    trash."""
     for file in files:
         target = home / "parts" / file.parent.name / file.name
         if not target.exists():
@@ -65,7 +64,7 @@ def put_back(home: Path, files: Iterable[Path]) -> None:
 def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
     """Delete files older than 30 days, then the oldest until there is room.
 
-    `wanted` is the number of bytes to make free (default: what the disk has too little).
+    `wanted` is the number of bytes to free (default: what the disk lacks).
     """
     lying = _lying(home)
     old = [file for came, file in lying if came < (at - STAYS).date()]
@@ -85,7 +84,7 @@ def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
 
 
 def empty(home: Path) -> None:
-    """Delete all that is in the trash for good."""
+    """Delete everything in the trash for good."""
     _delete(file for _, file in _lying(home))
 
 
@@ -96,7 +95,7 @@ def said(home: Path) -> str:
 
 
 def _lying(home: Path) -> list[tuple[date, Path]]:
-    """The files that were put into the trash, with the day that they came, the oldest first."""
+    """The files in the trash with their day of removal, the oldest first."""
     places = [place for place in folder(home).glob("*") if not place.is_symlink()]
     days = {came: place for place in places if (came := day(place.name))}
     found = [(came, file) for came in sorted(days) for file in days[came].glob("*/*")]
@@ -104,7 +103,7 @@ def _lying(home: Path) -> list[tuple[date, Path]]:
 
 
 def day(name: str) -> date | None:
-    """The day that a folder of the trash is named by; None for another name."""
+    """The day in the name of a folder of the trash; None for another name."""
     try:
         return date.fromisoformat(name)
     except ValueError:
@@ -117,14 +116,14 @@ def _lacking(place: Path) -> int:
 
 
 def _delete(gone: Iterable[Path]) -> int:
-    """Delete files, and the folders that this leaves empty; returns their bytes."""
+    """Delete files, and folders left empty; returns their bytes."""
     size, folders = 0, set[Path]()
     for file in gone:
         size += _size(file)
         file.unlink(missing_ok=True)
         folders |= {file.parent, file.parent.parent}
     for left in sorted(folders, reverse=True):
-        with contextlib.suppress(OSError):  # it is not empty, or gone
+        with contextlib.suppress(OSError):  # not empty, or gone
             left.rmdir()
     return size
 
@@ -132,5 +131,5 @@ def _delete(gone: Iterable[Path]) -> int:
 def _size(file: Path) -> int:
     try:
         return file.stat().st_size
-    except FileNotFoundError:  # another process empties it too
+    except FileNotFoundError:  # another process is also emptying it
         return 0

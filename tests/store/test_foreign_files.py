@@ -147,7 +147,7 @@ def test_a_file_that_a_link_leads_to_is_never_emptied(tmp_path: Path) -> None:
         (tmp_path / name).symlink_to(mine)
     with files.written_aside(tmp_path / "whole", alone=True) as file:
         file.write(b"new")
-    with pytest.raises(Conflict, match="is no plain file"), locks.sole(tmp_path / "some.lock"):
+    with pytest.raises(Conflict, match="is not a plain file"), locks.sole(tmp_path / "some.lock"):
         pass
     assert mine.read_text() == "mine"
 

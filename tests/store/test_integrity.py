@@ -195,7 +195,9 @@ def test_a_value_that_no_column_takes_is_found(home: Path, value: str) -> None:
         connection.execute(f"update {value}")
     table = value.split()[0]
     (told,) = integrity.of_tables(open_store(home).engine)
-    assert f"state.sqlite is damaged (a row of {table} holds what was never written): " in told
+    assert (
+        f"state.sqlite is damaged (a row of {table} has a value that was never written): " in told
+    )
 
 
 def test_a_format_that_is_no_number_is_damage(
@@ -230,15 +232,15 @@ def test_two_rows_of_one_key_are_found(tmp_path: Path) -> None:
     assert integrity.found(store.engine) == []
     change(store, "insert into counters select * from kept")
     (told,) = integrity.of_tables(store.engine)
-    assert told.endswith("two rows of counters have one key")
+    assert told.endswith("two rows of counters have the same key")
 
 
 @pytest.mark.parametrize(
     ("statement", "why"),
     [
         ("delete from counters where name = 'manifest'", "no counter 'manifest'"),
-        ("delete from identity", "0 identities in place of one"),
-        ("insert into identity values ('zzzz')", "2 identities in place of one"),
+        ("delete from identity", "0 identities instead of one"),
+        ("insert into identity values ('zzzz')", "2 identities instead of one"),
     ],
 )
 def test_a_state_that_lost_what_it_is_known_by_is_damaged(
@@ -255,7 +257,7 @@ def test_a_state_that_lost_what_it_is_known_by_is_damaged(
 def test_a_counter_that_is_behind_the_judgements_is_damage(store: Store) -> None:
     change(store, "update counters set value = 0 where name = 'judgements'")
     (told,) = integrity.found(store.engine)
-    assert "its counter of judgements is 5 behind" in told
+    assert "its counter of judgements is 5 too low" in told
 
 
 @pytest.mark.parametrize(
@@ -280,5 +282,5 @@ def test_a_changed_row_of_a_part_is_named_and_no_other(store: Store, change_of: 
         store, f"update parts {change_of} {where}" if change_of else f"delete from parts {where}"
     )
     (told,) = integrity.of_parts(store.engine)
-    assert told.startswith("rows of 1 parts are not what was written (")
-    assert ("1 lost" in told) == (not change_of) and "run and import these again" in told
+    assert told.startswith("rows of 1 parts were altered (")
+    assert ("1 lost" in told) == (not change_of) and "rerun and reimport these" in told

@@ -244,7 +244,7 @@ def test_machines_of_one_postgresql_agree_on_their_shared_parts(
 def test_a_shared_folder_that_is_not_mounted_is_named(tmp_path: Path, postgres: str) -> None:
     home = shared(tmp_path, "one")
     (tmp_path / "shared").rmdir()
-    with pytest.raises(Unavailable, match="leads to a folder that is not there: mount"):
+    with pytest.raises(Unavailable, match="leads to a missing folder: mount"):
         open_store(home, postgres)
 
 

@@ -126,7 +126,7 @@ def test_a_damaged_version_is_named_with_what_takes_it_away(two: Bench) -> None:
     old.path.unlink()
     (told,) = damage.told(damage.verify(two.store))
     assert "hits of mine@1 on tiny left out (lost)" in told
-    assert f"copy parts/hits/{old.path.name} of a backup here, or python -m compute" in told
+    assert f"copy parts/hits/{old.path.name} of a backup here, or remove" in told
     assert "remove tiny --system mine@1 --yes" in told
 
 

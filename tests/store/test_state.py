@@ -83,7 +83,9 @@ def test_a_newer_home_is_refused_with_a_sentence(tmp_path: Path, told_by: str) -
     state.open_state(at(tmp_path), NEXT)
     if told_by == "the state":
         (tmp_path / "home.json").unlink()
-    newer = rf"has format {len(NEXT)}, this Beirscope knows {len(state.STEPS)}: update Beirscope"
+    newer = (
+        rf"has format {len(NEXT)}, but this Beirscope knows {len(state.STEPS)}: update Beirscope"
+    )
     with pytest.raises(Conflict, match=newer):
         state.open_state(at(tmp_path))
     assert formats(state.open_state(at(tmp_path), NEXT)) == list(range(1, len(NEXT) + 1))

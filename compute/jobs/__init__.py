@@ -1,7 +1,5 @@
-"""Jobs: recomputes that workers do in the background, queued by DBOS. Read `queue` first.
-
-Importing this loads neither DBOS nor anything that computes.
-"""
+"""Jobs: computations that workers run in the background, queued by DBOS. Read `queue` first.
+Importing this loads neither DBOS nor any computing code."""
 
 from compute.jobs.kinds import KINDS
 from compute.jobs.logs import file as log_file

@@ -1,4 +1,4 @@
-"""Backups of a home with its jobs: those that ran are queued again, as after a worker's death."""
+"""Backups of a home with its jobs: running ones are queued again, as after a worker's death."""
 
 from pathlib import Path
 from typing import cast
@@ -15,7 +15,7 @@ from compute.store.loading import Progress, quiet
 from compute.store.store import Store
 
 _NAMES = ("workflow_status", "workflow_input", "workflow_output", "operation_outputs")
-"""DBOS's tables of requests, their progress and what it came to."""
+"""DBOS's tables of requests, progress and results."""
 _AT_ONCE = 1_000
 
 
@@ -53,7 +53,7 @@ def move(settings: Settings) -> None:
 
 
 def _keep(settings: Settings, copy: Connection) -> None:
-    """Copy the jobs into the file of a backup."""
+    """Copy the jobs into a backup's file."""
     if not tables.exist(settings):
         return
     targets = _tables(None)
@@ -64,7 +64,7 @@ def _keep(settings: Settings, copy: Connection) -> None:
 
 
 def _put_back(settings: Settings, copy: Connection) -> None:
-    """Put the jobs of a backup into the jobs database, where nothing sees them without a state."""
+    """Put a backup's jobs into the jobs database, where nothing sees them without a state."""
     if not inspect(copy).has_table(_NAMES[0]):
         return
     from dbos import DBOS
@@ -77,7 +77,7 @@ def _put_back(settings: Settings, copy: Connection) -> None:
 
 
 def _copy(source: Connection, found: list[Table], target: Connection, wanted: list[Table]) -> None:
-    """Copy jobs; where a restore that was killed left the same ones, they go first."""
+    """Copy jobs; the same jobs left by a killed restore are deleted first."""
     ids = source.execute(select(found[0].c.workflow_uuid)).scalars()
     for some in ids.partitions(_AT_ONCE):
         for table in wanted:
@@ -92,17 +92,18 @@ def _copy(source: Connection, found: list[Table], target: Connection, wanted: li
 
 
 def _queued(row: dict[str, object]) -> dict[str, object]:
-    """A row, that of a workflow that was at work as DBOS leaves it when its worker died."""
+    """A row; a running workflow's row is changed as DBOS leaves it when its worker dies."""
     if row.get("status") == "PENDING":
         row |= {"status": "ENQUEUED", "owner_xid": None, "started_at_epoch_ms": None}
     return row
 
 
 def _tables(schema: str | None) -> list[Table]:
-    # DBOS knows the types of its columns in both databases; SQLite itself calls JSON text.
+    # DBOS has the types of its columns in both databases, whereas SQLite itself reports JSON as
+    # text.
     from dbos._schemas.system_database import SystemSchema
 
     found = SystemSchema.metadata_obj.tables.values()
     named = {table.name: table for table in found}
-    # No schema is SQLite's; the types of SQLAlchemy leave it out.
+    # SQLite has no schema; SQLAlchemy's types omit it.
     return [named[name].to_metadata(MetaData(), schema=cast(str, schema)) for name in _NAMES]

@@ -1,4 +1,4 @@
-"""The child processes that do a worker's heavy steps, watched and ended here."""
+"""The child processes that run a worker's heavy steps, watched and ended here."""
 
 import contextlib
 import json
@@ -23,17 +23,17 @@ from compute.store.loading import Progress
 GRACE = 3.0
 """Seconds between asking a child to end and killing it."""
 SPARE = 5.0
-"""Seconds that the child of a shard waits for the next one, with all that it has loaded."""
+"""Seconds that a shard's child waits for the next one, with everything it has loaded."""
 LOOK = 0.5
-"""Seconds between two looks at whether the task is still wanted."""
+"""Seconds between two checks whether the task is still wanted."""
 
 
 class StepFailed(Exception):
-    """A step failed; the message is the sentence that is shown."""
+    """A step failed; the message is the sentence to show."""
 
 
 class Stopped(Exception):
-    """The task was cancelled, or given to another worker, while a step ran."""
+    """The task was cancelled, or given to another worker, while a step was running."""
 
 
 class Crew:
@@ -49,7 +49,7 @@ class Crew:
 
     @contextlib.contextmanager
     def at_work(self, job: str) -> Iterator[None]:
-        """Note that a job or task is at work here while the block runs."""
+        """Record that a job or task is running here, for the duration of the block."""
         with self._lock:
             self._at_work.add(job)
         try:
@@ -59,12 +59,12 @@ class Crew:
                 self._at_work.discard(job)
 
     def is_busy(self) -> bool:
-        """Whether a job, a task or a shard runs here."""
+        """Return whether a job, a task or a shard is running here."""
         with self._lock:
             return bool(self._at_work)
 
     def stranded(self, given: Collection[str]) -> set[str]:
-        """Workflows assigned to this worker that do not run here."""
+        """Workflows assigned to this worker that are not running here."""
         with self._lock:
             return set(given) - self._at_work
 
@@ -81,7 +81,7 @@ class Crew:
 
     @contextlib.contextmanager
     def child_of_shards(self, task: str) -> Iterator["Child"]:
-        """A child for one shard of a task: the one of the shard before, where it still waits."""
+        """A child for one shard of a task: the previous shard's, if it is still waiting."""
         child = self._spare_of(task) or Child(self, task)
         with self._lock:
             self._children.add(child)
@@ -106,7 +106,7 @@ class Crew:
 
     def _let_go(self, child: "Child") -> None:
         with self._lock:
-            # It may have been taken, and have come back, meanwhile: then another timer runs.
+            # It may have been taken and returned meanwhile, and then another timer is running.
             spare = self._spare is child and time.monotonic() - child.idle_since >= SPARE
             if spare:
                 self._spare = None
@@ -119,7 +119,7 @@ class Crew:
             self._children.discard(child)
 
     def end(self) -> None:
-        """Kill all children; threads that wait for one never come back."""
+        """Kill all children; threads that wait for one never return."""
         self.ending.set()
         with self._lock:
             for child in self._children:
@@ -127,11 +127,11 @@ class Crew:
 
 
 class Child:
-    """One child process in a process group of its own, started at the first step."""
+    """One child process in its own process group, started at the first step."""
 
     def __init__(self, crew: Crew, job: str) -> None:
         self.job = job
-        """Whose log is written to."""
+        """The task whose log is written."""
         self.idle_since = time.monotonic()
         self._crew = crew
         self._process: subprocess.Popen[bytes] | None = None
@@ -139,7 +139,7 @@ class Child:
 
     @property
     def lives(self) -> bool:
-        """Whether its process runs."""
+        """Return whether its process is running."""
         return self._process is not None and self._process.poll() is None
 
     def do(
@@ -165,7 +165,7 @@ class Child:
         raise StepFailed(self._ended(process))
 
     def stop(self) -> None:
-        """End the child in the midst of a step: for a moment it may clean up, then it is killed."""
+        """End the child during a step: it may clean up for a moment, then it is killed."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(self._process.pid, signal.SIGTERM)
@@ -224,10 +224,10 @@ class Child:
     def _ended(self, process: "subprocess.Popen[bytes]") -> str:
         status = process.wait()
         if self._crew.ending.is_set():
-            # The worker is about to end; the task is not to be recorded as failed.
+            # The worker is about to end; the task must not be recorded as failed.
             threading.Event().wait()
         if status == -signal.SIGKILL:
-            return "the step was killed, most often for want of memory: free some, then retry"
+            return "the step was killed, most likely for lack of memory: free some, then retry"
         return f"the step ended without an answer (status {status}): see the log"
 
 
@@ -246,7 +246,7 @@ def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]"
 
 
 def environment(settings: Settings, job: str) -> dict[str, str]:
-    """Environment of a job's child: the settings; the key of the LLM server only for a judging."""
+    """Environment of a job's child: the settings; the LLM server's key only for judging."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
     values["metrics_token"] = ""
     if not job.startswith("judge-"):

@@ -1,4 +1,4 @@
-"""The kinds of jobs: one row each. A job is a list of targets, each goes through the steps."""
+"""The kinds of jobs: one row each. A job is a list of targets, and each goes through the steps."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,18 +30,18 @@ class Kind:
     name: str
     text: str
     targets: Callable[[Store, Named, Named], list[Target]]
-    """(store, systems, datasets) as they were named, to its targets. Raises for wrong
-    names, before anything is queued."""
+    """Function from (store, systems, datasets) as named to its targets. Raises for wrong names,
+    before anything is queued."""
     steps: tuple[str, ...]
-    """Steps of each target, in this order: names in `compute.jobs.steps.STEPS`."""
+    """Steps of each target, in order: names in `compute.jobs.steps.STEPS`."""
     current: Callable[[Store, Targets], Collection[Target]] = _none
-    """(store, targets) to the targets that are up to date: left out without `again`."""
+    """Function from (store, targets) to those up to date, left out without `again`."""
     noun: str = ""
     """Noun for the result on a target without a system: `word counts` of scifact."""
 
     @property
     def work(self) -> str:
-        """Key of the steps on a target: kinds with the same steps share their tasks."""
+        """Key of the steps on a target: kinds with the same steps share tasks."""
         return "+".join(self.steps)
 
 
@@ -68,7 +68,7 @@ def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
 
 
 def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """The stored runs of these systems on these datasets; of all, where none is named."""
+    """The stored runs of these systems on these datasets; all, if none are named."""
     wanted: Collection[str] = _datasets(store, datasets)
     runs = [part for part in store.parts("hits", picked=None) if not part.shipped]
     found = [
@@ -77,7 +77,7 @@ def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
         if (not wanted or part.dataset in wanted) and (not systems or part.system in systems)
     ]
     if not found:
-        raise Missing("no stored run fits: python -m compute scores lists the stored runs")
+        raise Missing("no stored run matches: python -m compute scores lists the stored runs")
     return found
 
 
@@ -87,10 +87,10 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def corpora(store: Store, datasets: Named) -> list[Dataset]:
-    """One dataset of each collection: of those named, else of all whose documents are stored."""
+    """One dataset per corpus: from the named ones, else from all with stored documents."""
     own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
-    # The dataset that is named like its collection stands for it before its other splits.
+    # The dataset named like its corpus represents it, rather than its other splits.
     rows = sorted(
         (dataset(name, own) for name in names), key=lambda row: row.name != row.collection
     )
@@ -104,10 +104,8 @@ def corpora(store: Store, datasets: Named) -> list[Dataset]:
 
 
 def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """Targets that only need documents: one of each corpus, without a system.
-
-    A named dataset need not be stored yet.
-    """
+    """Targets that only need documents: one per corpus, without a system. A named dataset need not
+    be stored yet."""
     if systems:
         raise WrongInput("this needs only documents, no systems: leave --systems out")
     found = corpora(store, datasets)
@@ -124,7 +122,7 @@ def _current_overlaps(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def _with_documents(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """The named datasets, else all whose documents are stored; their runs are counted with them."""
+    """The named datasets, else all with stored documents; their runs are counted with them."""
     if systems:
         raise WrongInput("a dataset is counted with all its runs: leave --systems out")
     names = _datasets(store, datasets) or lengths.countable(store)
@@ -140,7 +138,7 @@ def _current_lengths(store: Store, targets: Targets) -> Collection[Target]:
 
 
 def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
-    """Every recipe on every dataset, by the name of the system that comes of it."""
+    """Every recipe on every dataset, by the name of the resulting system."""
     if not systems or not datasets:
         raise WrongInput("training needs systems and datasets: name at least one of each")
     rows = _datasets(store, datasets)
@@ -172,7 +170,7 @@ KINDS = kinds(
         _RUN,
         _current_runs,
     ),
-    Kind("score", "stored runs, scored again", _stored_runs, ("score",)),
+    Kind("score", "stored runs, rescored", _stored_runs, ("score",)),
     Kind(
         "demo",
         "the eight shipped systems on the PyDocs datasets",
@@ -198,14 +196,14 @@ KINDS = kinds(
     ),
     Kind(
         "clusters",
-        "queries grouped by their meaning, as labels of the key cluster",
+        "queries clustered by meaning, as labels of the key cluster",
         lambda store, _, names: [("", name) for name in _datasets(store, names)],
         ("cluster",),
         noun="query clusters",
     ),
     Kind(
         "fetch",
-        "archives of datasets, from where they are published",
+        "archives of datasets, from their publishers",
         offers.targets,
         ("fetch",),
         offers.current,
@@ -213,7 +211,7 @@ KINDS = kinds(
     ),
     Kind(
         "train",
-        "systems that are a recipe, trained on datasets",
+        "recipes, trained on datasets",
         _trainings,
         ("train",),
     ),

@@ -1,4 +1,4 @@
-"""The log of each job and task: a file of its own under `logs/jobs`, without document text."""
+"""The log of each job and task: a separate file under `logs/jobs`, without document text."""
 
 import contextlib
 import logging
@@ -28,7 +28,7 @@ def file(settings: Settings, job: str) -> Path:
 def write(settings: Settings, job: str, line: str) -> None:
     """Add a line with the time, UTC. Several workers may write to the log of one job.
 
-    A line that the disk refuses is left out: no job fails for it.
+    A line that the disk refuses is dropped, so that no job fails because of it.
     """
     target = file(settings, job)
     log.info("%s", line, extra={"job": job})

@@ -1,6 +1,6 @@
 """Every runnable system on every dataset: stored results, and the duration of missing ones.
 
-Only the manifest, the provenance and the files' stamps are looked at; no corpus is read.
+Only the manifest, the provenance and the files' stamps are read, no corpus.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ Target = tuple[str, str]
 
 @dataclass(frozen=True)
 class Cell:
-    """One system on one dataset: a word of STATES, why, and the task that says so."""
+    """One system on one dataset: a word of STATES, the reason, and the task behind it."""
 
     state: str
     remark: str = ""
@@ -51,7 +51,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated duration of runs, from earlier runs."""
+    """Estimated duration of runs, based on earlier runs."""
 
     seconds: float
     """Seconds of the runs that can be estimated."""
@@ -60,16 +60,14 @@ class Estimate:
 
 
 def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
-    """The systems that run here, those with other parameters that have runs, and those named.
-
-    Also those that were trained here. `parts` are those of the store.
-    """
+    """The systems that run here, those with other parameters that have runs, trained ones, and
+    named ones. `parts` are the store's."""
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
     stored = {part.system for part in parts if part.kind in ("hits", "model")} | set(named)
     for name in sorted(stored - set(found)):
         try:
             row = system(name)
-        except BeirscopeError:  # a run that was imported
+        except BeirscopeError:  # an imported run
             continue
         if row.search is not None:
             found[name] = row
@@ -77,10 +75,8 @@ def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str,
 
 
 def known_datasets(parts: Iterable[Part]) -> dict[str, Dataset]:
-    """The datasets that have a run of their own: no means of parts, none known only from print.
-
-    `parts` are those of the store.
-    """
+    """The datasets with runs of their own, not means of parts or published-only ones. `parts` are
+    the store's."""
     rows = dict(DATASETS) | of_parts(parts)
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
@@ -136,7 +132,7 @@ class Seen:
 
     def _load(self, row: Dataset, live: Mapping[Any, Part]) -> loading.Loaded | None:
         queries = live.get(("queries", row.name, ""))
-        # A dataset that came without texts keeps its judgements when it is given them.
+        # A dataset imported without texts keeps its judgements when texts are added.
         judged = ("judgements", row.name, "")
         judgements = self.parts.get(judged) or self._shipped.get(judged)
         if queries is None or judgements is None:
@@ -146,12 +142,12 @@ class Seen:
         return loading.Loaded(row, documents, queries, judgements, lengths)
 
     def stored(self, name: str, dataset: str) -> Cell:
-        """State of the pair in the store, whatever jobs there are."""
+        """State of the pair in the store, regardless of jobs."""
         hits = self.parts.get(("hits", dataset, name))
         scores = self.parts.get(("scores", dataset, name))
         if hits is None or scores is None:
             ships = ("hits", dataset, name) in self._shipped
-            return Cell(SHIPPED, "it came with the project") if ships else Cell(MISSING)
+            return Cell(SHIPPED, "it shipped with the project") if ships else Cell(MISSING)
         loaded = self.loaded.get(dataset)
         if loaded is None and not _reads(self.systems[name]):
             loaded = self._load(self.datasets[dataset], self._shipped)
@@ -159,14 +155,14 @@ class Seen:
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
-        except BeirscopeError as error:  # an input is gone: a run, a model's folder
+        except BeirscopeError as error:  # an input is missing: a run, a model's folder
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
-            return Cell(STALE, "the documents, the queries or the settings changed since")
+            return Cell(STALE, "the documents, queries or settings have changed")
         if not scored_measures.is_current(scores, hits, loaded):
-            return Cell(STALE, "the judgements or the measures changed since")
+            return Cell(STALE, "the judgements or measures have changed")
         if not loaded.queries.shipped and self._source_changed(loaded):
-            return Cell(STALE, "the files of the dataset changed since")
+            return Cell(STALE, "the files of the dataset have changed")
         return Cell(UP_TO_DATE)
 
     def names(self, name: str, loaded: loading.Loaded, documents: Part | None) -> pairs.Names:
@@ -184,7 +180,7 @@ class Seen:
         )
 
     def _hits(self, dataset: str, name: str, of: str) -> Part | None:
-        """Hits as in `pairs.stored_hits`; a shipped run `of` a fusion needs them whole."""
+        """Hits as in `pairs.stored_hits`; a shipped run `of` a fusion must be complete."""
         at = "hits", dataset, name
         ships = ("hits", dataset, of) in self._shipped
         return self.parts.get(at) or (None if ships else self._shipped.get(at))
@@ -192,7 +188,7 @@ class Seen:
     def _stored_hits(self, dataset: str, name: str, of: str) -> Part:
         part = self._hits(dataset, name, of)
         if part is None:
-            raise Missing(f"the run of {name} that it is made from was removed")
+            raise Missing(f"its input run of {name} was removed")
         return part
 
     def _source(self, dataset: str) -> tuple[str, object]:
@@ -210,7 +206,7 @@ class Seen:
         return not missing and identity != loaded.queries.provenance["source"]
 
     def obstacle(self, name: str, dataset: str) -> str:
-        """Reason why the system cannot run here or the dataset cannot be had; else empty."""
+        """Reason why the system cannot run here or the dataset is unavailable; else empty."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         row = self.systems[name]
@@ -229,7 +225,7 @@ class Seen:
         return self._checked[row.name] or self._obstacle_of_inputs(row, dataset)
 
     def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
-        """Reason why an input run is neither stored nor can be made."""
+        """Reason why an input run is neither stored nor can be computed."""
         for of in row.inputs:
             if self._hits(dataset, of, row.name):
                 continue
@@ -242,7 +238,7 @@ class Seen:
 
 
 def _reads(row: System) -> bool:
-    """Whether the system needs documents: all but fusions of stored runs."""
+    """Return whether the system needs documents: all except fusions of stored runs."""
     return not (isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS)
 
 
@@ -258,8 +254,9 @@ def _check(row: System) -> str:
 def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
     """Estimated duration on one worker, scaled by documents and queries.
 
-    Indexing grows with the documents, searching with the queries: Lucene's and FAISS's share that
-    grows with both is small beside starting and encoding. An index that is there costs nothing.
+    Indexing grows with the documents, searching with the queries: the share of Lucene and FAISS
+    that grows with both is small compared with starting and encoding. An existing index costs
+    nothing.
     """
     seen = Seen(store, {name for name, _ in targets})
     rates = _Rates(seen.parts.values(), seen)
@@ -288,7 +285,7 @@ class _Rates:
             self._search.setdefault(base, []).append((facts["search_seconds"], counted[1]))
 
     def _counts(self, dataset: str) -> tuple[int, int] | None:
-        """Documents and queries: as stored, else as printed."""
+        """Documents and queries: stored numbers, else published ones."""
         loaded = self._seen.loaded.get(dataset)
         if loaded is not None and loaded.documents is not None:
             return loaded.documents.rows, loaded.queries.rows
@@ -315,11 +312,11 @@ class _Rates:
             return name, dataset
         try:
             return self._seen.names(name, loaded, loaded.documents).index
-        except BeirscopeError:  # what it is made from went
+        except BeirscopeError:  # its inputs are gone
             return name, dataset
 
 
 def _scaled(known: Sequence[tuple[float, int]], count: int) -> float:
-    """Seconds for `count`, from (seconds, count) pairs: by their sum, so long runs weigh more."""
+    """Seconds for `count`, from (seconds, count) pairs, by their sum, so long runs weigh more."""
     seconds, counted = sum(s for s, _ in known), sum(n for _, n in known)
     return seconds / max(counted, 1) * count

@@ -1,4 +1,4 @@
-"""Asking for jobs: start, as many as are allowed, cancel, retry. Workers compute, nothing here."""
+"""Requests for jobs: start (within limits), cancel, retry. Workers compute; nothing does here."""
 
 import hashlib
 import json
@@ -32,14 +32,13 @@ VERSION = "1"
 WEIGHTS = "-weights"
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
 MOST_NAMED = 3
-"""Systems, and datasets, that the title of a job names."""
+"""Most systems, and datasets, that the title of a job names."""
 SPAN = 3600
 """Seconds over which starts are counted."""
 
 
 def queues(settings: Settings, *, weights: bool) -> tuple[str, ...]:
-    """The queues that a worker listens to, of which it does one thing at a time: of tasks, of
-    shards."""
+    """The queues that a worker listens to, handling one item of each at a time: tasks, shards."""
     apart = WEIGHTS * (settings.weights_apart and weights)
     return TASKS_QUEUE + apart, SHARDS_QUEUE + apart
 
@@ -64,21 +63,21 @@ class Started:
     """Outcome of a request."""
 
     job: str
-    """The id of the job that does it; empty if nothing is left to do."""
+    """The id of the job that does it; empty if there is nothing to do."""
     joined: bool
-    """True if that job was queued or running already."""
+    """True if that job was already queued or running."""
     targets: tuple[Target, ...]
     """Targets of the job."""
     up_to_date: tuple[Target, ...]
-    """Targets left out as up to date: `again=True` recomputes them."""
+    """Targets left out as up to date; `again=True` recomputes them."""
 
     @property
     def sentence(self) -> str:
         """Outcome in one sentence."""
         left = f"{len(self.up_to_date)} up to date" if self.up_to_date else ""
         if not self.job:
-            return f"nothing to do, {left}: ask again to recompute anyway"
-        words = "already at work as" if self.joined else "queued as"
+            return f"nothing to do, {left}: use --again to recompute anyway"
+        words = "already running as" if self.joined else "queued as"
         tail = f" ({left}, left out)" if left else ""
         return f"{len(self.targets)} {words} {self.job}{tail}"
 
@@ -94,13 +93,10 @@ def start(
     drop_equal_ids: bool = False,
     person: str = "",
 ) -> Started:
-    """Queue a job for a person, or join the one that does the same already.
-
-    Of the systems on the datasets, `only` some pairs where given, by canonical names. What is up
-    to date is left out unless `again`. Raises WrongInput, Missing or Unavailable for names that
-    cannot be run, and Unavailable where the database cannot be reached or too many jobs were
-    started.
-    """
+    """Queue a job for a person, or join one that already does the same. `only` restricts it to some
+    pairs of systems and datasets, by canonical names. Up-to-date targets are left out unless
+    `again`. Raises WrongInput, Missing or Unavailable for names that cannot be run, and Unavailable
+    if the database cannot be reached or too many jobs were started."""
     row = _kind(kind)
     named = row.targets(store, systems, datasets)
     targets = [target for target in named if only is None or target in only]
@@ -113,7 +109,7 @@ def start(
 def start_judging(
     store: Store, plan: machine_judging.Plan, *, again: bool = False, person: str = ""
 ) -> Started:
-    """Queue a judging by a machine. Raises what `start` does, and Conflict without consent."""
+    """Queue a judging by an LLM. Raises what `start` does, and Conflict without consent."""
     machine_judging.check(store, plan)
     options = {"again": again, "drop_equal_ids": False, "judging": plan.record()}
     target = sets.of_machine(plan.machine), plan.dataset
@@ -147,7 +143,7 @@ def _start(
 def _at_work(
     settings: Settings, kind: Kind, wanted: Sequence[Target], options: Mapping[str, Any]
 ) -> str:
-    """The job that does all of it already."""
+    """The job that already does all of it."""
     for job in records.jobs(settings, 100):
         same = KINDS[job.kind].work == kind.work if job.kind in KINDS else False
         if job.active and same and job.options == options and set(wanted) <= set(job.targets):
@@ -179,7 +175,7 @@ def _enqueue(
                 "queue_name": JOBS_QUEUE,
                 "workflow_id": job,
                 "attributes": about,
-                # Two equal requests at the same moment get one job.
+                # Two equal requests at the same moment share one job.
                 "deduplication_id": hashlib.sha256(content.encode()).hexdigest(),
                 "duplication_policy": "return-existing",
             },
@@ -203,7 +199,7 @@ NAMES = Names({}, {})
 
 
 def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
-    """`bm25, minilm on scifact`; where the work needs no system, `word counts of scifact`."""
+    """`bm25, minilm on scifact`; without a system, `word counts of scifact`."""
     systems, datasets = zip(*targets, strict=True)
     columns = ((systems, names.systems, "system"), (datasets, names.datasets, "dataset"))
     words = " on ".join(
@@ -222,18 +218,16 @@ def called(job: records.Job, names: Names) -> str:
 
 
 def _few(names: Collection[str], noun: str) -> str:
-    """`bm25, minilm`; of many only how many."""
+    """`bm25, minilm`; for many names only their number."""
     return ", ".join(sorted(names)) if len(names) <= MOST_NAMED else counted(len(names), noun)
 
 
 def cancel(settings: Settings, job: str) -> None:
-    """End a job with its tasks, or one task; a step that runs ends within seconds.
-
-    Raises Missing for an unknown id, Conflict for what has ended already.
-    """
+    """Cancel a job with its tasks, or one task; a running step ends within seconds. Raises Missing
+    for an unknown id, Conflict if it has already ended."""
     found = _existing(settings, job)
     if not found.active:
-        raise Conflict(f"{job} has ended already: it is {found.state}")
+        raise Conflict(f"{job} has already ended: it is {found.state}")
     with client(settings) as queue:
         queue.cancel_workflow(job, cancel_children=True)
     logs.write(settings, job, "cancelled")
@@ -242,7 +236,7 @@ def cancel(settings: Settings, job: str) -> None:
 def retry(store: Store, job: str, person: str = "") -> Started:
     """Start a new job for the failed or cancelled tasks of this one, or for this one task.
 
-    Raises Missing for an unknown id, Conflict for a job that is still at work or failed nowhere.
+    Raises Missing for an unknown id, Conflict for a job that is still running or without failures.
     """
     found = _existing(store.settings, job)
     if found.active:
@@ -265,24 +259,24 @@ def _existing(settings: Settings, job: str) -> records.Job:
 
 
 _MADE: set[str] = set()
-"""The databases whose tables this process has seen whole."""
+"""The databases whose complete tables this process has seen."""
 
 
 @contextmanager
 def client(settings: Settings) -> Iterator["DBOSClient"]:
-    """A connection to the queue, its tables made first. Raises Unavailable."""
-    # Imported late: it takes most of a second, and watching jobs never needs it.
+    """A connection to the queue, after creating its tables. Raises Unavailable."""
+    # Imported late, since it takes most of a second, and watching jobs never needs it.
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     address = tables.address(settings)
-    # PostgreSQL has them one by one, and a worker may be making them: this waits for its lock.
+    # PostgreSQL creates them one by one, and a worker may be doing so; this waits for its lock.
     if not tables.exist(settings) or (settings.state and address not in _MADE):
         DBOS.migrate(address)
         _MADE.add(address)
     with tables.reaching(settings):
         opened = DBOSClient(
             system_database_url=address,
-            # Not pickled: write access to the database must not allow running code.
+            # Not pickled, since write access to the database must not allow running code.
             serializer=DBOSPortableJSONSerializer(),
             application_name=APPLICATION,
             retry_connection_errors=False,
@@ -294,7 +288,7 @@ def client(settings: Settings) -> Iterator["DBOSClient"]:
 
 
 class Start(NamedTuple):
-    """A job that was started within the span."""
+    """A job started within the time span."""
 
     time: float
     """Seconds since 1970."""
@@ -302,11 +296,9 @@ class Start(NamedTuple):
 
 
 def refuse_too_many(settings: Settings, person: str) -> None:
-    """Raises Unavailable, saying when to try again, where this person may start no more for now.
-
-    Starts are counted in the jobs themselves, so that a new session or another dashboard starts
-    none afresh. Two who ask in the same moment may both be the last.
-    """
+    """Raise Unavailable, with the time to try again, if this person may start no more for now.
+    Starts are counted from the jobs themselves, so that a new session or another dashboard does not
+    reset the count. Two simultaneous requests may both be the last."""
     if not tables.exist(settings):
         return
     now = time.time()
@@ -318,25 +310,25 @@ def refuse_too_many(settings: Settings, person: str) -> None:
     )
     for name, most, counting, who in rules:
         if most and len(counting) >= most:
-            # With the `most`-th newest gone one more fits.
+            # Once the `most`-th newest is too old, one more is allowed.
             left = SPAN - (now - sorted(one.time for one in counting)[-most])
             minutes = max(1, math.ceil(left / 60))
             raise Unavailable(
-                f"{who} started {counted(len(counting), 'job')} in the last hour, as many as the"
-                f" setting {name} lets: try again in {counted(minutes, 'minute')}"
+                f"{who} started {counted(len(counting), 'job')} in the last hour, the limit of"
+                f" the setting {name}: try again in {counted(minutes, 'minute')}"
             )
     waiting = _waiting(settings)
     if settings.jobs_waiting and waiting >= settings.jobs_waiting:
         raise Unavailable(
-            f"{counted(waiting, 'job')} queued or running is as many as the setting jobs_waiting"
-            " lets: try again when some have ended, or cancel some"
+            f"{counted(waiting, 'job')} queued or running is the limit of the setting"
+            " jobs_waiting: try again when some have ended, or cancel some"
         )
 
 
 def starts(settings: Settings, now: float) -> list[Start]:
-    """The jobs that were started within the span before `now`."""
+    """The jobs started within the time span before `now`."""
     status = tables.status.c
-    # DBOS keeps whole seconds in SQLite, hence one more.
+    # DBOS stores whole seconds in SQLite, hence one more.
     since = int((now - SPAN - 1) * 1000)
     query = select(status.attributes, status.created_at).where(
         status.name == records.JOB, status.created_at >= since

@@ -1,4 +1,4 @@
-"""Jobs as they are read from the database: requests, progress, outcomes."""
+"""Jobs as read from the database: requests, progress, results."""
 
 import json
 from collections import Counter
@@ -26,7 +26,7 @@ _STATES = {
 WAITING = tuple(name for name, state in _STATES.items() if state in ACTIVE)
 """DBOS's states of queued and running workflows."""
 JOB, TASK, SHARD = "job", "task", "shard"
-"""The names of the workflows: a job, the tasks that it fans out into, the shards of a task."""
+"""Names of the workflows: a job, its tasks, and the shards of a task."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Progress:
     step: str
     done: int
     total: int
-    """0 if it is not known."""
+    """0 if unknown."""
     unit: str
     """Counted unit, such as documents."""
     rate: float | None
-    """Units per second; None while there is too little to tell."""
+    """Units per second; None while too little is known."""
 
     @property
     def seconds_left(self) -> float | None:
@@ -82,7 +82,7 @@ class Job:
 
     @property
     def active(self) -> bool:
-        """Whether it is queued or running."""
+        """Return whether it is queued or running."""
         return self.state in ACTIVE
 
     @property
@@ -110,7 +110,7 @@ class Job:
 
 
 def state(status: str) -> str:
-    """State here for a status of DBOS."""
+    """State for a status of DBOS."""
     return _STATES.get(status, FAILED)
 
 
@@ -119,7 +119,7 @@ def jobs(settings: Settings, limit: int = 50) -> list[Job]:
     if not tables.exist(settings):
         return []
     found = _read(settings, tables.status.c.name == JOB, limit)
-    # DBOS keeps whole seconds in SQLite.
+    # DBOS stores whole seconds in SQLite.
     found.sort(key=lambda one: one.created, reverse=True)
     return _with_tasks(settings, found)
 
@@ -133,7 +133,7 @@ def job(settings: Settings, name: str) -> Job | None:
 
 
 def tasks(settings: Settings, name: str) -> list[Job]:
-    """The tasks of a job in their order; those that it shares with another job too."""
+    """The tasks of a job in order, including those shared with another job."""
     return _tasks(settings, [name]).get(name, [])
 
 
@@ -194,12 +194,12 @@ def _progress(row: Row[Any]) -> Progress | None:
 
 def _sentence(error: str | None) -> str:
     if error is None:
-        return "its worker ended again and again while it ran: see the log"
+        return "its worker ended repeatedly while it ran: see the log"
     record = json.loads(error)
     if record["name"] in ("StepFailed", "PortableWorkflowError", *vars(errors)):
         return str(record["message"])
     if record["name"] in ("OperationalError", "InterfaceError"):
-        return "the jobs database was away while it ran: retry it"
+        return "the jobs database was unreachable while it ran: retry it"
     return f"a bug in Beirscope, not in your input ({record['name']}): see the log"
 
 

@@ -1,8 +1,6 @@
-"""Removal of a dataset, or of one run on it: one transaction that changes nothing else.
-
-Added judgements stay, and count again when the dataset is imported again; so do trained models,
-which run on other datasets too. Shipped results show again once others are removed.
-"""
+"""Removal of a dataset, or of one run on it: one transaction that changes nothing else. Added
+judgements stay, and count again when the dataset is imported again; trained models stay, too, since
+they run on other datasets. Shipped results become visible again once local ones are removed."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,24 +18,21 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
 CORPUS = ("documents", "lengths", "ngrams", "wordpieces", "overlap", "generated")
-"""Kinds of parts that belong to the collection, which splits share."""
+"""Kinds of parts that belong to the corpus, which splits share."""
 LEARNED = ("model", "training")
 GRADES = "machine_grades"
 
 
 def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """The parts that go with a dataset, with the run of a system on it, or a machine's grades.
-
-    Those of the collection go with the last dataset that has it. None for a machine that was asked
-    and has no grades. Raises Missing if nothing is stored, Conflict where all of it came with
-    the project.
-    """
+    """The parts to remove with a dataset, with a system's run on it, or with an LLM's grades. The
+    corpus's parts go with its last dataset. Empty for an LLM that was asked but has no grades.
+    Raises Missing if nothing is stored, Conflict if everything is shipped."""
     parts = store.parts(picked=None)
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
     name = system or machine
     if name:
-        # A machine or a training set may be called as a run is.
+        # An LLM or a training set may have the name of a run.
         kinds = (GRADES,) if machine else {part.kind for part in own} - {*NAMED_OTHERWISE}
         own = [part for part in own if part.kind in kinds]
     found = [part for part in own if part.system == (name or part.system)]
@@ -51,12 +46,12 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
         raise Missing(f"no {what} is stored: {near(name or dataset, names)}nothing is removed")
     local = [part for part in found if not part.shipped]
     if not local:
-        raise Conflict(f"{name or dataset} came with the project: it cannot be removed")
+        raise Conflict(f"{name or dataset} shipped with the project: it cannot be removed")
     return local if name else local + _corpus(store, parts, dataset)
 
 
 def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
-    """The parts of the dataset's collection, unless another dataset has it too."""
+    """The parts of the dataset's corpus, unless another dataset also uses it."""
     own = own_datasets(store)
     collection = named(dataset, own).collection
     stored = {part.dataset for part in parts if part.kind == "queries"} - {dataset}
@@ -67,11 +62,9 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 
 
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
-    """Remove the parts of `planned`, all at once; readers of an older version keep its files.
-
-    With a machine's grades goes what it was asked, with a dataset each consent to send its texts.
-    Raises Conflict while a job works on it or a machine judges it, and what `planned` raises.
-    """
+    """Remove the parts of `planned`, all at once; readers of an older version keep its files. An
+    LLM's requests go with its grades, consents to send texts with their dataset. Raises Conflict
+    while a job works on it or an LLM judges it, and what `planned` raises."""
     planned(store, dataset, system, machine)
     only = of_machine(machine) if machine else system
     for job in records.jobs(store.settings):
@@ -80,7 +73,7 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
     with ExitStack() as locks:
         for name in () if system else sorted(_machines(store, dataset, machine)):
             locks.enter_context(journal.alone(store, dataset, name))
-        # A judging may have ended, and published, before its lock was taken.
+        # A judging may have published and ended before its lock was acquired.
         parts = planned(store, dataset, system, machine)
         if parts:
             with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
@@ -94,7 +87,7 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
 
 
 def _machines(store: Store, dataset: str, machine: str) -> set[str]:
-    """The machine, or all that graded the dataset or were asked about it."""
+    """The named LLM, or all that graded the dataset or were asked about it."""
     graded = {part.system for part in store.parts(GRADES, dataset)}
     return {machine} if machine else graded | journal.machines(store, dataset)
 

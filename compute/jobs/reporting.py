@@ -10,26 +10,26 @@ from compute.base.settings import Settings
 from compute.jobs import logs, tables
 
 _SAVED, _LOGGED = 1.0, 10.0
-"""Seconds between two states of progress in the database, and in the log."""
+"""Seconds between two updates of the progress in the database, and in the log."""
 
 
 class Watch:
     """Reporter of a step of a task."""
 
     def __init__(self, settings: Settings, job: str, step: str, log: str = "") -> None:
-        """`log` names the task whose log is written to, where it is another."""
+        """`log` names the task whose log is written, if it is another one."""
         self._settings, self._job, self._step = settings, job, step
         self._log = log or job
         self._unit, self._start = "", (0.0, 0)
         self._saved = self._logged = 0.0
 
     def begin(self) -> None:
-        """Say that the step begins."""
+        """Report the start of the step."""
         self.log(f"{self._step}: begins")
         self._save(0, 0, "", None)
 
     def end(self) -> None:
-        """Take the progress away."""
+        """Remove the progress."""
         self._write(delete(tables.progress).where(tables.progress.c.job == self._job))
 
     def log(self, line: str) -> None:
@@ -51,13 +51,13 @@ class Watch:
             self.log(f"{self._step}: {done:,}{of} {unit}")
 
     def wanted(self, worker: str) -> bool:
-        """Whether the task still belongs to this worker."""
+        """Return whether the task still belongs to this worker."""
         status = tables.status.c
         query = select(status.status, status.executor_id).where(status.workflow_uuid == self._job)
         try:
             (row,) = tables.rows(self._settings, query)
         except Unavailable:
-            # A database that is away cancels nothing.
+            # An unreachable database cancels nothing.
             return True
         return (row.status, row.executor_id) == ("PENDING", worker)
 

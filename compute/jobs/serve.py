@@ -1,4 +1,4 @@
-"""Start the dashboard and, beside it, a worker; one of each per home folder."""
+"""Start the dashboard and a worker, one of each per home folder."""
 
 import contextlib
 import json
@@ -22,12 +22,12 @@ from compute.jobs.workers import not_installed
 
 FIRST_PORT = 8501
 PAUSE, LONGEST, STEADY = 1.0, 300.0, 60.0
-"""Seconds before a worker that ended is started again, which double up to the longest while workers
-live no longer than the last."""
+"""Seconds before an ended worker is restarted; they double, up to the last value, while workers
+live no longer than that."""
 
 
 def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
-    """The first port from `first` on that nobody listens on. Raises Unavailable after `tries`."""
+    """The first free port from `first` on. Raises Unavailable after `tries`."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     for port in range(first, first + tries):
         with socket.socket(family) as probe:
@@ -36,13 +36,15 @@ def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: i
                 probe.bind((address, port))
                 return port
     if tries == 1:
-        raise Unavailable(f"port {first} of {address} cannot be had: stop what listens there")
+        raise Unavailable(
+            f"port {first} of {address} is in use: stop the program that listens there"
+        )
     last = first + tries - 1
-    raise Unavailable(f"ports {first} to {last} are all taken: stop one of their programs")
+    raise Unavailable(f"ports {first} to {last} are all in use: stop one of their programs")
 
 
 def running_at(file: Path) -> str:
-    """Address at which the process that holds the lock serves; empty while it starts."""
+    """Address of the process that holds the lock; empty while it starts."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         return str(json_files.parsed(file.read_text("utf-8"))["url"])
     return ""
@@ -69,12 +71,12 @@ def serve(settings: Settings) -> int:
         json.dump({"url": url, "process": os.getpid()}, held)
         held.flush()
         if port != (settings.port or FIRST_PORT):
-            _say(f"Port {FIRST_PORT} is taken; using {port}.")
+            _say(f"Port {FIRST_PORT} is in use; using {port}.")
         for line in open_to_others(settings.home, listen_address.secrets_files(settings)):
             _say(f"Warning: {line}")
         scratch.sweep(settings.home)
         if not_installed():
-            _say("For looking only: make run installs what computes.")
+            _say("Only for viewing: make run installs what computing needs.")
         return _run_both(settings, port, options(settings, port, signed), f"Beirscope: {url}")
 
 
@@ -94,11 +96,9 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 
 
 def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
-    """The dashboard in front, a worker behind it; the worker ends when the dashboard does, and is
-    started again where it ends before.
-
-    A worker that lacks a library it needs is not started. `where` is said once it can be opened.
-    """
+    """The dashboard in the foreground, a worker in the background; the worker ends with the
+    dashboard, and is restarted if it ends earlier. A worker without a required library is not
+    started. `where` is printed once it can be opened."""
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
     with _working(settings):
@@ -138,7 +138,7 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
             why = f"The worker ended ({log} says why)"
         except OSError as error:
             why = f"No worker can be started ({error})"
-        # One that cannot live would take the processors from the pages, were it begun at once.
+        # A worker that keeps dying would take processor time from the pages if restarted at once.
         pause = PAUSE if time.monotonic() - began > STEADY else pause
         printable.warn(f"{why}: another try in {pause:.0f} s")
         ending.wait(pause)
@@ -146,7 +146,7 @@ def _keep_working(settings: Settings, ending: threading.Event) -> None:
 
 
 def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) -> bool:
-    """Wait until a worker ends; false where it is ended because all is to end."""
+    """Wait until a worker ends; False if it ends because everything ends."""
     while worker.poll() is None:
         if ending.wait(0.2):
             with contextlib.suppress(ProcessLookupError):
@@ -157,7 +157,7 @@ def _ends_by_itself(worker: "subprocess.Popen[bytes]", ending: threading.Event) 
 
 
 def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:
-    """Wait until the dashboard takes connections; false where it ends before."""
+    """Wait until the dashboard accepts connections; False if it ends before."""
     while dashboard.poll() is None:
         with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
             return True
@@ -167,14 +167,14 @@ def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> b
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
     """Only a dashboard, with these options of Streamlit's."""
-    # Each page runs in a thread of its own, and each thread would keep its freed memory.
+    # Each page runs in its own thread, and each thread would keep its freed memory.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
     words = [sys.executable, "-m", "pages._frame.server", *told]
     return subprocess.Popen(words, cwd=PROJECT, env=own, stdout=subprocess.DEVNULL)
 
 
 def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
-    """A worker that makes room for the dashboard, and ends with this process in any case."""
+    """A worker with lower priority than the dashboard, which ends with this process in any case."""
     (settings.home / "logs").mkdir(parents=True, exist_ok=True)
     with (settings.home / "logs" / "worker.log").open("ab") as log:
         return subprocess.Popen(

@@ -1,8 +1,6 @@
-"""The child process of a worker that does the heavy steps of one task, one after another.
-
-It reads orders and writes answers, a line of JSON each. It ends when its worker does: by the
-kernel's signal on Linux, and everywhere because the pipe of its orders closes.
-"""
+"""The child process of a worker, which runs the heavy steps of one task one after another. It reads
+orders and writes answers, a line of JSON each. It ends with its worker: by the kernel's signal on
+Linux, and everywhere because the pipe of orders closes."""
 
 import ctypes
 import json
@@ -44,7 +42,7 @@ _DEATH_SIGNAL = 1
 Order = Mapping[str, Any]
 """step, system, dataset, options and job; the system is empty if a step needs none."""
 Answer = Mapping[str, Any]
-"""new: whether anything had to be done; of loading also `shards`, made before the next step."""
+"""new: whether there was work to do; for loading also `shards`, to make before the next step."""
 
 
 def _load(bench: Bench, order: Order) -> Answer:
@@ -93,7 +91,7 @@ def _publish(bench: Bench, order: Order) -> bool:
 
 
 def _score(bench: Bench, order: Order) -> bool:
-    # An imported run has scores too; its system need not be in the catalogue.
+    # An imported run also has scores; its system need not be in the catalogue.
     on = _dataset(bench, order)
     hits = bench.store.part("hits", on.name, order["system"])
     damage.refuse(bench.store.parts("hits", on.name, order["system"]))
@@ -123,7 +121,7 @@ def _lengths(bench: Bench, order: Order) -> bool:
 
 
 def _cluster(bench: Bench, order: Order) -> bool:
-    # Imported late: most hands cluster nothing.
+    # Imported late, since most child processes cluster nothing.
     from compute.intake.clustering import cluster
 
     cluster(bench, _dataset(bench, order))
@@ -136,7 +134,7 @@ def _train(bench: Bench, order: Order) -> bool:
 
 
 def _fetch(bench: Bench, order: Order) -> bool:
-    # Imported late: most hands never need a network library.
+    # Imported late, since most child processes need no network library.
     from compute.intake.fetch.fetching import fetch
 
     return fetch(bench, _dataset(bench, order), again=order["options"]["again"]).new
@@ -155,7 +153,7 @@ def _tidy(bench: Bench, order: Order) -> bool:
 
 STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "load": _load,
-    # Of a child task: a piece of the index or the counts of the task, or of an index that it needs.
+    # For a child task: a piece of the task's index or counts, or of an index that it needs.
     "shard": _shard,
     "index": _index,
     "search": _search,
@@ -171,7 +169,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     # The end of every job: rewrite the database for notebooks, remove old parts.
     "tidy": _tidy,
 }
-"""Each skips finished work, and returns whether there was any to do."""
+"""Each step skips finished work, and returns whether there was any to do."""
 
 
 def _pair(bench: Bench, order: Order) -> pairs.Pair:
@@ -210,7 +208,7 @@ def _answer(now: settings.Settings, progress: loading.Progress, order: Order) ->
 
 
 class _Reports:
-    """Progress as lines, not more often than it can be shown."""
+    """Progress as lines, not more often than it is shown."""
 
     def __init__(self, answers: TextIO) -> None:
         self._answers = answers
@@ -229,7 +227,7 @@ class _Reports:
 
 
 def end_with_worker() -> None:
-    """Die when the process that started this one does (Linux; elsewhere only the pipe tells)."""
+    """End when the parent process does (on Linux; elsewhere only the pipe tells)."""
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
@@ -243,9 +241,9 @@ def _die() -> NoReturn:
 
 
 def _orders() -> "queue.Queue[dict[str, Any]]":
-    """The orders as they come in; their end is the end of this process and its group."""
+    """The incoming orders; their end ends this process and its group."""
     received: queue.Queue[dict[str, Any]] = queue.Queue()
-    # A private handle: processes started by steps must not hold or read the orders.
+    # A private handle, since processes started by steps must not hold or read the orders.
     stream = os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
@@ -266,7 +264,7 @@ def _private_output() -> TextIO:
 
 
 def _stop(*_: object) -> NoReturn:
-    # As an exception it passes through everything that cleans up.
+    # As an exception, so that all cleanup code runs.
     raise SystemExit(143)
 
 

@@ -1,7 +1,5 @@
-"""The tables of the jobs database: DBOS's, which are only read here, and two of our own.
-
-They lie in `jobs.sqlite` of the home folder, or in PostgreSQL where the setting `state` names it.
-"""
+"""The tables of the jobs database: DBOS's, which are only read here, and two of our own. They are
+in `jobs.sqlite` of the home folder, or in PostgreSQL if the setting `state` names it."""
 
 import logging
 import sqlite3
@@ -49,7 +47,7 @@ workers = Table(
     Column("process", BigInteger, nullable=False),
     Column("started", BigInteger, nullable=False),  # milliseconds since 1970, database clock
     Column("heartbeat", BigInteger, nullable=False),
-    Column("dead", BigInteger),  # when another worker took its jobs over
+    Column("dead", BigInteger),  # time when another worker took over its jobs
 )
 progress = Table(
     "job_progress",
@@ -57,7 +55,7 @@ progress = Table(
     Column("job", Text, primary_key=True),
     Column("step", Text, nullable=False),
     Column("done", BigInteger, nullable=False),
-    Column("total", BigInteger, nullable=False),  # 0: not known
+    Column("total", BigInteger, nullable=False),  # 0: unknown
     Column("unit", Text, nullable=False),
     Column("rate", Double),  # units per second
 )
@@ -89,33 +87,33 @@ operations = Table(
 
 @event.listens_for(Engine, "connect")
 def _tell_milliseconds(connection: object, _: object) -> None:
-    # From Python 3.12 on DBOS asks SQLite for unixepoch('subsec'), and for nothing else of that
-    # name. SQLite knows it since 3.42, older ones answer null; a Python may be built with either.
+    # From Python 3.12 on, DBOS calls SQLite's unixepoch('subsec'), and no other variant. SQLite has
+    # it since 3.42, older versions return null; Python may be built with either.
     if isinstance(connection, sqlite3.Connection) and sqlite3.sqlite_version_info < (3, 42):
         connection.create_function("unixepoch", 1, lambda _: round(time.time(), 3))
 
 
 def address(settings: Settings) -> str:
-    """The address of the jobs database, as DBOS takes it."""
+    """The address of the jobs database in DBOS's form."""
     return settings.state or engine(settings).url.render_as_string(hide_password=False)
 
 
 @lru_cache(maxsize=8)
 def engine(settings: Settings) -> Engine:
-    """The connections to the jobs database, our tables made first. Raises Unavailable."""
+    """The connections to the jobs database, after creating our tables. Raises Unavailable."""
     make_folder(settings.home)
     gone = lost(settings)
     opened = state.engine_of(settings, "jobs.sqlite")
     if opened.dialect.name == "sqlite":
         # DBOS has its own schema only in PostgreSQL.
         opened = opened.execution_options(schema_translate_map={"dbos": None})
-    # One process at a time makes a new file: SQLite refuses the second at once, without waiting.
+    # One process at a time creates a new file, since SQLite refuses a second one without waiting.
     lock = locked(settings.home / "locks" / "jobs.lock")
     with disk_refusals.explained(settings.home), reaching(settings), lock:
         try:
             _ours.create_all(opened)
         except DBAPIError:
-            # Another machine may have made them in the same moment.
+            # Another machine may have made them at the same moment.
             if not all(inspect(opened).has_table(table.name) for table in _ours.sorted_tables):
                 raise
     if gone:
@@ -124,19 +122,19 @@ def engine(settings: Settings) -> Engine:
 
 
 def lost(settings: Settings) -> str:
-    """Why jobs that were queued are gone: there are their logs, and no database; else empty."""
+    """Reason why queued jobs are gone: there are logs but no database; else empty."""
     file = settings.home / "jobs.sqlite"
     if settings.state or file.exists() or not any((settings.home / "logs/jobs").glob("*.log")):
         return ""
     return (
-        f"{file} is lost, and with it the jobs that were queued or at work, which logs/jobs names:"
-        " start them again; results stay"
+        f"{file} is lost, and with it the queued and running jobs, which are listed in"
+        " logs/jobs: start them again; results stay"
     )
 
 
 @contextmanager
 def reaching(settings: Settings) -> Iterator[None]:
-    """Raises Unavailable, in one sentence, where the database cannot be used."""
+    """Raise Unavailable, in one sentence, if the database cannot be used."""
     try:
         yield
     except (OperationalError, InterfaceError) as error:
@@ -158,13 +156,13 @@ def rows(settings: Settings, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*t
 
 
 def change(settings: Settings, statement: UpdateBase) -> int:
-    """Change rows; how many that were. Raises Unavailable if the database cannot be used."""
+    """Change rows; returns their number. Raises Unavailable if the database cannot be used."""
     with reaching(settings), state.writing(engine(settings)) as connection:
         return connection.execute(statement).rowcount
 
 
 def exist(settings: Settings) -> bool:
-    """Whether DBOS has made its tables, which the first job or worker does."""
+    """Return whether DBOS has made its tables, which the first job or worker does."""
     with reaching(settings):
         schema = None if not settings.state else "dbos"
         return inspect(engine(settings)).has_table("workflow_output", schema=schema)

@@ -14,28 +14,28 @@ from compute.store import state
 from compute.store.store import Store
 
 OTHER = "other"
-"""Label for a kind or source that this version does not know."""
+"""Label of a kind or source that this version does not know."""
 
 
 @dataclass(frozen=True)
 class Totals:
-    """The numbers of one moment."""
+    """The totals at one moment."""
 
     jobs: Mapping[tuple[str, str, str], int]
     """Jobs by (`records.JOB`, `TASK` or `SHARD`), kind and state."""
     longest_wait: float
-    """Seconds since the oldest of those that wait was queued; 0 if none waits."""
+    """Waiting time of the oldest waiting item in seconds; 0 if none waits."""
     workers: int
     judgements: Mapping[str, int]
-    """Rows of added judgements by source, withdrawals among them."""
+    """Rows of added judgements by source, including withdrawals."""
     parts: Mapping[str, int]
     part_bytes: Mapping[str, int]
     damaged_parts: Mapping[str, int]
-    """Known damaged parts, by kind, as in the two before."""
+    """Known damaged parts, by kind, like the two before."""
 
 
 def totals(store: Store) -> Totals:
-    """Asked of the state in a SELECT each. Raises what a database raises that is away."""
+    """Read from the state with one SELECT each. Raises the database's errors if unreachable."""
     jobs, waits = _jobs(store.settings)
     parts, sizes, damaged = Counter[str](), Counter[str](), Counter[str]()
     for part in store.parts(picked=None):

@@ -1,7 +1,5 @@
-"""The worker: takes jobs from the queue, does them one at a time, takes over from the dead.
-
-Beside a task it does a shard, mostly of that task, which then only waits.
-"""
+"""The worker: takes jobs from the queue, runs them one at a time, and takes over from dead workers.
+In addition to a task it makes a shard, mostly of that task, which is then waiting."""
 
 import contextlib
 import logging
@@ -30,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 def command(*options: str) -> list[str]:
-    """A worker that ends when the process that starts it does; its standard input is the leash."""
+    """A worker that ends with the process that starts it; its standard input is the leash."""
     script = [sys.executable, "-I", "-S", str(Path(end_with_parent.__file__))]
     return [*script, sys.executable, "-m", "compute", "worker", *options]
 
 
 def several(number: int, options: Sequence[str]) -> int:
-    """Run this many workers, each a process, until told to stop; the worst exit status."""
+    """Run this many worker processes until told to stop; returns the worst exit status."""
     started = [
         subprocess.Popen(command(*options), cwd=PROJECT, stdin=subprocess.PIPE, process_group=0)
         for _ in range(number)
@@ -54,15 +52,15 @@ def several(number: int, options: Sequence[str]) -> int:
 
 def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -> NoReturn:
     """Work until SIGTERM or SIGINT, until declared dead by another worker, until a newer Beirscope
-    has moved the state on, or until nothing was to do for `idle` seconds.
+    has migrated the state, or until there was nothing to do for `idle` seconds.
 
     `weights`: only systems with a model's weights, if the settings keep them apart.
-    Raises Unavailable, before anything is begun, when a database cannot be reached.
+    Raises Unavailable, before anything is started, if a database cannot be reached.
     """
     store = Store(settings)
     scratch.sweep(settings.home)
     worker = f"{workers.prefix(settings, weights=weights)}{uuid.uuid4().hex[:12]}"
-    # Not an event: a second signal in the middle of setting it would wait for itself for ever.
+    # Not an event, since a second signal while setting it would deadlock.
     stopping: SimpleQueue[None] = SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.put(None))
@@ -78,7 +76,7 @@ def work(settings: Settings, *, weights: bool = False, idle: float = math.inf) -
         workers.lock_file(settings, worker).unlink(missing_ok=True)
         sys.stdout.flush()
         sys.stderr.flush()
-        # Threads of DBOS wait for hands that are gone: their jobs go on elsewhere or later.
+        # DBOS threads may wait for dead child processes; their jobs continue elsewhere or later.
         os._exit(status)
 
 
@@ -105,28 +103,28 @@ def _launch(crew: Crew, worker: str, queues: Sequence[str]) -> None:
     _take_over(crew.settings)
     DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
     for name in queues:
-        # A task that waits for its shards does nothing else: they have a place of their own.
+        # A task that waits for its shards does nothing else, so they have their own slot.
         DBOS.register_queue(name, worker_concurrency=1, polling_interval_sec=0.5)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    # Failed and cancelled tasks have logs of their own; a traceback adds nothing.
+    # Failed and cancelled tasks have their own logs; a traceback adds nothing.
     known = ("Exception encountered in background workflow", "is no longer owned")
     return not any(words in record.getMessage() for words in known)
 
 
 def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", idle: float) -> int:
-    """Live: write heartbeats, take over from the dead. Returns the exit status."""
+    """Stay alive: write heartbeats, take over from dead workers. Returns the exit status."""
     stranded: set[str] = set()
     busy = time.monotonic()
     while not _told(stopping, workers.BEAT):
         busy = time.monotonic() if crew.is_busy() else busy
         if time.monotonic() - busy > idle:
-            log.warning("%s ends: nothing was to do for %.0f minutes", worker, idle / 60)
+            log.warning("%s ends: there was nothing to do for %.0f minutes", worker, idle / 60)
             return 0
         try:
             if not workers.beat(crew.settings, worker):
-                log.error("%s was silent too long and others have its jobs: it ends", worker)
+                log.error("%s was silent for too long and others have its jobs: it ends", worker)
                 return 1
             with tables.reaching(crew.settings):
                 if store.outgrown():
@@ -142,7 +140,7 @@ def _beat(crew: Crew, store: Store, worker: str, stopping: "SimpleQueue[None]", 
 
 
 def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
-    """Whether the worker is told to stop within this many seconds."""
+    """Return whether the worker is told to stop within this many seconds."""
     with contextlib.suppress(Empty):
         stopping.get(timeout=seconds)
         return True
@@ -150,16 +148,14 @@ def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
 
 
 def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
-    """Resume workflows that an absent database left assigned to this worker but not running.
-
-    Only what is so at two beats: in between jobs begin and end. Returns what is so at this one.
-    """
+    """Resume workflows that a database failure left assigned to this worker but not running. They
+    must be so at two heartbeats, since jobs start and end in between. Returns those at this one."""
     from dbos import DBOS
 
     given = workers.given(crew.settings, worker)
     stranded = crew.stranded(given)
     for job in stranded & before:
-        log.warning("going on with %s", job, extra={"job": job})
+        log.warning("continuing %s", job, extra={"job": job})
         DBOS.resume_workflow(job, queue_name=given[job])
     return stranded - before
 
@@ -171,5 +167,5 @@ def _take_over(settings: Settings) -> None:
     dead = workers.declare_dead(settings)
     if dead:
         log.warning("taking over from %s", ", ".join(dead))
-        # DBOS has no public call that moves a job only if it is still the dead worker's.
+        # DBOS has no public call that moves a job only if it still belongs to the dead worker.
         DBOS._recover_pending_workflows(dead)

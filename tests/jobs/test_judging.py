@@ -118,11 +118,11 @@ def test_a_limit_fails_the_job_with_a_sentence(bench: Bench, server: Machine) ->
 def test_without_consent_nothing_is_queued_and_nothing_sent(bench: Bench, server: Machine) -> None:
     queued = jobs.start_judging(bench.store, planned(bench)).job
     journal.forbid(bench.store, "tiny")
-    with pytest.raises(Conflict, match="no text of tiny may go to"):
+    with pytest.raises(Conflict, match="no text of tiny may be sent to"):
         jobs.start_judging(bench.store, planned(bench, machine="other"))
     with worker(bench.settings):
         job = ended(bench.settings, queued)
-    assert "no text of tiny may go to" in job.error
+    assert "no text of tiny may be sent to" in job.error
     assert server.asked == []
     assert len(jobs.listed(bench.settings)) == 1
 

@@ -46,7 +46,7 @@ def test_who_asks_for_what_is_queued_joins_it(store: Store) -> None:
     assert jobs.start(store, "run", ["bm25(b=0.9)", "bm25"], ["tiny"]).job == both.job
     one = jobs.start(store, "run", ["bm25"], ["tiny"])
     assert (one.job, one.joined) == (both.job, True)
-    assert "already at work as" in one.sentence
+    assert "already running as" in one.sentence
     # It does something else: what is up to date too.
     assert not jobs.start(store, "run", ["bm25"], ["tiny"], again=True).joined
     (other, first) = jobs.listed(store.settings)
@@ -60,7 +60,7 @@ def test_a_lost_queue_is_told_once_where_jobs_had_been_asked_for(
     settings = Settings(home=tmp_path / "home")
     assert tables.lost(settings) == ""
     logs.write(settings, f"run-{'a' * 12}", "queued: run bm25 on tiny")
-    assert "jobs.sqlite is lost, and with it the jobs that were queued" in tables.lost(settings)
+    assert "jobs.sqlite is lost, and with it the queued and running jobs" in tables.lost(settings)
     tables.engine(settings)
     assert "start them again" in caplog.text
     assert tables.lost(settings) == ""

@@ -96,7 +96,7 @@ def test_wrong_and_shipped_names_and_what_is_at_work_are_refused(bench: Bench) -
         removing.planned(bench.store, "tini")
     with pytest.raises(Missing, match="no run of bm25 on tiny is stored"):
         removing.planned(bench.store, "tiny", "bm25")
-    with pytest.raises(Conflict, match="came with the project"):
+    with pytest.raises(Conflict, match="shipped with the project"):
         removing.planned(bench.store, "scifact")
 
 

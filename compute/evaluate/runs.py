@@ -310,7 +310,7 @@ def read(
     several = len(tags) > 1 and _shared(table)
     if several or (len(tags) != 1 and not any_tag and (tagged or held is None)):
         told = f"{len(tags)} tags ({', '.join(map(shown, tags[:3]))})" if tags else "no tag"
-        ways = ["give each run a file of its own"] * bool(tags)
+        ways = ["give each run its own file"] * bool(tags)
         ways += ["name what is one run (--system NAME)"] * (not several)
         raise WrongInput(f"{path}: {told} where a run has one; {', or '.join(ways)}")
     # One piece of each column, one after the other as their pieces go: ranking needs it so.

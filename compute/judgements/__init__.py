@@ -1,4 +1,4 @@
-"""Judgements: their sources, and one label of many for a pair."""
+"""Judgements: their sources, and one label from several for a pair."""
 
 from compute.judgements.labels import (
     ADJUDICATION,

@@ -1,9 +1,9 @@
 """Agreement of assessors who judged the same pairs, and the pairs on which they disagree.
 
-Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa
-and alpha are 1 for people who always agree and 0 for those who agree as by chance; where all
-labels are one grade chance explains everything, and neither is defined. Only blind labels are
-compared: those given on the page Query, with systems and ranks in view, are left out.
+Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa and
+alpha are 1 for people who always agree and 0 for agreement by chance; if all labels are the same
+grade, chance explains everything, and neither is defined. Only blind labels are compared: those
+given on the page Query, with systems and ranks in view, are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -32,16 +32,14 @@ WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
 """Disagreement weight of two grades by their distance, for Cohen's kappa."""
 OFFICIAL_ONES = "official judgement"
 LEVELS = ("ordinal", "nominal", "interval")
-"""Scale on which Krippendorff's alpha reads grades: ordinal, nominal or interval."""
+"""Scale of grades for Krippendorff's alpha: ordinal, nominal or interval."""
 
 
 def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HUMAN) -> DataFrame:
-    """Cohen's kappa of every two people with a pair in common, most pairs first.
-
-    person, other, n_pairs, same (share of pairs with one grade), kappa, low, high (of 95%).
-    `rows` are added judgements; adjudications count for nobody. Cohen 1960, weighted as Cohen
-    1968. Raises WrongInput for unknown weights.
-    """
+    """Cohen's kappa of every two people with shared pairs, most pairs first. person, other,
+    n_pairs, same (share of pairs with the same grade), kappa, low, high (95% CI). `rows` are added
+    judgements; adjudications count for neither. Cohen 1960, weighted as Cohen 1968. Raises
+    WrongInput for unknown weights."""
     if weights not in WEIGHTS:
         raise WrongInput(f"no weights {weights!r}; known: {', '.join(WEIGHTS)}")
     given = _by_person(rows, sources)
@@ -57,11 +55,9 @@ def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HU
 def alpha(
     rows: DataFrame, level: str = "ordinal", sources: Collection[str] = HUMAN
 ) -> dict[str, float]:
-    """Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high (of 95%).
-
-    Pairs that only one person labelled say nothing of agreement and are left out. Krippendorff
-    2004, Content Analysis, chapter 11. Raises WrongInput for an unknown level.
-    """
+    """Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high (95% CI).
+    Pairs that only one person labelled do not inform agreement and are left out. Krippendorff 2004,
+    Content Analysis, chapter 11. Raises WrongInput for an unknown level."""
     if level not in LEVELS:
         raise WrongInput(f"no level {level!r}; known: {', '.join(LEVELS)}")
     return _alpha_of(_by_person(rows, sources).to_numpy(np.float64), level)
@@ -71,10 +67,10 @@ def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
     """Agreement of an LLM with the human judgements on the pairs that both graded, with equal
     weights.
 
-    Both: query_id, doc_id, relevance, a pair once. n_pairs, same (share with one grade),
+    Both: query_id, doc_id, relevance, a pair once. n_pairs, same (share with the same grade),
     people_relevant and machine_relevant (base rates: share of a grade above 0, which kappa depends
     on), and kappa, weighted (kappa by squared distance) and alpha (ordinal), each with _low and
-    _high of 95%. Everything but n_pairs is absent (nan) where there is no such pair.
+    _high (95% CI). Everything except n_pairs is absent (nan) without such pairs.
     """
     both = _both(people, machine)
     found: dict[str, float] = {
@@ -91,7 +87,7 @@ def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
 
 
 def confusion(people: DataFrame, machine: DataFrame) -> DataFrame:
-    """people, machine (grades), n_pairs: how many of the pairs that both graded have which two."""
+    """people, machine (grades), n_pairs: number of pairs graded by both, by the two grades."""
     both = _both(people, machine)
     counts = both.groupby(["people", "machine"]).size()
     return counts.rename("n_pairs").reset_index()
@@ -107,7 +103,7 @@ _ALPHA = {"alpha": "", "low": "_low", "high": "_high"}
 
 
 def _both(people: DataFrame, machine: DataFrame) -> DataFrame:
-    """people, machine: the grades of the pairs that both have."""
+    """people, machine: the grades of the pairs that both graded."""
     pair = ["query_id", "doc_id"]
     found = people[[*pair, "relevance"]].merge(machine[[*pair, "relevance"]], on=pair)
     return DataFrame({"people": found["relevance_x"], "machine": found["relevance_y"]})
@@ -133,7 +129,7 @@ def _alpha_of(given: Array, level: str) -> dict[str, float]:
 
 
 def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """The pairs to which people gave different grades, those furthest apart first.
+    """The pairs to which people gave different grades, the largest difference first.
 
     dataset, query_id, doc_id, labels (grade by person), apart (highest less lowest), settled (the
     grade of the newest adjudication; absent if there is none). Unsettled pairs come first.
@@ -173,7 +169,7 @@ def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
 
 
 def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
-    """The grades that stand: a row per pair, a column per person, NaN if there is none."""
+    """The current grades: a row per pair, a column per person, NaN if there is none."""
     standing = _blind(rows, [source for source in sources if source != ADJUDICATION])
     standing = standing.astype({"relevance": np.float64})
     return standing.pivot_table("relevance", PAIR, "person", sort=True, observed=True)
@@ -220,12 +216,13 @@ def _alpha(coincidences: Array, grades: Array, level: str) -> Array:
 
 
 def _apart(totals: Array, grades: Array, level: str) -> Array:
-    """The squared difference of two grades, by draw where it follows from how often they occur."""
+    """The squared difference of two grades, by bootstrap draw if it depends on grade
+    frequencies."""
     if level == "nominal":
         return 1 - np.eye(len(grades))[None]
     if level == "interval":
         return ((grades[:, None] - grades) ** 2)[None]
-    # Half of either end and all between: the distance of the middles on the scale of ranks.
+    # Half of either end and everything between: the distance of mid-ranks.
     middle = np.cumsum(totals, axis=1) - totals / 2
     return (middle[:, :, None] - middle[:, None, :]) ** 2
 

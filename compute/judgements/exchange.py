@@ -1,4 +1,4 @@
-"""Added judgements out and in: qrels files, and CSV with all that is known of a row."""
+"""Export and import of added judgements: qrels files, and CSV with all fields of a row."""
 
 import csv
 import hashlib
@@ -55,7 +55,7 @@ _NEEDED = ("query_id", "doc_id", "relevance")
 _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
 _UNNAMED = ("entry", "verified", "takes_back")
-"""Columns that two rows of one content may differ in."""
+"""Columns in which two rows with the same content may differ."""
 _Row = dict[str, Any]
 _GONE = "gone"
 """Marker instead of a source, for a row that another row withdraws."""
@@ -69,21 +69,18 @@ def exported(
     *,
     with_official: bool = False,
 ) -> bytes:
-    """A file of the added judgements of one dataset, from all their rows.
-
-    `csv` has every row of the chosen sources and what was withdrawn; names and notes that begin
-    like a formula have an apostrophe more, which goes again on import: a spreadsheet computes
-    nothing. `qrels` (TREC's), `beir` and `json` have one label per pair, by the rule, of pairs
-    that are not judged officially; on request the official judgements stand before them. Raises
-    WrongInput if such a file would mix what people judged here with what comes from elsewhere,
-    since it cannot mark it, and for an id that it cannot hold.
-    """
+    """A file of one dataset's added judgements, from all their rows. `csv` has every row of the
+    chosen sources, including withdrawn ones; names and notes that look like formulas get an extra
+    apostrophe, removed on import, so that spreadsheets do not evaluate them. `qrels` (TREC's),
+    `beir` and `json` have one label per pair without an official judgement, by the rule; on request
+    the official judgements come first. Raises WrongInput if such a file would mix judgements made
+    here with others, which it cannot mark, and for an id that the format cannot hold."""
     choice = choice or Choice()
     if form == "csv":
         chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
         for column in _TYPED:
             chosen[column] = [formulas.escaped(words) for words in chosen[column]]
-        # All words quoted: otherwise a carriage return would end a line for readers.
+        # All words are quoted, or a carriage return would end a line for readers.
         quoting = csv.QUOTE_NONNUMERIC
         return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     if form not in FORMATS:
@@ -93,7 +90,7 @@ def exported(
     if len(kinds) > 1:
         raise WrongInput(
             f"{form} cannot mark the sources of judgements ({', '.join(sorted(kinds))}): "
-            "export csv, or the sources apart"
+            "export csv, or each source separately"
         )
     labels = resolve(rows, choice)[[*_PAIR, "relevance"]]
     both = pd.concat([official[list(labels)], labels], ignore_index=True)
@@ -104,11 +101,11 @@ def exported(
 
 @dataclass(frozen=True)
 class Found:
-    """The judgements of a file, ready for the store, and the omissions."""
+    """The judgements of a file, ready for the store, and omissions."""
 
     rows: DataFrame
     n_official: int = 0
-    """Pairs that are judged officially: they are left as they are."""
+    """Officially judged pairs, which are left unchanged."""
     n_different: int = 0
     """Number of pairs that the file grades differently."""
 
@@ -137,18 +134,15 @@ def from_qrels(
 
 
 def from_csv(path: Path, dataset: str, person: str = "") -> Found:
-    """The rows of a CSV: query_id, doc_id, relevance, and whatever else of `COLUMNS` it has.
-
-    Who judged, when, and as what stay as the file says; where it does not say they are `person`,
-    now and an import, with the file's name as the note. Nobody is verified here. Raises Missing
-    or WrongInput with file and line.
-    """
+    """The rows of a CSV: query_id, doc_id, relevance, and any other `COLUMNS` it has. Person, time
+    and source are the file's; by default they are `person`, now and an import, with the file's name
+    as the note. No person counts as verified. Raises Missing or WrongInput with file and line."""
     records = [
         _record(given, where, dataset, person, path.name)
         for where, given in csv_rows(path, _NEEDED)
     ]
     if not records:
-        raise WrongInput(f"{path}: no judgement in it, give one with lines below the header")
+        raise WrongInput(f"{path} contains no judgement: give a file with lines below the header")
     frame = DataFrame(records, columns=list(COLUMNS))
     return Found(frame.astype({"relevance": "Int64"}))
 
@@ -156,8 +150,8 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
 def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
     """The rows of a CSV by the names in its first line, each after its place for an error.
 
-    A needed column may have another name that says the same (`records.column_of`). Raises Missing
-    or WrongInput with file and line, also for a file without the needed columns.
+    A required column may have a synonymous name (`records.column_of`). Raises Missing or WrongInput
+    with file and line, also for a file without the required columns.
     """
     reader = csv.DictReader(io.StringIO(compressed.utf8(path), newline=""), strict=True)
     try:
@@ -182,8 +176,8 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
 
 
 def as_import(rows: DataFrame) -> DataFrame:
-    """The rows all marked as imported, whatever they say; one that withdrew a judgement withdraws
-    only what its person said in imported files."""
+    """The rows, all marked as imported; a withdrawal then only withdraws its person's judgements in
+    imported files."""
     kept = rows["relevance"].where(rows["source"] != WITHDRAWN)
     return rows.assign(source=IMPORT, relevance=kept)
 
@@ -199,7 +193,7 @@ def _record(
         raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")
     if any(not name or "\ufeff" in name for name in (found["query_id"], found["doc_id"])):
         raise WrongInput(
-            f"{where}: query_id or doc_id is empty or holds a byte order mark, fix the line"
+            f"{where}: query_id or doc_id is empty or contains a byte order mark, fix the line"
         )
     who, source = found["person"] or person, found["source"] or IMPORT
     if not who:
@@ -223,7 +217,7 @@ def _record(
 
 
 def grade(text: str, where: str, name: str = "relevance") -> int | None:
-    """A whole number of 32 bits; none of an empty text. Raises WrongInput by the name of it."""
+    """A 32-bit integer; None for an empty text. Raises WrongInput that names the field."""
     if not text.strip():
         return None
     found = WHOLE.fullmatch(text.strip())
@@ -241,25 +235,22 @@ def _flag(text: str, where: str) -> int:
 
 
 def _time(text: str, where: str) -> str | None:
-    """Time as the state stores it, sortable as text."""
+    """Time as stored in the state, sortable as text."""
     if not text:
         return None
     try:
         time = datetime.fromisoformat(text)
         in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-    except (ValueError, OverflowError):  # In UTC a time of the year 1 may lie before it.
+    except (ValueError, OverflowError):  # In UTC a time in the year 1 may fall before it.
         raise WrongInput(f"{where}: time is {text[:40]!r}, not of ISO 8601, fix the line") from None
     return in_utc.isoformat(timespec="microseconds")
 
 
 def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFrame:
-    """The rows that those saved of the dataset lack, each with its `entry`, imported at a time
-    (default: now).
-
-    A row that says when it was judged is the same where all of it is. One that does not is new
-    where the newest of its person and source on the pair says something else, so that a file
-    adds nothing the second time, even if others import it meanwhile.
-    """
+    """The rows missing from the saved ones of the dataset, each with its `entry`, imported at a
+    time (default: now). A row with a time equals a saved one if all fields are equal. A row without
+    a time is new if its person's and source's newest judgement of the pair differs, so that a file
+    adds nothing the second time, even if others import it meanwhile."""
     at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
     said = _said(saved)
@@ -281,12 +272,10 @@ def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFr
 
 
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
-    """Rows that withdraw the unchanged judgements of a file, to be added after those saved.
-
-    Later judgements and withdrawals by its person stay. Where a row of the file had taken the
-    place of what another file said by the same person, that counts again. Withdrawals in the
-    file are left out.
-    """
+    """Rows that withdraw the unchanged judgements of a file, to be added after the saved ones.
+    Later judgements and withdrawals by its person stay. If a row of the file had replaced a
+    judgement by the same person from another file, that counts again. Withdrawals in the file are
+    left out."""
     said, of_file = _said(saved), _said(found)
     rows = [row for whose, given in of_file.items() for row in _backs(given, said[whose])]
     return DataFrame(rows, columns=list(COLUMNS)).astype({"relevance": "Int64"})
@@ -310,8 +299,8 @@ def _is_of(old: _Row, row: _Row) -> bool:
 
 
 def _back(old: _Row, said: list[_Row]) -> _Row:
-    # By its entry it is saved once, however many take the same file back at once; a file may have
-    # brought such a row already, which withdraws nothing that was judged here.
+    # Its entry makes it unique, even if several processes withdraw the same file at once; a file
+    # may already have brought such a row, which withdraws nothing judged here.
     before = sum(row["takes_back"] == old["entry"] for row in said)
     entry = f"withdrawn-{old['entry'] or old['id']}" + (f"-{before}" if before else "")
     here = {"time": None, "imported": None, "entry": entry, "takes_back": old["entry"]}
@@ -343,8 +332,8 @@ def _whose(row: _Row) -> tuple[str, str, str]:
 def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
     """The newest judgement of each person and pair, by source and blindness.
 
-    Withdrawn judgements do not count. Rows that withdraw another one, which is in no order, stand
-    under a name of their own. `said` is in the order of saving.
+    Withdrawn judgements do not count. Rows that withdraw another one have no order, and get their
+    own key. `said` is in the order of saving.
     """
     gone = taken_back(
         [("", row["entry"], row["takes_back"], row["imported"] is not None) for row in said]
@@ -366,6 +355,6 @@ def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
 
 
 def _named(row: _Row, **more: int) -> str:
-    """An entry that follows from the content."""
+    """An entry that is derived from the content."""
     content = {name: row[name] for name in COLUMNS if name not in _UNNAMED}
     return f"content-{hashlib.sha256(canonical_json(content | more).encode()).hexdigest()}"

@@ -1,4 +1,4 @@
-"""Sources of added judgements, and the rules that make one relevance of several."""
+"""Sources of added judgements, and the rules that combine several into one relevance."""
 
 import math
 from collections import Counter, defaultdict
@@ -38,7 +38,7 @@ class Rule:
     text: str
     """Sentence about the rule on pages."""
     choose: Callable[[Sequence[int]], int]
-    """One grade of many, which stand in the order in which they count."""
+    """Combine grades, in the order in which they count, into one."""
 
 
 def _majority(grades: Sequence[int]) -> int:
@@ -47,17 +47,17 @@ def _majority(grades: Sequence[int]) -> int:
 
 
 def _mean(grades: Sequence[int]) -> int:
-    # In whole numbers: a half is not left to how fractions are stored.
+    # In integers, so that halves do not depend on floating point.
     return math.ceil((2 * sum(grades) - len(grades)) / (2 * len(grades)))
 
 
 RULES: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
-        Rule("majority", "the grade most people gave, the lower of two that tie", _majority),
+        Rule("majority", "the grade most people gave, the lower one in a tie", _majority),
         Rule(
             "latest",
-            "the grade given last, where grades from files come before those given here",
+            "the last grade given; grades from files count as earlier than those given here",
             lambda grades: grades[-1],
         ),
         Rule("lowest", "the lowest grade", min),
@@ -69,43 +69,39 @@ RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice of the added judgements that count, and of the rule for several of one pair."""
+    """Choice of the added judgements that count, and of the rule for several on one pair."""
 
     rule: str = "majority"
     sources: tuple[str, ...] = HUMAN
 
     def __post_init__(self) -> None:
-        """Raises WrongInput for a rule or source that there is not."""
+        """Raise WrongInput for an unknown rule or source."""
         if self.rule not in RULES:
             raise WrongInput(f"no rule {self.rule!r}; known: {', '.join(RULES)}")
         for source in self.sources:
             if source not in SOURCES:
                 raise WrongInput(f"no source {source!r}; known: {', '.join(SOURCES)}")
-        # Another order is no other choice.
+        # The order of sources does not matter.
         object.__setattr__(self, "sources", tuple(s for s in SOURCES if s in self.sources))
 
 
 def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
-    """The current rows of all added ones: a person's newest of a pair, adjudications separately.
-
-    `rows` are added judgements in the order of their ids; newest is the last by `place_in_order`,
-    of equals the one with the highest id. A row without relevance withdraws its person's label;
-    one whose source is `withdrawn` withdraws all that the person said of the pair before, whatever
-    counts; rows of `taken_back` do not count at all. What a person was unsure of counts like the
-    rest.
-
-    What a person said of a pair on the page Query (task IN_VIEW) was not blind: it counts where
-    that person's blind label does not stand, and a withdrawal there withdraws nothing else.
-    """
+    """The current rows of all added ones: a person's newest on a pair, adjudications separately.
+    `rows` are added judgements in the order of their ids; the newest is the last by
+    `place_in_order`, in a tie the one with the highest id. A row without relevance withdraws its
+    person's label; one whose source is `withdrawn` withdraws all the person's earlier judgements of
+    the pair, whatever counts; rows of `taken_back` do not count at all. Unsure judgements count
+    like the others. Judgements on the page Query (task IN_VIEW) are not blind: one counts if its
+    person has no blind label for the pair, and a withdrawal there withdraws nothing else."""
     return _standing(rows, sources)[0]
 
 
 def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
     """Sort key of added judgements that are in the order of their ids, oldest first.
 
-    Judgements made here count in the order of ids, whatever a clock said. What a file brought
-    (`imported` says when) comes before it, in the order of its times: an old file undoes nothing.
-    A time after that of the import counts as that of the import, so that no file wins for ever.
+    Judgements made here count in the order of ids, whatever their clock. Imported ones (with a time
+    in `imported`) come before these, in the order of their times, so that an old file undoes
+    nothing. A time after the import counts as the time of the import, so that no file wins forever.
     """
     return imported is None, "" if imported is None else min(time, imported)
 
@@ -116,11 +112,9 @@ imported."""
 
 
 def taken_back(said: Sequence[_Said]) -> set[int]:
-    """The places of the rows that another row withdraws by their entry, and of those others.
-
-    Only rows of one person and pair do so, and rows of a file withdraw no judgement made here.
-    Neither of the two counts then: it is as if both had never been saved.
-    """
+    """Indices of the rows that another row withdraws by entry, and of the withdrawing rows. Both
+    belong to one person and pair, and rows of a file withdraw no judgement made here. Neither
+    counts, as if both had never been saved."""
     entries = {(whose, entry): place for place, (whose, entry, _, _) in enumerate(said) if entry}
     places: set[int] = set()
     for place, (whose, _, back, imported) in enumerate(said):
@@ -133,13 +127,13 @@ def taken_back(said: Sequence[_Said]) -> set[int]:
 def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
     """One label per pair: dataset, query_id, doc_id, relevance (int64), sorted by these.
 
-    The newest adjudication beats all; else the rule makes one of the people's labels.
+    The newest adjudication takes precedence; else the rule combines the people's labels.
     """
     choice = choice or Choice()
     _, grades = _standing(rows, choice.sources)
     rule = RULES[choice.rule].choose
     found = sorted(
-        # One label needs no rule: of most pairs there is no other.
+        # A single label needs no rule, and most pairs have only one.
         (*pair, settled[-1] if settled else judged[0] if len(judged) == 1 else rule(judged))
         for pair, (judged, settled) in grades.items()
     )
@@ -155,8 +149,9 @@ _SETTLED, _BLIND, _SEEN = "settled", "blind", "seen"
 def _standing(
     rows: DataFrame, sources: Collection[str]
 ) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
-    """The rows that stand, and by pair the grades of people and of adjudications, in order."""
-    # Plain loops: of a few rows, as after each judgement, they take a hundredth of pandas' time.
+    """The current rows, and by pair the grades of people and of adjudications, in order."""
+    # Plain loops, since for a few rows, as after each judgement, they take a hundredth of pandas'
+    # time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
     tasks = rows["task"].tolist()
@@ -183,7 +178,7 @@ def _standing(
 
 
 def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
-    """The places of the rows that count, in the order in which they do."""
+    """Indices of the rows that count, in the order in which they count."""
     imported, entries, backs = (_words(rows, name) for name in ("imported", "entry", "takes_back"))
     brought = [came is not None for came in imported]
     told = list(zip(whose, entries, backs, brought, strict=True))

@@ -1,10 +1,8 @@
-"""Errors of an LLM's grades, estimated from the sample that people judged.
-
-A sample drawn with unequal chances is no picture of all pairs: what was likelier to be drawn counts
-less, by one over its chance. Means are Hájek's (1971), the weighted sum over the sum of the
-weights, with the variance of a ratio (Särndal, Swensson and Wretman 1992, section 5.7), as if pairs
-were drawn with replacement, which is a little too wide.
-"""
+"""Errors of an LLM's grades, estimated from the sample that people judged. A sample with unequal
+inclusion probabilities is not representative, so pairs are weighted by one over their probability.
+Means are Hájek's (1971), the weighted sum over the sum of the weights, with the variance of a ratio
+(Särndal, Swensson and Wretman 1992, section 5.7), as if pairs were drawn with replacement, which is
+a little too wide."""
 
 from collections.abc import Mapping
 
@@ -17,18 +15,16 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.judgements.agreement import DRAWS, SEED, WEIGHTS, kappa_of
 
 FEWEST = 10
-"""Pairs of a group below which nothing is said of it."""
+"""Fewest pairs of a group for which results are shown."""
 
 
 def by_group(
     people: Values, machine: Values, weights: Values, groups: Mapping[str, Flags]
 ) -> DataFrame:
-    """A row for every group with enough pairs: group, n_pairs, relevant, said_relevant (shares of
-    a grade above 0, by people and by the machine), too_high, too_low (shares), off (mean of the
-    machine's grade minus people's), off_low, off_high (95%).
-
-    All of shape (n,), over pairs that both graded; `weights` are one over the chances.
-    """
+    """A row for every group with enough pairs: group, n_pairs, relevant, said_relevant (shares of a
+    grade above 0, by people and by the LLM), too_high, too_low (shares), off (mean of the LLM's
+    grade minus the human one), off_low, off_high (95% CI). All have shape (n,), over pairs that
+    both graded; `weights` are one over the inclusion probabilities."""
     off = machine - people
     rows = []
     for name, inside in groups.items():
@@ -54,11 +50,9 @@ def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
 
 
 def kappas(people: Values, machine: Values, weights: Values) -> dict[str, float]:
-    """Cohen's kappa and, by squared distance, the weighted one, each with _low and _high of 95%.
-
-    As `agreement.with_machine`, but every pair counts by its weight; percentile bootstrap over the
-    pairs. NaN if one grade explains everything.
-    """
+    """Cohen's kappa and, by squared distance, the weighted one, each with _low and _high (95% CI).
+    As in `agreement.with_machine`, but every pair counts by its weight; percentile bootstrap over
+    the pairs. NaN if one grade explains everything."""
     grades, places = np.unique([people, machine], return_inverse=True)
     n, cell = len(grades), places.reshape(2, -1)
     cells = cell[0] * n + cell[1]

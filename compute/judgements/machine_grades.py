@@ -1,8 +1,6 @@
-"""Grades of machines: read from files, or made of a run's scores.
-
-They are a source of their own: no rule mixes them into official or added judgements, and no score
-counts them unless their set is chosen (`sets`).
-"""
+"""Grades of LLMs: read from files, or made from a run's scores. They are a separate source: no rule
+mixes them into official or added judgements, and no score counts them unless their set is chosen
+(`sets`)."""
 
 import json
 import math
@@ -22,7 +20,7 @@ from compute.datasets.qrels import read_qrels
 from compute.judgements.exchange import grade
 
 KIND = "machine_grades"
-"""Kind of the parts that hold LLM grades; the LLM's name is in the column of systems."""
+"""Kind of the parts with LLM grades; the LLM's name is in the system column."""
 QRELS, JSONL = "qrels", "jsonl"
 _PAIR = ["query_id", "doc_id"]
 _IDS = ("query_id", "qid"), ("doc_id", "docid")
@@ -37,19 +35,17 @@ class GradeFile:
     rows: DataFrame
     """query_id, doc_id, relevance, line (absent of qrels)."""
     of_texts: DataFrame
-    """query, passage (texts), relevance, line: those that the file names no ids of."""
+    """query, passage (texts), relevance, line: records without ids in the file."""
     n_failed: int = 0
-    """Pairs that the machine gave no readable answer for."""
+    """Pairs without a readable answer of the LLM."""
 
 
 def read(path: Path, how: shapes.How | None = None) -> GradeFile:
-    """The grades of a file: judgements in any shape (`shapes`), or umbrela's records as JSONL.
-
-    A record of umbrela's has `judgment`, and either ids (qid and docid, or query_id and doc_id) or
-    only the texts `query` and `passage`; where its `result_status` is 0 the model's answer held no
-    grade, and the 0 written there is none. Nor is one that is null or empty, in other shapes too:
-    these are counted. Raises Missing or WrongInput with file and line.
-    """
+    """The grades of a file: judgements in any format (`shapes`), or umbrela's records as JSONL. An
+    umbrela record has `judgment`, and either ids (qid and docid, or query_id and doc_id) or only
+    the texts `query` and `passage`; if its `result_status` is 0 the model's answer had no grade,
+    and the 0 written there is not one. Neither is a null or empty grade, in any format: these are
+    counted. Raises Missing or WrongInput with file and line."""
     how = how or shapes.How()
     none = DataFrame(columns=["query", "passage", "relevance", "line"])
     if _is_umbrela(path):
@@ -64,7 +60,7 @@ def read(path: Path, how: shapes.How | None = None) -> GradeFile:
 
 
 def _is_umbrela(path: Path) -> bool:
-    """Whether the file begins with a record of umbrela's."""
+    """Return whether the file begins with an umbrela record."""
     if shapes.is_parquet(path):
         return False
     first = next((line for line in trec.lines(path) if line.strip()), "")
@@ -72,7 +68,7 @@ def _is_umbrela(path: Path) -> bool:
 
 
 def once(rows: DataFrame, path: Path) -> DataFrame:
-    """Each pair once. Raises WrongInput with the line where one has a second grade."""
+    """Each pair once. Raises WrongInput with the line if one has a second grade."""
     rows = rows.drop_duplicates([*_PAIR, "relevance"], ignore_index=True)
     twice = rows[rows.duplicated(_PAIR)]
     if len(twice):
@@ -113,7 +109,7 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
         raise WrongInput(f"{where}: not JSON, fix or remove the line") from None
     if not isinstance(record, dict):
         raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, fix the line')
-    # An escape can name half a character, which no text file holds, or NUL.
+    # An escape can name half a character, which no text file can hold, or NUL.
     if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
         raise WrongInput(f"{where}: an escape in it names no character of a text, fix the line")
     return record
@@ -126,7 +122,7 @@ def _is_text(record: Mapping[str, Any]) -> bool:
 
 def _ids(record: Mapping[str, Any]) -> tuple[str, str] | None:
     found = [next((record[n] for n in names if n in record), None) for names in _IDS]
-    # A whole number is an id, too, as in qrels; true is none.
+    # An integer is an id, too, as in qrels; true is not.
     ids = [str(value) for value in found if type(value) in (str, int) and value != ""]
     return (ids[0], ids[1]) if len(ids) == 2 else None
 
@@ -139,7 +135,7 @@ def _texts(record: Mapping[str, Any]) -> tuple[str, str] | None:
 def _judgment(record: Mapping[str, Any], where: str) -> int:
     given = record.get("judgment")
     if type(given) not in (int, float, str):
-        raise WrongInput(f"{where}: no judgment, as umbrela writes it: fix or remove the line")
+        raise WrongInput(f"{where}: no judgment (umbrela's spelling): fix or remove the line")
     found = grade(str(given), where, "judgment")
     if found is None:
         raise WrongInput(f"{where}: judgment is blank, fix or remove the line")
@@ -147,7 +143,8 @@ def _judgment(record: Mapping[str, Any], where: str) -> int:
 
 
 def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
-    """query_id, doc_id, relevance of a run's hits: how many of the thresholds the score reaches.
+    """query_id, doc_id, relevance of a run's hits: number of ascending thresholds that a score
+    reaches.
 
     Raises WrongInput unless these ascend.
     """
@@ -163,7 +160,8 @@ def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
 
 
 def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
-    """The scores below which these shares of a run's hits lie.
+    """The scores below which these shares of a run's hits lie. Raises WrongInput if not shares, or
+    tied.
 
     Raises WrongInput for no share, and for two on one score.
     """
@@ -173,7 +171,7 @@ def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
     for share, after, score, last in zip(shares, shares[1:], found, found[1:], strict=False):
         if share < after and score == last:
             raise WrongInput(
-                f"the quantiles {share:g} and {after:g} fall on one score, {score:g}: choose shares"
-                " farther apart, or --thresholds"
+                f"the quantiles {share:g} and {after:g} have the same score, {score:g}: choose"
+                " shares farther apart, or --thresholds"
             )
     return found

@@ -1,8 +1,8 @@
 """Orders in which to judge the unjudged pairs in the systems' top k.
 
-An order is a pure function of the ranked lists and the judgements there are. A list is put in
-order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
-again for what remains. Simulated judging on real judgements shows which is best
+An order is a pure function of the ranked lists and the existing judgements. A list is ordered once,
+when it is made; an order that learns from judgements (`ADAPTIVE`) is worth recomputing for the
+remaining pairs. Simulated judging on real judgements shows which is best
 (`tests/benchmarks/orders.py`).
 """
 
@@ -33,7 +33,7 @@ _PAIR = ["query_id", "doc_id"]
 
 
 def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
-    """query_id, doc_id of the unjudged pairs in any system's top `depth`, by their ids."""
+    """query_id, doc_id of the unjudged pairs in any system's top `depth`, by id."""
     pairs = tops.loc[tops["rank"] <= depth, ["query_id", "doc_id"]].drop_duplicates()
     judged = judgements[["query_id", "doc_id"]].drop_duplicates()
     found = pairs.merge(judged, on=["query_id", "doc_id"], how="left", indicator=True)
@@ -43,12 +43,10 @@ def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
 
 @dataclass(frozen=True)
 class RankedPairs:
-    """The top k of every system beside the judgements, for all queries or some that follow.
-
-    Sparse, where `evaluate.top_lists.Lists` is dense: the lists here go to depth 1,000 and pass by
-    block after block. Arrays have a row per pair of a query and a document that stands in a top k
-    or is judged, by the ids of the pairs.
-    """
+    """The top k of every system joined with the judgements, for all or some consecutive queries. It
+    is sparse, unlike `evaluate.top_lists.Lists`, since these lists go to depth 1,000 and are
+    streamed block by block. Arrays have a row per query and document that is in a top k or judged,
+    ordered by ids."""
 
     query_ids: pa.Array
     """The queries, by their ids."""
@@ -63,7 +61,7 @@ class RankedPairs:
     rank: NDArray[np.int32]
     """Rank by system, from 1; 0 if its top k lacks the document."""
     gain: Values
-    """Relevance, at least 0; NaN for a hole."""
+    """Relevance, at least 0; NaN if unjudged."""
 
     @property
     def holes(self) -> Counts:
@@ -89,7 +87,7 @@ class Tops(Protocol):
     """Source of ranked lists: a frame, or the store."""
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
-        """The systems' top `depth` beside the judgements: query_id, doc_id, relevance."""
+        """The systems' top `depth` joined with the judgements: query_id, doc_id, relevance."""
         ...
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
@@ -99,7 +97,7 @@ class Tops(Protocol):
 
 @dataclass(frozen=True)
 class Framed:
-    """Lists that are in memory already: system, query_id, doc_id, rank."""
+    """Lists already in memory: system, query_id, doc_id, rank."""
 
     tops: DataFrame
 
@@ -117,14 +115,14 @@ class Framed:
 Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
 """Sort keys of the unjudged documents of some lists, the first key last; ties are broken by id."""
 Order = Callable[[Blocks, int, int], Keys]
-"""(blocks, depth, seed) -> keys. The systems have columns by their names."""
+"""(blocks, depth, seed) -> keys. The systems' columns are in the order of their names."""
 
 
 def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = None) -> DataFrame:
     """query_id, doc_id, place of the pairs to judge first, `most` of them or all; place 1 first.
 
-    Memory is needed for one block and for what is given back. The order of rows that the blocks
-    were made from does not matter. Raises WrongInput for an unknown order.
+    Only one block and the result are in memory. The row order of the blocks' source does not
+    matter. Raises WrongInput for an unknown order.
     """
     keys = order(name)(blocks, depth, seed)
     front: _Front | None = None
@@ -153,7 +151,7 @@ class _Front:
         )
 
     def cut(self, most: int | None) -> "_Front":
-        """The first of them, sorted; equal ones keep their order."""
+        """The first of these, sorted; ties keep their order."""
         rows = np.lexsort(self.keys)[:most]
         taken = pa.array(rows)
         keys = tuple(key[rows] for key in self.keys)
@@ -204,8 +202,8 @@ def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 
 
 
 def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, Counts]:
-    """The different ids, sorted, and for each id given its place among them."""
-    # A column that was put together from several has their chunks.
+    """The distinct ids, sorted, and for each given id its index among these."""
+    # A column concatenated from several has their chunks.
     given = pa.array(judged, pa.string())
     more = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
     every = [*retrieved.cast(pa.string()).chunks, *more]
@@ -228,7 +226,7 @@ def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Best rank that a system gives the pair; then the number of systems that give it."""
+    """Best rank of the pair in any system; then the number of systems with it."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
@@ -244,7 +242,8 @@ def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
 
 
 def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
-    """Hash of seed and pair: the order of two pairs does not depend on the rest of the pool."""
+    """Hash of seed and pair, so that the order of two pairs does not depend on the rest of the
+    pool."""
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
@@ -261,13 +260,12 @@ def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
 def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
     """Cormack, Palmer and Clarke 1998: continue down a list while it yields relevant documents.
 
-    Every list of a system for a query begins at the front. The next document of the front list
-    is judged; one that is not relevant moves the list one step back. The judgements there are
-    play themselves back, and what is unjudged counts as not relevant until it is judged. Of
-    lists equally far in front the one that is least deep comes first, then by query and system.
-
-    Going down a list neither its misses nor its depth fall, and other lists do not change them: so
-    a pair's turn is the first, over its systems, by misses, depth, query and system.
+    Every list of a system for a query begins at the front. The next document of the front list is
+    judged; one that is not relevant moves the list one step back. Existing judgements are replayed,
+    and unjudged documents count as not relevant until judged. Among lists equally far in front the
+    shallowest comes first, then by query and system. Down a list neither its misses nor its depth
+    decrease, and other lists do not change them, so a pair's turn is the first over its systems by
+    misses, depth, query and system.
     """
 
     def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
@@ -291,11 +289,11 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
 def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
     """Expected effect of a pair on the differences between the systems' nDCG@10.
 
-    For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
-    relevant, the ideal ranking's growth included, times the relevance to be expected
-    (`expected_gain`). That is summed over all pairs of systems, each by how open its order is
-    (`openness`). Documents below rank 10 move them only through the ideal ranking. Where pairs move
-    them alike, the one with the best rank comes first.
+    For two systems a pair changes |Δ_s − Δ_t|, with Δ a system's change in mean if the document is
+    relevant, including the growth of the ideal ranking, times the expected relevance
+    (`expected_gain`). This is summed over all pairs of systems, weighted by how open their order is
+    (`openness`). Documents below rank 10 matter only through the ideal ranking. Ties are broken by
+    the best rank.
     """
     moving = _Movement.of(blocks)
 
@@ -307,13 +305,14 @@ def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
 
 
 def movement(found: RankedPairs) -> Values:
-    """The expected change that `impact` sorts by, per hole."""
+    """The expected change by which `impact` sorts, per unjudged pair."""
     return _Movement.of(lambda: iter([found])).of_holes(found)
 
 
 @dataclass(frozen=True)
 class _Movement:
-    """Context that determines how much an unjudged document moves scores, besides its own ranks."""
+    """Context that determines how much an unjudged document changes scores, besides its own
+    ranks."""
 
     expected: "_Expected"
     dcg: Values
@@ -321,7 +320,7 @@ class _Movement:
     inverse: Values
     """(queries,) 1 over the best DCG@10; 0 if that is 0."""
     grown: Values
-    """(queries,) The best DCG@10 with one more of gain 1."""
+    """(queries,) The best DCG@10 with one more document of gain 1."""
     n_judged: int
     """Queries with a judgement."""
     open_orders: Values
@@ -349,7 +348,7 @@ class _Movement:
         return cls(expected, dcg, inverse, grown, n_judged, open_orders)
 
     def of_holes(self, found: RankedPairs) -> Values:
-        """The expected change of each hole."""
+        """The expected change of each unjudged pair."""
         expected = self.expected.of_rows(found)
         moved = [
             expected[rows] * (self.differences(found, rows) @ self.open_orders)
@@ -358,7 +357,8 @@ class _Movement:
         return np.concatenate(moved) if moved else np.zeros(0)
 
     def differences(self, found: RankedPairs, rows: Counts) -> Values:
-        """(rows, pairs of systems) What a relevant document changes between two systems."""
+        """(rows, pairs of systems) Change of the difference of two systems by a relevant
+        document."""
         query, dcg = found.query[rows], self.dcg
         one, other = np.triu_indices(dcg.shape[1], 1)
         after = (dcg[query] + _weight(found.rank[rows])) / self.grown[query, None]
@@ -405,9 +405,9 @@ def _known(blocks: Blocks) -> _Known:
 def openness(gap: Values, spread: Values) -> Values:
     """Importance of a change between two systems: exp(−gap / 2 spread) / spread.
 
-    `gap` is what lies between their scores now, `spread` how far the holes are expected to move
-    them apart (a standard deviation, each hole by itself): an order is open while the gap is
-    within two of those, and a change counts as its share of what is still to come.
+    `gap` is the present difference of their scores, `spread` the standard deviation expected from
+    unjudged documents (each by itself): an order is open while the gap is within two of these, and
+    a change counts as its share of the expected rest.
     """
     share = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
     return np.exp(-gap * share / 2) * share
@@ -429,13 +429,10 @@ def _ideals(known: _Known) -> tuple[Values, Values]:
 
 
 def expected_gain(found: RankedPairs) -> Values:
-    """The relevance to be expected of every pair, from the judgements in the systems' top k.
-
-    The mean relevance of the pairs that as many systems have, of those with the same best rank,
-    of the pair's query, and of the systems that have it (their mean), as if these four were
-    independent: each as a multiple of the mean of all, towards which a few judgements' worth
-    draws it.
-    """
+    """The expected relevance of every pair, from the judgements in the systems' top k. It combines
+    four mean relevances, as if independent: of pairs in as many systems, of those with the same
+    best rank, of the pair's query, and of its systems (their mean); each is a multiple of the
+    overall mean, shrunk towards it by a few judgements' worth."""
     return _Expected.of(_known(lambda: iter([found]))).of_rows(found)
 
 
@@ -472,7 +469,7 @@ class _Expected:
         )
 
     def of_rows(self, found: RankedPairs) -> Values:
-        """Expected movement for each row of some lists."""
+        """Expected change for each row of some lists."""
         having = found.rank > 0
         reliable = having @ self.systems / np.maximum(having.sum(axis=1), 1)
         count, best = self.count[_how_many(having)], self.best[_how_high(found.rank)]
@@ -480,7 +477,7 @@ class _Expected:
 
 
 def _how_many(having: NDArray[np.bool_]) -> Counts:
-    """The group of each row by how many systems have it."""
+    """The group of each row by its number of systems."""
     return np.minimum(having.sum(axis=1), _MANY)
 
 
@@ -500,7 +497,7 @@ ORDERS: Mapping[str, Order] = {
 ADAPTIVE = ("impact", "move-to-front")
 """Orders that change with every judgement."""
 SAMPLED = "sampled"
-"""Random order over all pairs (`sampling`): scores can be estimated from its judgements."""
+"""Random order over all pairs (`sampling`), whose judgements allow estimates of scores."""
 NAMES = (*ORDERS, SAMPLED)
 DEFAULT = "impact"
 

@@ -1,9 +1,6 @@
-"""Judgement sets: which judgements a number is by, each under a name of its own.
-
-`official`; `added`, the official ones and what was added by a rule; and each source on its own,
-such as `person:ada`, `file:more.qrels` or `machine:gpt`. A source alone judges what it judged, and
-nothing else counts.
-"""
+"""Judgement sets: named choices of the judgements behind a number. `official`; `added`, the
+official and the added ones, by a rule; and each source by itself, such as `person:ada`,
+`file:more.qrels` or `machine:gpt`. With a single source only its judgements count."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -19,17 +16,17 @@ _LABEL = ["query_id", "doc_id", "relevance"]
 
 
 def of_machine(name: str) -> str:
-    """The set of a machine's grades."""
+    """The set of an LLM's grades."""
     return f"{MACHINE}:{name}"
 
 
 def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
     """The sets of each person, model and imported file: query_id, doc_id, relevance, by name.
 
-    `rows` are the added judgements of one dataset. A rule makes one grade of several in a file;
-    settled disagreements are no person's own. A file is called by the note that all of an import
-    share, as those of qrels do, else by the time of the import; files of one name are one set. No
-    other file takes anything from it, though the newer one of a person counts among all added.
+    `rows` are the added judgements of one dataset. A rule combines several grades in a file;
+    settled disagreements belong to no person. A file is named after the note shared by an import,
+    as for qrels, else after the time of the import; files with the same name are one set. Other
+    files do not affect it, though a person's newer one counts among all added ones.
     """
     found: dict[str, DataFrame] = {}
     for source in (PERSON, MODEL):
@@ -45,19 +42,19 @@ def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
 
 
 def with_added(official: DataFrame, rows: DataFrame, choice: Choice) -> DataFrame:
-    """The official judgements, and after them the labels of pairs that have none."""
+    """The official judgements, followed by the labels of pairs without any."""
     both = pd.concat([official[_LABEL], resolve(rows, choice)[_LABEL]], ignore_index=True)
     return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
 
 
 def by_grade(grades: Iterable[int]) -> str:
-    """`0: 12, 1: 5`: how many pairs have which grade."""
+    """`0: 12, 1: 5`: number of pairs by grade."""
     counts = Counter(grades)
     return ", ".join(f"{grade}: {counts[grade]:,}" for grade in sorted(counts))
 
 
 def _files(rows: DataFrame) -> Series:
-    """Name of the file that each row came from; absent for judgements made here."""
+    """Name of the file of each row; absent for judgements made here."""
     told = rows["imported"].fillna(rows["time"])
     imported = rows["imported"].mask(rows["source"] == IMPORT, told)
     imported = imported.astype("str").where(imported.notna())

@@ -224,7 +224,7 @@ def test_several_tags_are_several_runs_unless_asked(tmp_path):
     tag, found = read_trec(file, any_tag=True)
     assert (tag, len(found)) == ("sys", 4)
     file = written(tmp_path, LINES + LINES.replace("sys", "other"))
-    with pytest.raises(WrongInput, match=r"2 tags .* give each run a file of its own$"):
+    with pytest.raises(WrongInput, match=r"2 tags .* give each run its own file$"):
         read_trec(file, any_tag=True)
 
 

@@ -49,7 +49,8 @@ def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_pat
     assert said("withdraw", *wrong) == 0
     told = "2 judgements of tiny by ada: 2 of imported files"
     assert (
-        capsys.readouterr().out == f"would withdraw {told}; nothing is changed yet, --yes does it\n"
+        capsys.readouterr().out
+        == f"would withdraw {told}; nothing is changed yet: --yes withdraws them\n"
     )
     assert len(store.added_judgements()) == 6
     assert said("withdraw", *wrong, "--yes") == 0

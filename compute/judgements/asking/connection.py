@@ -1,4 +1,4 @@
-"""The connection to a server: nothing of the environment goes out, and little comes in."""
+"""The connection to a server: nothing from the environment is sent, and little is read."""
 
 import time
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ import httpx2
 import openai
 
 LONGEST_BODY = 1_000_000
-"""Bytes of an answer that are read; one with a grade has less than a thousandth."""
+"""Most bytes read of an answer; one with a grade has less than a thousandth."""
 _SENT = ("host", "content-type", "content-length", "accept", "connection", "user-agent")
-"""Headers that are sent besides the key; the package would take more from the environment."""
+"""Headers sent besides the key; the package would add more from the environment."""
 _UNTIL = "answer_until"
 
 
 class TooLong(httpx2.ReadError):
-    """The server sends more than an answer has."""
+    """The server sends more than an answer can be."""
 
 
 def client(key: str, seconds: int) -> httpx2.Client:
-    """A client that sends this key, by no proxy, and reads an answer for so long at most."""
+    """A client that sends this key, without a proxy, and limits the time to read an answer."""
 
     def sending(request: httpx2.Request) -> None:
         for name in set(request.headers) - {*_SENT}:
             del request.headers[name]
         request.headers["authorization"] = f"Bearer {key}"
-        # A packed answer could unpack to any size.
+        # A compressed answer could unpack to any size.
         request.headers["accept-encoding"] = "identity"
         request.extensions = {**request.extensions, _UNTIL: time.monotonic() + seconds}
 

@@ -1,4 +1,4 @@
-"""The server that a machine is asked through: any of OpenAI's chat interface.
+"""The server of an LLM, with OpenAI's chat interface. Errors repeat nothing that it sent.
 
 Nothing that the server sends is repeated in an error: it may echo the key or a text.
 """
@@ -16,13 +16,13 @@ from compute.base.settings import Settings
 from compute.judgements.asking.prompt import LONGEST_ANSWER, Message
 
 LONGEST_WAIT = 60.0
-"""Seconds that a server may ask us to wait before a request is sent again."""
+"""Most seconds that a server may ask us to wait before a retry."""
 _NO_KEY = "none"
-"""Placeholder key for a server that needs none: the package insists on one."""
+"""Placeholder key for a server without one, since the package requires a key."""
 _HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
 _MOST = 10**9
-"""Tokens of one request that a server is believed."""
+"""Most tokens of a request that a server's count is trusted for."""
 _UNSUPPORTED = ("unsupported_parameter", "unsupported_value")
 _CODES = (
     "billing_hard_limit_reached",
@@ -36,7 +36,7 @@ _CODES = (
     "server_error",
     *_UNSUPPORTED,
 )
-"""Error words of servers that may be repeated: others could be a text or the key."""
+"""Error words of servers that may be repeated; others could be a text or the key."""
 
 
 @dataclass(frozen=True)
@@ -45,41 +45,41 @@ class Reply:
 
     text: str
     tokens: int | None
-    """Tokens of request and answer by the server's count; None if it gives none."""
+    """Tokens of request and answer by the server's count; None without one."""
     cut: bool
-    """True if the length limit cut the answer off."""
+    """True if the length limit truncated the answer."""
 
 
 class Busy(Exception):
-    """The request may be repeated: the server is busy, broken or unreachable."""
+    """The request may be retried: the server is busy, broken or unreachable."""
 
     def __init__(self, reason: str, *, wait: float | None = None, unspent: bool = False) -> None:
         super().__init__(reason)
         self.wait = wait
-        """Seconds that the server asks for."""
+        """Seconds to wait, as requested by the server."""
         self.unspent = unspent
-        """Whether the server did not begin: otherwise nobody knows if tokens were spent."""
+        """True if the server did not start; otherwise tokens may have been spent."""
 
 
 class Refused(Exception):
-    """The server does not take this request; another may do."""
+    """The server rejects this request; another may be accepted."""
 
 
 class Forbidden(Unavailable):
-    """The key is not accepted, or this request is not: status 403 is used for both."""
+    """The key is rejected, or this request is: status 403 means either."""
 
 
 class Strange(Unavailable):
-    """An answer came that is none; nobody knows if tokens were spent."""
+    """An invalid answer came; tokens may have been spent."""
 
 
 def address(settings: Settings) -> str:
-    """Address of requests, in one spelling for each place. Raises WrongInput."""
+    """Address of requests, normalised. Raises WrongInput."""
     return normal(settings.judge_address)
 
 
 def normal(given: str) -> str:
-    """An address in the one spelling that consents are kept by. Raises WrongInput."""
+    """An address, normalised as in consents. Raises WrongInput."""
     try:
         parts = urlsplit(given.strip() if re.fullmatch(r"[\x21-\x7e]+", given.strip()) else "")
         named = parts.scheme in ("http", "https") and re.fullmatch(_HOST, parts.hostname or "")
@@ -89,9 +89,9 @@ def normal(given: str) -> str:
         named, port, parts = None, "", urlsplit("")
     if not named or "@" in parts.netloc or parts.query or parts.fragment:
         raise WrongInput(
-            "the address of a machine is http or https with a host, without a password, blanks or"
-            " letters beyond ASCII, such as http://localhost:8000/v1: fix the setting"
-            " judge_address, or what was given"
+            "the address of an LLM server is http or https with a host, without a password,"
+            " spaces or non-ASCII letters, such as http://localhost:8000/v1: fix the setting"
+            " judge_address, or the given address"
         )
     host = f"[{named}]" if ":" in str(named) else named
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
@@ -107,15 +107,17 @@ class Endpoint:
         self.address = address(settings)
         self._key = settings.judge_key or _NO_KEY
         if not re.fullmatch(r"[\x21-\x7e]+", self._key):
-            raise WrongInput("judge_key has a blank or a letter that no key has: fix the setting")
+            raise WrongInput(
+                "judge_key has a space or a character that keys do not have: fix the setting"
+            )
         if importlib.util.find_spec("openai") is None:
             raise Unavailable("the package openai is not installed: pip install openai")
-        # Imported late: it takes half a second, and only requests need it.
+        # Imported late, since it takes half a second and only requests need it.
         import openai
 
         from compute.judgements.asking import connection
 
-        # Whatever OPENAI_LOG says: its log would hold texts.
+        # Regardless of OPENAI_LOG, since its log would contain texts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._openai = openai
         self._model = settings.judge_model
@@ -124,14 +126,14 @@ class Endpoint:
             base_url=self.address,
             timeout=settings.judge_seconds,
             max_retries=0,
-            # Texts go to the allowed address and nowhere else.
+            # Texts are sent to the allowed address only.
             http_client=connection.client(self._key, settings.judge_seconds),
         )
         self._too_long = connection.TooLong
         self._parameters: dict[str, int] = {"temperature": 0, "max_tokens": answer}
 
     def ask(self, messages: Sequence[Message]) -> Reply:
-        """The answer. Raises Busy, Refused, or Unavailable if asking on makes no sense."""
+        """The answer. Raises Busy, Refused, or Unavailable if further requests are pointless."""
         wanted: Any = list(messages)
         parameters: Any = self._parameters
         try:
@@ -154,7 +156,7 @@ class Endpoint:
         try:
             choice, usage = found.choices[0], found.usage
             tokens = getattr(usage, "total_tokens", None)
-            # A truth value is an int, too.
+            # A bool is an int, too.
             known = type(tokens) is int and 0 <= tokens <= _MOST
             text = choice.message.content or ""
             cut = choice.finish_reason == "length"
@@ -177,7 +179,7 @@ class Endpoint:
                 " judge_key"
             )
         if status == 402:
-            return Unavailable(f"{self.address} wants to be paid first{code}: see to that there")
+            return Unavailable(f"{self.address} requires payment{code}: settle it there")
         if status == 404:
             return Unavailable(
                 f"{self.address} has no such model or path{code}: fix judge_model or"
@@ -185,16 +187,14 @@ class Endpoint:
             )
         if 300 <= status < 400:
             return Unavailable(
-                f"{self.address} sends requests on to another address, to which no text goes:"
+                f"{self.address} redirects requests to another address, to which no text is sent:"
                 " set judge_address to the right one"
             )
         return Refused(f"refused with status {status}{code}")
 
     def _adapts(self, error: Any, sent: Mapping[str, int]) -> bool:
-        """Whether the server names a parameter that it does not take: it is sent no more.
-
-        Models that reason want `max_completion_tokens`, and no temperature.
-        """
+        """Return whether the server rejects a named parameter, which is then no longer sent.
+        Reasoning models need `max_completion_tokens`, and no temperature."""
         if error.code in _CODES and error.code not in _UNSUPPORTED:
             return False
         words = f"{error.param} {error.message}"
@@ -208,7 +208,7 @@ class Endpoint:
         return True
 
     def _code(self, error: Any) -> str:
-        """The server's error word, if it is known."""
+        """The server's error word, if it is a known one."""
         return f" ({error.code})" if error.code in _CODES else ""
 
     def _strange(self) -> Strange:
@@ -219,6 +219,6 @@ class Endpoint:
 
 
 def _wait(headers: Any) -> float | None:
-    """Seconds of Retry-After; None for a date or none."""
+    """Seconds of Retry-After; None for a date or without one."""
     given = str(headers.get("retry-after", ""))
     return min(float(given), LONGEST_WAIT) if re.fullmatch(r"\d{1,6}(\.\d+)?", given) else None

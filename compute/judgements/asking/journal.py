@@ -1,9 +1,7 @@
-"""The journal of requests to machines, and which texts may go where: tables of the state.
-
-A request has its row before it is sent, and the row its outcome before the pair is asked again.
-So whatever ends a process, every request that was made is counted, and none is repeated: a row
-without an outcome was under way at the end, and the job that made it does not ask for it again.
-"""
+"""The journal of requests to LLMs, and consents to send texts: tables of the state. A request has
+its row before it is sent, and the row its outcome before the pair is asked about again. So whatever
+ends a process, every request is counted, and none is repeated: a row without an outcome was in
+progress at the end, and its job does not ask again."""
 
 import hashlib
 import secrets
@@ -23,10 +21,10 @@ from compute.store import state
 from compute.store.store import Store
 
 GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
-"""Outcomes; a failed request is repeated, the others concern the pair."""
+"""Outcomes; a failed request is repeated, the others are about the pair."""
 ATTEMPTS = 2
-"""Attempts per pair when answers are not a grade."""
-INTERRUPTED = "its answer was under way when the process ended"
+"""Most attempts per pair while answers are not a grade."""
+INTERRUPTED = "its answer was pending when the process ended"
 
 consents = Table(
     "text_consents",
@@ -58,7 +56,7 @@ def allow(store: Store, dataset: str, address: str, person: str) -> None:
 
 
 def forbid(store: Store, *datasets: str, to: str = "") -> int:
-    """Revoke the permission for texts of datasets, for one address or all; the number."""
+    """Revoke consent for texts of datasets, for one address or all; returns the number revoked."""
     own = consents.c.dataset.in_(datasets)
     if to:
         own &= consents.c.address == to
@@ -67,20 +65,21 @@ def forbid(store: Store, *datasets: str, to: str = "") -> int:
 
 
 def allowed(store: Store, dataset: str, address: str) -> bool:
-    """Whether the texts of a dataset may be sent to an address."""
+    """Return whether the texts of a dataset may be sent to an address."""
     with store.engine.connect() as connection:
         return connection.execute(_consent(dataset, address)).first() is not None
 
 
 def require_consent(store: Store, dataset: str, address: str) -> None:
-    """Raises Conflict, with the command that allows it, if the texts may not be sent there."""
+    """Raise Conflict, with the command for consent, if the texts may not be sent there."""
     if not allowed(store, dataset, address):
         raise Conflict(_forbidden(dataset, address))
 
 
 def _forbidden(dataset: str, address: str) -> str:
     return (
-        f"no text of {dataset} may go to {address}: an operator allows it on the page Jobs, or by"
+        f"no text of {dataset} may be sent to {address}: an operator allows it on the"
+        " page Jobs, or by"
         f" python -m compute judge {dataset} --allow-texts-to {address}"
     )
 
@@ -99,22 +98,20 @@ class Spent:
 
 
 class Journal:
-    """The requests of one job to one machine about one dataset."""
+    """The requests of one job to one LLM about one dataset."""
 
     def __init__(
         self, store: Store, dataset: str, machine: str, job: str, prompt: str, address: str
     ) -> None:
         self._store, self._address = store, address
         self._about = {"dataset": dataset, "machine": machine, "job": job, "prompt": prompt}
-        # Threads of one process; another one finds the machine locked.
+        # Only threads of one process, since another process finds the LLM locked.
         self._lock = threading.Lock()
 
     def begin(self, pair: tuple[str, str], tokens: int, limits: Spent) -> str:
-        """Note a request that may take this many tokens, before it is sent; its id.
-
-        Raises Conflict if the texts may not go there (any more), Unavailable where it would
-        pass a limit.
-        """
+        """Record a request that may take this many tokens, before it is sent; returns its id.
+        Raises Conflict if the texts may not (or no longer) be sent there, Unavailable if it would
+        exceed a limit."""
         job, dataset = self._about["job"], self._about["dataset"]
         row = {"id": secrets.token_hex(8), "query_id": pair[0], "doc_id": pair[1]}
         row |= self._about | {"tokens": tokens, "asked": state.now()}
@@ -127,7 +124,7 @@ class Journal:
             if spent.tokens + tokens > limits.tokens:
                 raise Unavailable(
                     f"stopped before the limit of {limits.tokens:,} tokens: {spent.tokens:,} are"
-                    f" spent or under way, and the next document may take {tokens:,}"
+                    f" spent or pending, and the next document may take {tokens:,}"
                 )
             connection.execute(insert(requests), row)
         return str(row["id"])
@@ -179,11 +176,9 @@ def grades(rows: DataFrame) -> DataFrame:
 
 
 def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
-    """Attempts used by each pair; a pair without attempts left is not asked.
-
-    A grade uses them up, and so do a refusal and a request that was under way when a process
-    ended; with `again` the latter do in the job at hand alone.
-    """
+    """Attempts used by each pair; pairs without attempts left are not asked about. A grade uses
+    them up, and so do a refusal and a request pending when a process ended; with `again` the latter
+    two count only in the current job."""
     if again:
         rows = rows[(rows["job"] == job) | (rows["outcome"] == GRADE)]
     used = Counter[tuple[str, str]]()
@@ -216,7 +211,7 @@ def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
 
 
 def machines(store: Store, dataset: str) -> set[str]:
-    """The machines that were asked about a dataset."""
+    """The LLMs that were asked about a dataset."""
     with store.engine.connect() as connection:
         own = requests.c.dataset == dataset
         found = connection.execute(select(requests.c.machine).where(own).distinct())
@@ -225,10 +220,8 @@ def machines(store: Store, dataset: str) -> set[str]:
 
 @contextmanager
 def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterator[None]:
-    """Keep other processes from asking a machine about a dataset while the body runs.
-
-    Raises Conflict if one does, and still does after this many seconds.
-    """
+    """Keep other processes from asking an LLM about a dataset while the body runs. Raises Conflict
+    if one still does after this many seconds."""
     name = "judge-" + hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
     file = store.home / "locks" / f"{name}.lock"
     with sole(file, wait) as held, state.alone(store.engine, name, wait if held else 0) as ours:
@@ -238,7 +231,7 @@ def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterat
 
 
 def forget(store: Store, dataset: str, machine: str = "") -> None:
-    """Drop the requests about a dataset, of one machine or of all."""
+    """Drop the requests about a dataset, of one LLM or of all."""
     own = requests.c.dataset == dataset
     if machine:
         own &= requests.c.machine == machine

@@ -1,7 +1,7 @@
 """The prompt for one document, and the parser of its answer.
 
-It is made of the guideline, the names of the grades, one query and one document: no grade that
-anybody gave is in it, and no other document.
+It consists of the guideline, the names of the grades, one query and one document, and contains no
+given grade and no other document.
 """
 
 import hashlib
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from compute.judgements.tasks.grades import Grades, lines
 
 VERSION = "1"
-"""Raised whenever the wording changes."""
+"""Increased whenever the wording changes."""
 LONGEST = 8_000
-"""Letters of a document that are sent."""
+"""Characters of a document that are sent."""
 LONGEST_ANSWER = 16
-"""Tokens, more than any grade has; a model that reasons first needs a setting of thousands."""
+"""Most tokens of a grade; a model that reasons first needs a setting of thousands."""
 _NUMBER = r"[-−]?[0-9]{1,4}"
 _KEYS = ("grade", "relevance", "score", "rating", "label", "answer")
 _SAID = re.compile(
@@ -26,9 +26,9 @@ _SAID = re.compile(
 )
 """`Grade: 2`, `**Final score** = 1`, `the grade is 0`; not `score: 2/3`."""
 _FRAME = 64
-"""Tokens that a server may put around the messages, at most."""
+"""Most tokens that a server may put around the messages."""
 _TYPICAL = 4
-"""Bytes of a token of English; none has less than one."""
+"""Bytes per token of English; no token has less than one."""
 _GUIDELINE = (
     "A document is the more relevant, the better it gives what somebody who asks the query looks"
     " for. Judge its content, not its length or its style."
@@ -58,17 +58,17 @@ Message = dict[str, str]
 
 @dataclass(frozen=True)
 class Prompt:
-    """Part of the prompt that is equal for all documents of a judging."""
+    """Part of the prompt that is the same for all documents of a judging."""
 
     grades: Grades
     guideline: str = ""
-    """Empty: one sentence of our own."""
+    """If empty, a default sentence is used."""
 
     def messages(self, query: str, document: str, *, reminded: bool = False) -> list[Message]:
-        """The messages about one document; `reminded` after an answer that was no grade."""
+        """The messages about one document; `reminded` after an answer that was not a grade."""
         document = document[:LONGEST]
         numbers = ", ".join(str(relevance) for relevance, _ in self.grades)
-        # A document cannot hold the mark that is made of itself, and so not end its own part.
+        # A document cannot contain the mark made from itself, and so cannot end its own part.
         mark = hashlib.sha256(f"{query}\0{document}".encode("utf-8", "replace")).hexdigest()[:16]
         told = {"guideline": self.guideline.strip() or _GUIDELINE, "grades": lines(self.grades)}
         asked = {"query": query, "document": document, "numbers": numbers}
@@ -81,16 +81,14 @@ class Prompt:
         return found
 
     def identity(self, *more: str) -> str:
-        """The version, and a hash of all that is the same for every document and of `more`."""
+        """The version, and a hash of everything shared by all documents and of `more`."""
         content = repr([VERSION, self.messages("", ""), more])
         return f"{VERSION}-{hashlib.sha256(content.encode()).hexdigest()[:12]}"
 
     def grade(self, answer: str) -> int | None:
-        """The grade, if the answer, or its end after reasoning, states one and only one.
-
-        Read are its number or its name, either after the other, JSON with a key such as `grade`,
-        and the last `Grade: 2` in words.
-        """
+        """The grade, if the answer, or its end after reasoning, states exactly one: as its number
+        or its name, or both, as JSON with a key such as `grade`, or as the last `Grade: 2` in
+        words."""
         text = re.sub(r"(?s)^.*</think>|<think>.*", "", answer).strip()
         stated = self._plain(text)
         bare = re.sub(r"^```\w*\s*|\s*```$", "", text)
@@ -101,7 +99,7 @@ class Prompt:
         return stated
 
     def _plain(self, text: str) -> int | None:
-        """The grade of a text that is a number, a name or both, once or more often the same."""
+        """The grade of a text that is a number, a name or both, possibly repeated."""
         names = {name.strip().lower(): relevance for relevance, name in self.grades}
         found = {self._line(line, names) for line in text.splitlines() if line.strip()}
         return found.pop() if len(found) == 1 else None

@@ -11,15 +11,15 @@ from compute.base.errors import WrongInput
 GRADE, SKIP, UNDO = "grade", "skip", "undo"
 LONGEST_NOTE = 2000
 LONGEST_PAUSE = 3600.0
-"""Seconds that count at most for one answer: people go to lunch."""
+"""Most seconds that count for one answer, since people take breaks."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One key press of an annotator."""
+    """One key press of an assessor."""
 
     entry: str
-    """Its own name, given by the browser: sent twice, saved once."""
+    """Id given by the browser, so that an answer sent twice is saved once."""
     pair: str
     act: str
     relevance: int | None
@@ -29,11 +29,11 @@ class Answer:
     seconds: float
     guideline_version: int
     texts: str = ""
-    """Those that were judged, as `queue.texts` names them; empty from a form that names none."""
+    """The judged texts, named as by `queue.texts`; empty from a form that does not name them."""
 
 
 def parsed(log: object) -> list[Answer]:
-    """The answers of a browser's log, in its order. Raises WrongInput for anything else."""
+    """The answers of a browser's log, in order. Raises WrongInput for anything else."""
     if not isinstance(log, Sequence) or isinstance(log, str | bytes):
         raise _unreadable()
     return [_answer(record) for record in log]
@@ -68,7 +68,7 @@ def _name(word: object) -> str:
 
 
 def _note(words: object) -> str:
-    # No database takes half a character; an entry that cannot be saved would hold up all others.
+    # No database stores half a character; an entry that cannot be saved would block all others.
     whole = str(words or "").encode("utf-8", "ignore").decode("utf-8")
     return whole.replace("\0", "")[:LONGEST_NOTE]
 

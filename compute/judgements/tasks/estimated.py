@@ -28,36 +28,35 @@ class Estimated:
 
     estimates: intervals.Estimates
     n: int
-    """Pairs of the sample: of each batch the first ones up to the first that still waited when the
-    next was drawn, or waits now."""
+    """Pairs of the sample: of each batch those before the first that was still waiting when the
+    next batch was drawn, or is waiting now."""
     place: int
     """Place of the last pair of the sample in the task's order."""
     n_judged: int
-    """Number of judged pairs; every assessor so far skipped the others, which widen intervals."""
+    """Number of judged pairs; the others were skipped by every assessor so far, and widen
+    intervals."""
     batches: tuple[Drawn, ...]
     """Batches that count, the newest last."""
     n_left_out: int
-    """Batches that do not count, for the runs that they were drawn from have changed since."""
+    """Batches that do not count, since the runs behind them have changed."""
     n_pairs: int
     """Number of pairs in the frame."""
     n_behind: int
-    """Judged pairs of the task that do not count yet: they stand behind one that waits."""
+    """Judged pairs of the task that do not count yet, since an earlier pair is waiting."""
     n_waiting: int
-    """Pairs of the task that the sample has not come to."""
+    """Pairs of the task that the sample has not reached."""
     waits_for: tuple[str, ...]
-    """Assessors who answered in the task, but not for that pair."""
+    """Assessors who answered in the task, but not on that pair."""
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
     growth: sampling.Growth
     weights: Values
-    """(N,) For how many pairs of the frame each judged one of the sample stands; 0 for others."""
+    """(N,) Number of pairs that each judged pair of the sample represents; 0 for others."""
 
     def more(self, task: Task, wanted: float) -> int | None:
-        """Judgements more that should bring all half-widths that the task asks for down to one.
-
-        None while there is no interval, and where what skipped pairs add to one is too wide
-        already. Of the rest each is taken to shrink as the errors that the predictions expect.
-        """
+        """Further judgements that should reduce all of the task's half-widths to this one. None
+        while there is no interval, or if skipped pairs alone make one too wide. The rest of each is
+        assumed to shrink as the errors implied by the predictions."""
         one = self.estimates
         if not one.enough:
             return None
@@ -83,12 +82,12 @@ def estimated(
     measure: str = "",
     machine: DataFrame | None = None,
 ) -> Estimated:
-    """A measure (default: that of the task) by query_id, doc_id, relevance of all that is judged.
+    """A measure (default: the task's) by query_id, doc_id, relevance of everything judged.
 
     `frame`: of the task's systems and depth. With the grades of a machine (query_id, doc_id,
-    relevance) the prediction that people's sample corrects knows them, too. Raises Missing for a
-    task that is not sampled, or whose frame is another now, WrongInput for a measure that the
-    sample says nothing of.
+    relevance) the prediction corrected by the human sample also uses these. Raises Missing for a
+    task that is not sampled, or whose frame has changed, WrongInput for a measure that the sample
+    cannot estimate.
     """
     of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
@@ -118,7 +117,7 @@ def at(
     store: Store, task: Task, frame: Frame, judgements: DataFrame, n: int
 ) -> intervals.Estimates | None:
     """The estimates of the first n pairs, as if no later one were judged; None if the sample has
-    not come so far, or a batch does not count. Raises as `estimated`."""
+    not reached so far, or a batch does not count. Raises as `estimated`."""
     batches = samples.stored(store, task.id)
     numbers = counted(batches, judgements, answers_of(store, task))
     found = _within(frame, batches, numbers)
@@ -145,8 +144,8 @@ def _read(
     drawn: Sequence[tuple[Order, int]],
     machine: DataFrame | None,
 ) -> tuple[intervals.Estimates, sampling.Growth, Values]:
-    """The estimates; how they grow, as if all batches were one sample, drawn by what is predicted
-    now; and for how many pairs each judged one stands."""
+    """The estimates; their growth, as if all batches were one sample drawn by the present
+    predictions; and the number of pairs that each judged one represents."""
     drawn_for = kind(task.measure), task.goal, samples.baseline_of(frame, tasks.asked(task))
     sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
@@ -168,7 +167,7 @@ def by_machine(
 ) -> intervals.Estimates:
     """The measure if an LLM's grades were the truth, and ungraded documents not relevant.
 
-    Neither official judgements nor people's count; `judgements` tell which grades there are.
+    Neither official nor human judgements count; `judgements` only show the existing grades.
     Raises WrongInput if it graded no pair of the frame.
     """
     grades = frame.grades(machine)
@@ -183,15 +182,15 @@ def by_machine(
 
 
 def is_sum(measure: str) -> bool:
-    """Whether `ends` has its range; Holes has one for the other measures."""
+    """Return whether `ends` has its range; Holes has one for the other measures."""
     return not kind(measure).is_ratio
 
 
 def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
     """system, value (today's score), low, high, pool_low, pool_high: the range of each mean.
 
-    For a measure that `is_sum`. Columns as `views.holes.select.bounds`; those of the pool are those
-    of the own list, for no other list moves a sum. Raises WrongInput for another measure.
+    For a measure that `is_sum`. Columns as in `views.holes.select.bounds`; the pool's equal the own
+    list's, since no other list affects a sum. Raises WrongInput for another measure.
     """
     of = _kind(task, measure)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
@@ -215,10 +214,11 @@ def _levels(task: Task, evaluated: DataFrame) -> Values:
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
     """Size of the usable sample in each batch, by the judged and answered pairs.
 
-    Of an older batch as many as when the next was drawn: later judgements were drawn again.
+    An older batch has the size at which the next was drawn, since later judgements were drawn
+    again.
     """
     skipped = answers.loc[answers["status"] == SKIPPED]
-    # A pair is passed over once all who answered so far skipped it; later assessors may judge it.
+    # A pair is skipped once everyone who has answered skipped it; later assessors may judge it.
     skips = skipped.groupby(PAIR).size()
     passed = skips[skips == answers["person"].nunique()].reset_index()
     closed = [after.done - one.done for one, after in pairwise(batches)]
@@ -228,8 +228,8 @@ def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame)
 def _within(
     frame: Frame, batches: Sequence[Drawn], numbers: Sequence[int]
 ) -> list[tuple[Drawn, Order, int]]:
-    """The batches that were drawn from this frame or a part of it, each with its order there and
-    its number of pairs in the sample, of `counted`. Raises Missing if the newest was not."""
+    """Batches drawn from this frame or a part of it, each with its order and its pairs in the
+    sample, of `counted`."""
     found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
     for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
         try:
@@ -240,7 +240,7 @@ def _within(
 
 
 def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
-    """Assessors who answered, but did not skip this pair; all assessors if there is no pair."""
+    """Assessors who answered but did not skip this pair; all assessors if there is no pair."""
     skipped = answers[answers["status"] == SKIPPED].merge(pair, on=PAIR)
     return tuple(sorted({*answers["person"]} - {*skipped["person"]}))
 

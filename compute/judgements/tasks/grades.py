@@ -14,14 +14,14 @@ _NAMES = {
     4: ("Not relevant", "Related", "Relevant", "Highly relevant"),
 }
 LONGEST = 40
-"""Letters of a grade's name: it stands on a button."""
+"""Most characters of a grade's name, which labels a button."""
 
 
 def of_levels(levels: Iterable[int]) -> Grades:
     """The grades of a dataset whose judgements have these levels of relevance.
 
-    Whole numbers from 0 to the highest, at least 1: where only relevant documents were recorded
-    an annotator still needs to say that one is not.
+    Integers from 0 to the highest, at least 1: even if only relevant documents were recorded, an
+    assessor must be able to reject one.
     """
     highest = max([1, *levels])
     names = _NAMES.get(highest + 1, [f"Grade {n}" for n in range(highest + 1)])
@@ -29,7 +29,7 @@ def of_levels(levels: Iterable[int]) -> Grades:
 
 
 def lines(grades: Grades) -> str:
-    """The grades as a person edits them: `0 Not relevant`, a line each."""
+    """The grades as editable text: `0 Not relevant`, a line each."""
     return "\n".join(f"{relevance} {name}" for relevance, name in grades)
 
 
@@ -48,12 +48,12 @@ def parsed(text: str) -> Grades:
             raise WrongInput(f"two grades have the number {relevance}: keep one")
         found[relevance] = match[2]
     if not 2 <= len(found) <= 9:
-        raise WrongInput("an annotator needs two to nine grades: write one per line")
+        raise WrongInput("an assessor needs two to nine grades: write one per line")
     return tuple(sorted(found.items()))
 
 
 def keys(grades: Sequence[tuple[int, str]]) -> list[str]:
-    """The key of each grade: its number, or their places from 1 if one has no key."""
+    """The key of each grade: its number, or its index from 1 if one has no key."""
     numbers = [str(relevance) for relevance, _ in grades]
     if all(len(number) == 1 for number in numbers):
         return numbers

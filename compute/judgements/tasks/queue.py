@@ -1,8 +1,6 @@
-"""The queue: hands pairs out to people, ahead of time, and takes their answers in.
-
-A pair is held for a person for some minutes, then goes back. Nobody gets a pair that enough
-others hold or have judged, and nobody gets one again that they judged or skipped.
-"""
+"""The queue: hands pairs out to people in advance, and saves their answers. A pair is held for a
+person for some minutes, then released. Nobody gets a pair that enough others hold or have judged,
+and nobody gets a pair again that they judged or skipped."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,11 +33,11 @@ from compute.store import freshness, state
 from compute.store.store import Part, Store
 
 AHEAD = 12
-"""Pairs that a person holds at a time, the one in view among them."""
+"""Most pairs that a person holds at a time, including the one in view."""
 HOLD = timedelta(minutes=5)
-"""A pair goes back after so long without a sign of its holder."""
+"""Time without a sign of its holder after which a pair is released."""
 RECENT = 50
-"""The pace is the median over this many of the latest answers."""
+"""Number of latest answers whose median is the pace."""
 
 HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
 
@@ -54,7 +52,7 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Pair:
-    """A query and a document, under an id that says nothing of either."""
+    """A query and a document, under an id that reveals neither."""
 
     id: str
     query_id: str
@@ -72,22 +70,20 @@ class Hand:
     judged: int
     skipped: int
     left: int
-    """Pairs that may still come to this person; others may hold some of them now."""
+    """Pairs that may still come to this person; others may hold some of these now."""
     seconds: float | None
-    """Median of an answer; None before the first."""
+    """Median time of an answer; None before the first."""
 
 
 def exchange(
     store: Store, task: Task, person: Annotator, answers: Sequence[Answer] = (), ahead: int = AHEAD
 ) -> Hand:
-    """Take answers in, all or none, and hand out pairs up to `ahead`, in one transaction.
-
-    An answer that is sent again changes nothing. Held pairs stay held for another `HOLD`.
-    Raises WrongInput for an answer that does not fit the task, Conflict for one to texts that are
-    no longer stored, Unavailable where a disk refuses to save it.
-    """
+    """Save answers, all or none, and hand out pairs up to `ahead`, in one transaction. An answer
+    sent again changes nothing. Held pairs stay held for another `HOLD`. Raises WrongInput for an
+    answer that does not match the task, Conflict for one to texts that are no longer stored,
+    Unavailable if a disk refuses to save it."""
     with disk_refusals.explained(store.home), state.writing(store.engine) as connection:
-        # Other requests for this task wait here; SQLite has one writer anyhow.
+        # Other requests for this task wait here; SQLite has only one writer anyway.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
         refuse_other_texts(store, task.dataset, [one.texts for one in answers])
@@ -98,10 +94,8 @@ def exchange(
 
 
 def texts(parts: Iterable[Part], dataset: str) -> str:
-    """A name for the texts of a dataset, of the parts that have them; empty where none are here.
-
-    Judgements that a dataset gets, or texts of queries that it had by id, leave it the same.
-    """
+    """A name for the texts of a dataset, from the parts that have them; empty without texts.
+    Judgements or query texts added to a dataset do not change it."""
     live = {(part.kind, part.dataset): part for part in parts}
     if (queries := live.get(("queries", dataset))) is None:
         return ""
@@ -117,12 +111,12 @@ def texts_now(store: Store, dataset: str) -> str:
 
 
 def is_here(store: Store, dataset: str) -> bool:
-    """Whether queries or ranked lists of the dataset are stored: lists may have no texts."""
+    """Return whether queries or ranked lists of the dataset are stored; lists may have no texts."""
     return bool(store.parts("queries", dataset) or store.parts("hits", dataset))
 
 
 def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> None:
-    """Raises Conflict unless all these texts (if any) are those that the dataset has now."""
+    """Raise Conflict unless all these texts (if any) are the dataset's present ones."""
     if not (named := set(filter(None, judged))):
         return
     now = texts_now(store, dataset)
@@ -133,12 +127,12 @@ def refuse_other_texts(store: Store, dataset: str, judged: Iterable[str]) -> Non
 
 
 def gone(dataset: str) -> str:
-    """Why nobody judges a dataset that was removed."""
+    """Reason why nobody can judge a dataset that was removed."""
     return f"{dataset} was removed: nothing is saved until it is imported again under this name"
 
 
 def before(store: Store, task: Task, person: Annotator) -> Hand:
-    """Pairs that a person holds now; nothing is recorded, handed out or written."""
+    """Pairs that a person holds now; without recording, handing out or writing."""
     with store.engine.connect() as connection:
         return _hand(connection, task, person.name)
 
@@ -169,14 +163,14 @@ def _take_in(
     for answer in answers:
         pair = found[answer.pair]
         judged = status[pair.id] == JUDGED
-        # A saved answer is final, and no skip undoes a judgement: both may come late, from a window
-        # left open, after the pair was answered in another.
+        # A saved answer is final, and no skip undoes a judgement, since both may arrive late from
+        # an open window after the pair was answered in another.
         if answer.entry not in new or (judged and answer.act == SKIP):
             continue
         if answer.act == GRADE or (judged and answer.act == UNDO):
             rows.append(_judgement(task, person, pair, answer))
         status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
-        latest.pop(pair.id, None)  # so that the newest answer stands last
+        latest.pop(pair.id, None)  # so that the newest answer comes last
         latest[pair.id] = answer
     if rows:
         state.append_judgements(connection, DataFrame(rows))
@@ -187,7 +181,7 @@ def _take_in(
 def _asked(
     connection: Connection, task: Task, person: str, answers: Sequence[Answer]
 ) -> tuple[dict[str, Pair], dict[str, str]]:
-    """The pairs answered, and how they stand with this person, by id."""
+    """The answered pairs, and their status for this person, by id."""
     ids = {answer.pair for answer in answers}
     turn = (turns.c.pair == pairs.c.id) & (turns.c.person == person)
     query = (
@@ -247,14 +241,15 @@ def _until() -> str:
 
 
 def _cap_holds(connection: Connection, task: Task) -> None:
-    """No hold lasts longer than one given now: others were given while a clock was ahead."""
+    """No hold lasts longer than one given now, since others may have been given while a clock was
+    ahead."""
     last = _until()
     ahead = and_(turns.c.task == task.id, turns.c.status == HELD, turns.c.until > last)
     connection.execute(update(turns).where(ahead).values(until=last))
 
 
 def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> None:
-    """Renew what the person holds and give them the next free pairs."""
+    """Renew the person's holds and assign the next free pairs."""
     _cap_holds(connection, task)
     time, mine = state.now(), and_(_mine(task, person), turns.c.status == HELD)
     connection.execute(delete(turns).where(mine, turns.c.until <= time))
@@ -270,10 +265,8 @@ def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> No
 
 
 def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
-    """Pairs without a turn of this person that want more labels than others have given.
-
-    With a `time`, what others hold at that time counts as given.
-    """
+    """Pairs without a turn of this person that need more labels than others have given. With a
+    `time`, pairs that others hold at that time count as labelled."""
     own = exists().where(turns.c.pair == pairs.c.id, turns.c.person == person)
     taken = turns.c.status == JUDGED
     if time:
@@ -293,7 +286,7 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
     mine = mine.where(_mine(task, person))
     held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
     done = mine.where(turns.c.status != HELD)
-    # By number, not by clock; answers from before they were numbered all have 0.
+    # By number, not by clock; answers from before numbering all have 0.
     done = done.order_by(turns.c.number.desc(), turns.c.changed.desc())
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))
@@ -312,7 +305,7 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
 
 
 def overview(store: Store) -> DataFrame:
-    """task, wanted and given (labels), people, held (pairs before people now), of every task."""
+    """task, wanted and given (labels), people, held (pairs shown to people now), of every task."""
     wanted = select(pairs.c.task, func.sum(pairs.c.labels).label("wanted")).group_by(pairs.c.task)
     judged = case((turns.c.status == JUDGED, 1))
     held = case((and_(turns.c.status == HELD, turns.c.until > state.now()), 1))
@@ -335,7 +328,7 @@ def overview(store: Store) -> DataFrame:
 def people(store: Store, task: Task) -> DataFrame:
     """person, judged, skipped (pairs), seconds (median of an answer), last (UTC, ISO 8601).
 
-    A row for everybody who answered, by name.
+    A row for everyone who answered, by name.
     """
     columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed)
     query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)

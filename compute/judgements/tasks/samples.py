@@ -1,7 +1,7 @@
 """Samples behind tasks: the drawn pairs, with their sizes and priorities, stored and read again.
 
-A batch keeps every pair that it could have drawn, since the chances of those that were drawn rest
-on all of them; the pairs of the frame that it does not keep had been judged before.
+A batch stores every pair that it could have drawn, since the inclusion probabilities depend on all
+of these; pairs of the frame that it does not store had been judged before.
 """
 
 import json
@@ -29,11 +29,11 @@ from compute.store import state
 from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
-"""Measures of a sampled task; Holes has their range, too."""
+"""Measures of a sampled task, which also have a range on Holes."""
 _READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
-"""Measures that can be read from a sample besides the one it was drawn for."""
+"""Measures that can be estimated from a sample besides the one it was drawn for."""
 MOST_DRAWN = 300_000
-"""Pairs that a batch keeps."""
+"""Most pairs that a batch stores."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Asked:
     measure: str
     goal: str
     baseline: str
-    """A system; empty but for differences."""
+    """A system; empty except for differences."""
     grades: Grades
 
     def levels(self, known: Values) -> Values:
-        """The grades above 0 that can be given, or were (N,), ascending."""
+        """The grades above 0 that are possible, or were given (N,), ascending."""
         given = [relevance for relevance, _ in self.grades if relevance > 0]
         return corrected.levels_of(np.asarray([*given, *known], float))
 
@@ -66,7 +66,7 @@ class Drawn:
     """Systems whose lists form the frame."""
     number: int = 1
     done: int = 0
-    """Pairs of the batches before it: those that count, and no more once this one was drawn."""
+    """Pairs of earlier batches that count, which are fixed once this one was drawn."""
 
     def first(self, n: int) -> DataFrame:
         """query_id, doc_id of the first n that can be drawn."""
@@ -79,16 +79,14 @@ class Drawn:
         return int(open_places[0]) if len(open_places) else len(drawn)
 
     def order(self, frame: Frame) -> sampling.Order:
-        """The order over the rows of a frame of these systems, or of more.
-
-        Raises Missing if it was drawn from another.
-        """
+        """The order over the rows of a frame of these systems, or more. Raises Missing if it was
+        drawn from another frame."""
         parts = (frame.part(self.systems, answered=answered) for answered in (False, True))
         own = next((part for part in parts if part.identity == self.frame), None)
         if own is None:
             raise Missing(
-                "the runs or queries that this task was drawn from have changed since, so nothing"
-                " can be estimated from it: sample on, or make a new sampled task"
+                "the runs or queries behind this task's sample have changed, so nothing can be"
+                " estimated from it: extend the sample, or make a new sampled task"
             )
         rows = frame.rows(self.pairs)
         known = np.setdiff1d(frame.rows(own.pairs), rows)
@@ -98,7 +96,7 @@ class Drawn:
 
 
 def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth: int) -> None:
-    """Raises WrongInput if a sampled task cannot be made so."""
+    """Raise WrongInput if a sampled task cannot be made like this."""
     if measure not in MEASURES:
         raise WrongInput(f"no estimates of {measure!r}; known: {', '.join(MEASURES)}")
     if goal not in sampling.GOALS:
@@ -112,14 +110,14 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
 
 
 def readable(measure: str) -> tuple[str, ...]:
-    """The measures that a sample drawn for this one is asked for: it first, then others at its
+    """The measures estimated from a sample drawn for this one: first itself, then others at its
     rank."""
     others = [f"{name}@{kind(measure).k}" for name in _READ]
     return (measure, *(name for name in others if name != measure))
 
 
 def check_read(measure: str, drawn_for: str) -> None:
-    """Raises WrongInput for a measure that a sample drawn for another says nothing of."""
+    """Raise WrongInput for a measure that a sample drawn for another cannot estimate."""
     k = kind(drawn_for).k
     if kind(measure).k > k:
         raise WrongInput(
@@ -131,11 +129,9 @@ def check_read(measure: str, drawn_for: str) -> None:
 def draw(
     frame: Frame, asked: Asked, known: Values, seed: int, number: int = 1, done: int = 0
 ) -> Drawn:
-    """A batch from the unknown pairs: the grades (N,), NaN if not judged.
-
-    The chances follow what those grades predict, as they are before the draw. Raises WrongInput
-    if no pair is left to judge for the goal.
-    """
+    """A batch from the unknown pairs: the grades (N,), NaN if not judged. The probabilities follow
+    the predictions from the grades before the draw. Raises WrongInput if no pair is left to judge
+    for the goal."""
     judged = ~np.isnan(known)
     size = _sizes(frame, asked, known, shares_of(frame, asked, known))
     if (~judged).sum() > MOST_DRAWN:
@@ -149,11 +145,11 @@ def draw(
 
 
 def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
-    """(N,) As `sampling.sizes`; 0 for known pairs."""
+    """(N,) As from `sampling.sizes`; 0 for known pairs."""
     if not np.isnan(known).any():
         raise WrongInput(
-            f"Everything in the top {frame.depth} of these systems is judged: take more from the"
-            " top of each list, or other systems."
+            f"Everything in the top {frame.depth} of these systems is judged: choose a larger"
+            " depth, or other systems."
         )
     place = baseline_of(frame, asked)
     size = sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
@@ -165,17 +161,15 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
 
 
 def baseline_of(frame: Frame, asked: Asked) -> int | None:
-    """The place of the baseline, for differences."""
+    """The index of the baseline, for differences."""
     return frame.systems.index(asked.baseline) if asked.goal == sampling.DIFFERENCES else None
 
 
 def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
-    """n, reach: half the widest 95% interval that this many judgements should give of the goal.
-
-    That is of a system's score, of its difference to the baseline, or of that of two systems, each
-    by itself. `known`: as of `draw`, with the same errors. Where nothing is judged a pair may as
-    well be relevant as not, which is the worst case.
-    """
+    """n, reach: half the widest 95% interval that this many judgements should give for the goal:
+    for a system's score, its difference from the baseline, or the difference of two systems, each
+    by itself. `known`: as in `draw`, with the same errors. Without judgements a pair is relevant
+    with probability 1/2, the worst case."""
     shares = shares_of(frame, asked, known)
     size = _sizes(frame, asked, known, shares)
     shares = np.where(np.isnan(known), shares, known > 0)
@@ -212,7 +206,7 @@ def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
 def insert(
     connection: Connection, task: str, batch: Drawn, manifest: int, last_judgement: int
 ) -> None:
-    """Store a task's batch beside its pairs."""
+    """Store a task's batch with its pairs."""
     named = {"task": task, "batch": batch.number}
     about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor}
     about |= {"done": batch.done, "systems": json.dumps(batch.systems)}
@@ -230,7 +224,7 @@ _KEPT: Kept[dict[Any, DataFrame]] = Kept(
 
 
 def stored(store: Store, task: str) -> list[Drawn]:
-    """A task's batches in their order. Raises Missing for a task that is not sampled."""
+    """A task's batches in order. Raises Missing for a task that is not sampled."""
     about, drawn = tables.batches, tables.draws
     columns = [drawn.c[name] for name in ("batch", *PAIR, "size", "priority")]
     rows = select(*columns).where(drawn.c.task == task).order_by(drawn.c.batch, drawn.c.place)

@@ -1,4 +1,4 @@
-"""Sampling on: a further batch of a sampled task, from the pairs still unjudged."""
+"""Extending a sample: a further batch of a sampled task, from the pairs still unjudged."""
 
 import json
 from collections.abc import Sequence
@@ -25,13 +25,11 @@ def sample_on(
     tops: orders.Tops,
     judgements: DataFrame,
 ) -> Task:
-    """Draw this many more pairs from the current lists of these systems; the extended task.
-
+    """Draw this many more pairs from the current lists of these systems; returns the extended task.
     `tops` and `judgements` as for `tasks.make`. Offered but unjudged pairs are drawn again. The
-    batch before ends. A system of the task without lists is left out, unless all
-    are compared with it. Raises Missing for a task that is not sampled, WrongInput for
-    an audit or where nothing is left to judge, Conflict where somebody else sampled on meanwhile.
-    """
+    previous batch ends. A system of the task without lists is left out, unless all are compared
+    with it. Raises Missing for a task that is not sampled, WrongInput for an audit or if nothing is
+    left to judge, Conflict if somebody else extended it meanwhile."""
     if task.goal == sampling.AUDIT:
         raise WrongInput("An audit is drawn once: make another one, with another seed.")
     batches = samples.stored(store, task.id)
@@ -60,13 +58,14 @@ def _require_newest(connection: Connection, task: Task, last: Drawn) -> None:
     connection.execute(lock)
     newest = select(func.max(tables.batches.c.batch)).where(tables.batches.c.task == task.id)
     if connection.execute(newest).scalar() != last.number:
-        raise Conflict("Somebody sampled on in this task a moment ago: look at it again first.")
+        raise Conflict("Somebody extended this task a moment ago: check it again first.")
 
 
 def _place(connection: Connection, plan: Plan, task_id: str, placed: DataFrame) -> None:
     """Put the pairs behind all others; other unjudged pairs are no longer needed.
 
-    No pair goes away: who holds one may still answer, as anybody who judges a pair elsewhere.
+    No pair is removed: a person who holds one may still answer, and so may people who judge it
+    elsewhere.
     """
     pairs, turns = tables.pairs, tables.turns
     judged = exists().where(turns.c.pair == pairs.c.id, turns.c.status == JUDGED)

@@ -34,7 +34,7 @@ class Plan:
     dataset: str
     systems: tuple[str, ...]
     depth: int
-    """The pool is the unjudged part of the systems' top `depth`."""
+    """The systems whose unjudged top `depth` is the pool."""
     n_pairs: int
     """Number of pairs; fewer if the pool is smaller."""
     order: str
@@ -42,9 +42,9 @@ class Plan:
     seed: int
     grades: Grades
     annotators: tuple[str, ...] = ()
-    """Their names; none: anybody."""
+    """Names of assessors; none: anyone."""
     double_share: float = 0.0
-    """The share of the pairs that two people are to judge, 0 to 1."""
+    """The share of the pairs that two people judge, 0 to 1."""
     guideline: str = ""
     """Markdown."""
     measure: str = ""
@@ -52,12 +52,12 @@ class Plan:
     goal: str = ""
     """A name of `sampling.GOALS`."""
     baseline: str = ""
-    """A system, where the goal is differences; of an audit an LLM by whose grades it is drawn."""
+    """A system, if the goal is differences; for an audit, the LLM whose grades guide the draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task(Plan):
-    """A task as it is stored; `guideline` is its newest version."""
+    """A task as stored; `guideline` is its newest version."""
 
     id: str
     guideline_version: int
@@ -66,27 +66,27 @@ class Task(Plan):
     """UTC, ISO 8601."""
 
     def admits(self, person: str) -> bool:
-        """Whether this person may judge it."""
+        """Return whether this person may judge it."""
         return not self.annotators or person in self.annotators
 
 
 def check(plan: Plan) -> None:
-    """Raises WrongInput with the necessary change."""
+    """Raise WrongInput with the necessary change."""
     if plan.order == orders.SAMPLED:
         samples.check(plan.measure, plan.goal, plan.baseline, plan.systems, plan.depth)
     else:
         orders.order(plan.order)
     faults = {
-        "give the task a name of at most 120 letters": not 0 < len(plan.title.strip()) <= 120,
+        "give the task a name of at most 120 characters": not 0 < len(plan.title.strip()) <= 120,
         "choose at least one system": not plan.systems,
-        f"from the top of each list take 1 to {DEEPEST:,}": not 1 <= plan.depth <= DEEPEST,
+        f"choose a depth from 1 to {DEEPEST:,}": not 1 <= plan.depth <= DEEPEST,
         f"ask for 1 to {MOST_PAIRS:,} documents to judge": not 1 <= plan.n_pairs <= MOST_PAIRS,
         f"choose a seed from 0 to {LARGEST_SEED:,}": not 0 <= plan.seed <= LARGEST_SEED,
         "the share that two people judge is between 0 and 1": not 0 <= plan.double_share <= 1,
-        "two people must judge a part: name a second assessor, or none to let everybody judge": (
+        "two people must judge a part: name a second assessor, or none to let everyone judge": (
             plan.double_share > 0 and len(set(plan.annotators)) == 1
         ),
-        f"keep the guideline under {LONGEST_GUIDELINE:,} letters": (
+        f"keep the guideline under {LONGEST_GUIDELINE:,} characters": (
             len(plan.guideline) > LONGEST_GUIDELINE
         ),
     }
@@ -106,8 +106,8 @@ def make(
     """Fix the task's pairs and store it.
 
     `tops` has the lists of the plan's systems; `judgements` are those of `judged`, official and
-    added; `machine` the grades of an audit's LLM. Raises WrongInput for a plan that cannot be
-    followed, or where nothing is left to judge.
+    added; `machine` the grades of an audit's LLM. Raises WrongInput for an invalid plan, or if
+    nothing is left to judge.
     """
     check(plan)
     batch = _drawn(plan, tops, judgements, machine) if plan.order == orders.SAMPLED else None
@@ -118,8 +118,8 @@ def make(
         placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
     if placed.empty:
         raise WrongInput(
-            f"Everything in the top {plan.depth} of these systems is judged: take more from the top"
-            " of each list, or other systems."
+            f"Everything in the top {plan.depth} of these systems is judged: choose a larger"
+            " depth, or other systems."
         )
     task_id = secrets.token_hex(6)
     versions = store.version(), store.judgement_version()
@@ -141,8 +141,8 @@ def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
     frame = tops.frame(plan.systems, plan.depth)
     if missing := sorted({*plan.systems} - {*frame.systems}):
         raise WrongInput(
-            f"No ranked lists for the evaluated queries: {', '.join(missing)}. Leave out what has"
-            " none, or run it first."
+            f"No ranked lists for the evaluated queries: {', '.join(missing)}. Leave out"
+            " systems without lists, or run them first."
         )
     return frame
 
@@ -165,7 +165,7 @@ def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
 
 
 _ALIKE = ("dataset", "depth", "seed", "double_share", "measure", "goal", "baseline")
-"""Fields of a plan that its row has as they are."""
+"""Fields that a plan and its row share unchanged."""
 
 
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
@@ -187,7 +187,7 @@ def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, pers
 
 
 def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, Any]]:
-    """The rows of the pairs; which ones two people judge is drawn with the plan's seed."""
+    """The rows of the pairs; those judged by two people are drawn with the plan's seed."""
     n_double = round(plan.double_share * len(placed))
     chosen = np.random.default_rng(plan.seed).permutation(len(placed))[:n_double]
     double = set(chosen.tolist())
@@ -209,7 +209,7 @@ def task(store: Store, task_id: str) -> Task:
     """The task of this id, with its newest guideline. Raises Missing."""
     found = tasks(store, [task_id])
     if not found:
-        raise Missing(f"no annotation task {task_id}: choose one of the list")
+        raise Missing(f"no judging task {task_id}: choose one from the list")
     return found[0]
 
 
@@ -254,15 +254,15 @@ def _task(row: Row) -> Task:
 def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
     """Add a version of the guideline, unless it is the newest already; returns its number.
 
-    Judgements keep the version that they were made with.
+    Judgements keep the version with which they were made.
     """
     if len(text) > LONGEST_GUIDELINE:
-        raise WrongInput(f"Keep the guideline under {LONGEST_GUIDELINE:,} letters.")
+        raise WrongInput(f"Keep the guideline under {LONGEST_GUIDELINE:,} characters.")
     with state.writing(store.engine) as connection:
         # The task's row serialises concurrent changes of a guideline.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task_id).with_for_update()
         if connection.execute(lock).scalar() is None:
-            raise Missing(f"no annotation task {task_id}: choose one of the list")
+            raise Missing(f"no judging task {task_id}: choose one from the list")
         table = tables.guidelines
         newest = select(table).where(table.c.task == task_id).order_by(table.c.version.desc())
         last = connection.execute(newest.limit(1)).one()

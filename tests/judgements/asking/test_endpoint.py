@@ -44,7 +44,7 @@ def test_an_address_has_one_spelling(given: str, address: str) -> None:
     ],
 )
 def test_what_is_no_address_is_refused_and_not_repeated(given: str) -> None:
-    with pytest.raises(WrongInput, match="the address of a machine is http or https") as error:
+    with pytest.raises(WrongInput, match="the address of an LLM server is http or https") as error:
         endpoint.normal(given)
     assert "secret" not in str(error.value)
 

@@ -34,7 +34,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 def test_what_was_asked_is_counted_and_asked_again_only_where_it_failed(store: Store) -> None:
     own = Journal(store, "tiny", "gpt", "judge-1", "1-x", TO)
-    with pytest.raises(Conflict, match="no text of tiny may go to http://a/v1"):
+    with pytest.raises(Conflict, match="no text of tiny may be sent to http://a/v1"):
         own.begin(("q", "graded"), 10, LIMITS)
     journal.allow(store, "tiny", TO, "ada")
     journal.allow(store, "tiny", TO, "ada")
@@ -53,7 +53,7 @@ def test_what_was_asked_is_counted_and_asked_again_only_where_it_failed(store: S
     assert journal.spent(store, "judge-1") == Spent(7, 40)
     with pytest.raises(Unavailable, match="stopped at the limit of 7 requests"):
         own.begin(("q", "more"), 10, LIMITS)
-    with pytest.raises(Unavailable, match="limit of 49 tokens: 40 are spent or under way"):
+    with pytest.raises(Unavailable, match="limit of 49 tokens: 40 are spent or pending"):
         own.begin(("q", "more"), 10, Spent(8, 49))
     rows = journal.asked(store, "tiny", "gpt")
     assert journal.grades(rows).to_dict("records") == [

@@ -87,13 +87,13 @@ def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:
     [
         ({"title": "  "}, "name"),
         ({"systems": ()}, "at least one system"),
-        ({"depth": 0}, "top of each list take 1 to"),
+        ({"depth": 0}, "choose a depth from 1 to"),
         ({"n_pairs": 0}, "ask for 1 to"),
         ({"order": "nonsense"}, "no order 'nonsense'; known: impact"),
         ({"double_share": 1.5}, "between 0 and 1"),
         ({"double_share": 0.5, "annotators": ("ada",)}, "second assessor"),
-        ({"guideline": "x" * 20_001}, "20,000 letters"),
-        ({"systems": ("absent",)}, "take more from the top of each list, or other systems"),
+        ({"guideline": "x" * 20_001}, "20,000 characters"),
+        ({"systems": ("absent",)}, "choose a larger depth, or other systems"),
     ],
 )
 def test_a_plan_that_cannot_be_followed_is_refused(
@@ -107,7 +107,7 @@ def test_a_plan_that_cannot_be_followed_is_refused(
 
 def test_a_task_that_is_not_there_is_missing(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    with pytest.raises(Missing, match="choose one of the list"):
+    with pytest.raises(Missing, match="choose one from the list"):
         tasks.task(store, "nothing")
     with pytest.raises(Missing):
         tasks.change_guideline(store, "nothing", "text", "ada")

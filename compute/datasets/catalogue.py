@@ -1,4 +1,4 @@
-"""The catalogue of datasets: derived from data/published, plus the facts that no paper prints."""
+"""The catalogue of datasets: derived from data/published, plus facts that no paper reports."""
 
 import csv
 import re
@@ -16,14 +16,14 @@ PUBLISHED = PROJECT / "data" / "published"
 
 DROP_SELF = {"arguana", "quora"}
 """Queries that are documents of their own corpus: a system must not answer with the query itself.
-BEIR's code drops equal ids everywhere; on the other datasets such a match is chance."""
+BEIR's code drops equal ids everywhere; on other datasets such a match is a coincidence."""
 
 DEFAULT_SPLIT = {"msmarco": "dev"}
-"""The split that a name without one means, where it is not `test`."""
+"""The split meant by a name without one, if it is not `test`."""
 
 RELEVANCE = {"msmarco/test": "4-level"}
 LEVELS = {"msmarco/test": 2}
-"""Least relevance of a relevant document, where it is not 1."""
+"""Least relevance of a relevant document, if it is not 1."""
 
 NOTES = {
     "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
@@ -37,8 +37,8 @@ NOTES = {
 }
 
 HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
-"""Beginnings of licences that allow texts to be redistributed, with their source and terms; for an
-own dataset its owner decides."""
+"""Beginnings of licences that allow redistribution of texts, with source and terms; the owner of an
+own dataset decides."""
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*|unknown")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -51,7 +51,7 @@ class Dataset:
     name: str
     title: str
     collection: str
-    """The corpus: its documents and its archive bear this name; splits of it share it."""
+    """Name of the corpus, its documents and its archive; splits share it."""
     split: str
     language: str
     task: str
@@ -61,17 +61,18 @@ class Dataset:
     group: str
     """BEIR, BEIR-PL, PolEval, Open-domain QA, PyDocs or own."""
     drop_self: bool = False
-    """A document whose id equals the query's is no answer and leaves the ranking."""
+    """True if a document whose id equals the query's is no answer and is dropped."""
     zero_shot: bool = False
-    """Counts in the zero-shot average. Parts and further splits do not: once is enough."""
+    """True if it counts in the zero-shot average. Parts and further splits do not, to count
+    once."""
     parts: tuple[str, ...] = ()
-    """Datasets whose means this one averages; it has no run of its own."""
+    """Datasets whose means it averages; it has no runs of its own."""
     has_split: bool = True
-    """False: known from published figures only, there is no split to run on."""
+    """False if known from published scores only, without a split to run on."""
     archive: str | None = None
     md5: str | None = None
     public: bool = True
-    """False: the licence forbids offering the documents for download."""
+    """False if the licence forbids offering the documents for download."""
     homepage: str = ""
     has_title: bool | None = None
     n_documents: int | None = None
@@ -83,17 +84,17 @@ class Dataset:
     """Means over queries and over documents (title and text), in words."""
     note: str = ""
     level: int = 1
-    """The least relevance that its binary measures count from: `AP(rel=2)@100`."""
+    """The least relevance counted by its binary measures: `AP(rel=2)@100`."""
 
     @property
     def may_hand_on_texts(self) -> bool:
-        """Whether its licence is known to allow texts to be published elsewhere."""
+        """Return whether its licence is known to allow publishing its texts elsewhere."""
         return self.public and self.licence.startswith(HAND_ON)
 
     def record(self) -> dict[str, Any]:
-        """The dataset as JSON holds it; `from_record` reads it back."""
+        """The dataset as JSON values; `from_record` reads them back."""
         found = asdict(self) | {"parts": list(self.parts)}
-        # A record of before there were levels is the same as one without.
+        # A record from before levels existed equals one without.
         return {name: value for name, value in found.items() if (name, value) != ("level", 1)}
 
     @staticmethod
@@ -110,7 +111,8 @@ class Dataset:
 
 
 def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
-    """The rows by name. Raises Conflict when two bear the same name.
+    """The rows by name. Raises Conflict for a duplicate name, WrongInput for an archive without
+    md5.
 
     WrongInput for an archive without its md5.
     """
@@ -133,7 +135,7 @@ def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
 
 
 def members(name: str) -> tuple[str, ...]:
-    """The datasets that a name of the catalogue stands for: its parts, or else itself."""
+    """The datasets meant by a name of the catalogue: its parts, or else itself."""
     return (DATASETS[name].parts if name in DATASETS else ()) or (name,)
 
 
@@ -149,7 +151,7 @@ def own(
 ) -> Dataset:
     """A record for a user's collection; `mine/dev` is split dev of the collection `mine`.
 
-    Raises WrongInput for a name that cannot stand in an address and for a language that is none,
+    Raises WrongInput for a name that is not allowed in an address and for an unknown language,
     Conflict for a catalogue name.
     """
     if not _LANGUAGE.fullmatch(language):
@@ -157,7 +159,7 @@ def own(
     if not _NAME.fullmatch(name):
         raise WrongInput(f"dataset name {name!r}: use letters, digits, '.', '_' and '-' only")
     collection, _, named_split = name.partition("/")
-    # A split of a catalogue's collection would put its documents in that collection's place.
+    # A split of a catalogue collection would replace that collection's documents.
     taken = {part for row in DATASETS.values() for part in (row.name, row.collection)}
     if name in taken or collection in taken:
         raise Conflict(f"{collection!r} is a dataset of the catalogue: choose another name")
@@ -185,9 +187,9 @@ def _rows(file: str) -> list[dict[str, str]]:
 BEIR_ROWS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {row["dataset"]: row for row in _rows("datasets.csv")}
 )
-"""Facts about each dataset of BEIR, by name: figures in print, splits, and archive: address, md5,
-`archive_bytes` (from the list of downloads of ir_datasets, beside the same md5; BEIR prints none)
-and `terms` (reason why it cannot be downloaded)."""
+"""Facts about each dataset of BEIR, by name: published statistics, splits, and archive: address,
+md5, `archive_bytes` (from the list of downloads of ir_datasets, beside the same md5; BEIR prints
+none) and `terms` (reason why it cannot be downloaded)."""
 
 
 def _whole(text: str) -> int | None:
@@ -350,14 +352,14 @@ def _everything() -> Iterator[Dataset]:
 
 
 DATASETS: Mapping[str, Dataset] = catalogue(_everything())
-"""Every dataset that the papers name and the five PyDocs collections, by name."""
+"""Every dataset named in the papers and the five PyDocs collections, by name."""
 
 
 _IN_LANGUAGE = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
 
 
 def is_polish(dataset: str) -> bool:
-    """Whether its name is that of the Polish one of two counterparts."""
+    """Return whether its name is that of the Polish counterpart."""
     return dataset.partition("/")[0].endswith("-pl")
 
 

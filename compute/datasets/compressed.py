@@ -1,4 +1,4 @@
-"""Text files, plain or packed: opened as their first bytes tell, within bounds."""
+"""Text files, plain or compressed: opened by their first bytes, within limits."""
 
 import io
 import lzma
@@ -13,11 +13,11 @@ import pyarrow as pa
 from compute.base.errors import Missing, WrongInput
 
 LARGEST_RATIO = 200
-"""Unpacked over packed size, for files above FREELY; real runs reach 3 to 30."""
+"""Highest unpacked over packed size for files above FREELY; real runs reach 3 to 30."""
 FREELY = 64 * 1024**2
-"""Bytes that a file may unpack to whatever its packed size."""
+"""Bytes that a file may unpack to regardless of its packed size."""
 LARGEST_TEXT = 1024**3
-"""Bytes of a file that is held whole, such as one of queries."""
+"""Most bytes of a file that is read into memory as a whole, such as a file of queries."""
 _PIECE = 16 * 1024**2
 _START = 262
 """Unpacked bytes that identify the format of a file."""
@@ -31,8 +31,8 @@ _COMPRESSIONS = {
 }
 _STRANGERS = {
     re.compile(rb"PK\x03\x04"): "a zip archive",
-    re.compile(rb"\x02\x21\x4c\x18"): "packed by LZ4 of old",
-    re.compile(rb"\x1f\x9d"): "packed by compress",
+    re.compile(rb"\x02\x21\x4c\x18"): "compressed with the old LZ4 format",
+    re.compile(rb"\x1f\x9d"): "compressed with compress",
     re.compile(rb"\x1f\x8b|\x28\xb5\x2f\xfd|BZh[1-9]1AY&SY|\xfd7zXZ\x00"): "packed twice",
     re.compile(rb".{257}ustar", re.DOTALL): "a tar archive",
     re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive",
@@ -45,14 +45,14 @@ _STRANGERS = {
 
 
 def refuse_special(path: Path) -> None:
-    """Raises WrongInput for a pipe, a device or a socket, which may never answer or never end."""
+    """Raise WrongInput for a pipe, a device or a socket, which may never answer or never end."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise WrongInput(f"{path}: a pipe, a device or a socket, write what comes of it to a file")
+        raise WrongInput(f"{path} is a pipe, a device or a socket: write its output to a file")
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[pa.NativeFile]:
-    """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
+    """The file's bytes, decompressed according to its first bytes. Raises Missing or WrongInput."""
     refuse_special(path)
     with reading(path):
         with path.open("rb") as file:
@@ -73,7 +73,7 @@ def _unpacking(path: Path, packing: str | None) -> pa.NativeFile:
 
 
 class Bytes(io.FileIO):
-    """A file to read, for `io.BufferedReader`: its name is in errors of the system."""
+    """A file to read, for `io.BufferedReader`, which adds its name to system errors."""
 
     def __init__(self, path: Path) -> None:
         refuse_special(path)
@@ -89,20 +89,20 @@ class Bytes(io.FileIO):
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Raises Missing or WrongInput, which names the file, for every error of the system."""
+    """Raise Missing or WrongInput that names the file for every system error."""
     try:
         yield
     except FileNotFoundError:
         raise Missing(f"{path}: no such file, check the path") from None
     except IsADirectoryError:
-        raise WrongInput(f"{path}: a folder where a file is needed, name the file") from None
+        raise WrongInput(f"{path} is a folder: name a file") from None
     except (OSError, EOFError, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
         raise WrongInput(f"{path}: cannot be read ({reason}), fetch or pack it again") from None
 
 
 def is_packed(path: Path) -> bool:
-    """Whether the file is packed."""
+    """Return whether the file is compressed."""
     with reading(path), path.open("rb") as file:
         return _compression(file.read(10)) is not None
 
@@ -113,7 +113,7 @@ def _compression(start: bytes) -> str | None:
 
 
 def most(path: Path) -> int:
-    """Bytes that a packed file may unpack to, at the most: more is no text."""
+    """Most bytes that a compressed file may unpack to: more is not text."""
     return max(FREELY, LARGEST_RATIO * path.stat().st_size)
 
 
@@ -128,10 +128,8 @@ def unpacked(path: Path, enough: int) -> int:
 
 
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
-    """The file's bytes, unpacked, in blocks.
-
-    Raises Missing or WrongInput, the latter also for a file that unpacks to an absurd size.
-    """
+    """The file's bytes, decompressed, in blocks. Raises Missing or WrongInput, the latter also for
+    a file that unpacks to an implausible size."""
     total = 0
     with opened(path) as file:
         largest = most(path)
@@ -156,7 +154,7 @@ def content(path: Path) -> bytes:
 
 
 def utf8(path: Path) -> str:
-    """The text of a file. Raises Missing, or WrongInput with the line that is no text."""
+    """The text of a file. Raises Missing, or WrongInput with the line that is not text."""
     text = content(path)
     if b"\0" in text:
         line = text[: text.index(b"\0")].count(b"\n") + 1

@@ -1,7 +1,7 @@
 """Fingerprints of a dataset: SHA-256 over its parsed records in file order.
 
-Folder and archive of the same data agree, because line ends, spacing and key order of the files
-do not enter; a record is hashed as a canonical JSON array and a line feed.
+Folder and archive of the same data agree, because line ends, spacing and key order of the files do
+not matter; a record is hashed as a canonical JSON array and a line feed.
 """
 
 import hashlib
@@ -17,13 +17,13 @@ _canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Fingerprint:
-    """A SHA-256 that grows with the records that stream past."""
+    """A SHA-256 updated with the records that stream past."""
 
     def __init__(self) -> None:
         self._hash = hashlib.sha256()
 
     def add(self, *record: str | int) -> None:
-        """Count one record in."""
+        """Add one record."""
         self._hash.update(_canonical(record).encode("utf-8") + b"\n")
 
     def hexdigest(self) -> str:
@@ -37,15 +37,15 @@ class CorpusCount:
     def __init__(self, judged: Iterable[str] = ()) -> None:
         self.n_documents = 0
         self.missing: set[str] = set(judged)
-        """Of the judged ids, those that no document has borne so far."""
+        """The judged ids that no document has had so far."""
         self.n_segmented = 0
         """Documents whose words were segmented by dictionaries."""
         self.n_other = 0
-        """Those, and all others of which `written` makes other words."""
+        """These, and all others in which `written` finds other words."""
         self._fingerprint = Fingerprint()
 
     def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The same documents, counted as they pass; none is kept."""
+        """The same documents, counted in passing; none is kept."""
         for document in documents:
             self.n_documents += 1
             self.missing.discard(document.doc_id)
@@ -58,18 +58,18 @@ class CorpusCount:
 
     @property
     def fingerprint(self) -> str:
-        """The corpus fingerprint so far; other lengths of words give another one."""
+        """The corpus fingerprint so far; other word lengths give a different one."""
         return self._fingerprint.hexdigest() + " segmented" * bool(self.n_segmented)
 
 
 def queries_fingerprint(queries: DataFrame) -> str:
-    """The fingerprint of `query_id, text` rows in their order; an absent text counts as null."""
+    """The fingerprint of `query_id, text` rows in order; an absent text counts as null."""
     return _frame_fingerprint(queries, ["query_id", "text"])
 
 
 def judgements_fingerprint(judgements: DataFrame) -> str:
-    """The fingerprint of `query_id, doc_id, relevance` rows in their order; with a column
-    `subtopic` of that, too."""
+    """The fingerprint of `query_id, doc_id, relevance` rows in order, and of `subtopic`, if
+    present."""
     if "subtopic" in judgements:
         return _frame_fingerprint(judgements, ["query_id", "doc_id", "subtopic", "relevance"])
     return _frame_fingerprint(judgements, ["query_id", "doc_id", "relevance"])

@@ -1,7 +1,7 @@
 """Files of the BEIR layout: in a folder, or inside an archive that stays packed.
 
-Nothing is ever unpacked, so an archive cannot write anywhere; it is still refused when it holds
-links, names that leave it, a name twice, or files that unpack to absurd sizes.
+Nothing is ever unpacked, so an archive cannot write anywhere; it is still refused if it contains
+links, paths that lead out of it, duplicate names, or files that unpack to implausible sizes.
 """
 
 import io
@@ -21,13 +21,13 @@ from compute.base.words import shown
 from compute.datasets import compressed
 
 LARGEST_FILE = 256 * 1024**3
-"""Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
+"""Most bytes that a file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
 LARGEST_RATIO = 200
-"""Unpacked over packed size, for files above 10 MiB; real text reaches 3 to 30."""
+"""Highest unpacked over packed size for files above 10 MiB; real text reaches 3 to 30."""
 FREELY = 10 * 1024**2
-"""Bytes that a file may unpack to whatever its packed size."""
+"""Bytes that a file may unpack to regardless of its packed size."""
 MOST_FILES = 10_000
-"""Names in one archive; CQADupStack, twelve collections in one, has under a hundred."""
+"""Most names in an archive; CQADupStack, twelve collections in one, has under a hundred."""
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
@@ -42,7 +42,7 @@ class Files(Protocol):
         ...
 
     def roots(self) -> list[str]:
-        """The inner folders that hold a corpus; '' is the top."""
+        """The inner folders that contain a corpus; '' is the top."""
         ...
 
     def splits(self, root: str) -> list[str]:
@@ -54,7 +54,7 @@ class Files(Protocol):
         ...
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Quick identity of these files: sizes and times of change."""
+        """Quick identity of these files: sizes and modification times."""
         ...
 
     def open(self, name: str) -> Any:
@@ -64,12 +64,12 @@ class Files(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """Files in a folder. Links are followed: the folder is the user's own."""
+    """Files in a folder. Links are followed, since the folder is the user's own."""
 
     path: Path
 
     def roots(self) -> list[str]:
-        """The folder itself and two levels down, where they hold a corpus."""
+        """The folder itself and two levels down, if they contain a corpus."""
         found = [
             file.parent.relative_to(self.path)
             for depth in ("", "*/", "*/*/")
@@ -86,12 +86,12 @@ class Folder:
         return str(self.path / name)
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Path, size and time of change of each file."""
+        """Path, size and modification time of each file."""
         return {"path": str(self.path), "files": [_stamp(self.path / name) for name in names]}
 
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
-        """A buffered stream of the file. Raises Missing when it is not there or not readable."""
+        """A buffered stream of the file. Raises Missing if it does not exist or is unreadable."""
         try:
             stream = compressed.Bytes(self.path / name)
         except Missing:
@@ -107,7 +107,7 @@ class Archive:
     path: Path
 
     def roots(self) -> list[str]:
-        """Inner folders at most two levels down that hold a corpus."""
+        """Inner folders, at most two levels down, that contain a corpus."""
         names = (PurePosixPath(name) for name in self._members())
         found = [name.parent for name in names if name.name == CORPUS and len(name.parts) <= 3]
         visible = [root for root in found if "__MACOSX" not in root.parts]
@@ -125,11 +125,11 @@ class Archive:
         return f"{self.path}: {name}"
 
     def stamp(self, names: list[str]) -> dict[str, Any]:
-        """Path, size and time of change of the archive, and which of its files are meant."""
+        """Path, size and modification time of the archive, and the files meant in it."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
     def names(self) -> list[str]:
-        """The files in it, sorted. Raises WrongInput where one must not be opened."""
+        """The files in it, sorted. Raises WrongInput if one must not be opened."""
         return sorted(self._members())
 
     def unpacked(self) -> int:
@@ -153,16 +153,16 @@ class Archive:
             with zipfile.ZipFile(self.path) as archive:
                 infos = archive.infolist()
         except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
-            raise WrongInput(f"{self.path} is no sound zip archive ({error})" + _AGAIN) from None
+            raise WrongInput(f"{self.path} is not a valid zip archive ({error})" + _AGAIN) from None
         except OSError as error:
             raise _absent(str(self.path), error) from None
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             _safe(self.path, info)
-            # As Windows writes it, or with ./ before it, a name means the same as elsewhere.
+            # Names with Windows separators, or with a leading ./, mean the same as elsewhere.
             name = str(PurePosixPath(_posix(info)))
             if name in members:
-                raise WrongInput(f"{self.path} holds {shown(info.filename)} twice" + _AGAIN)
+                raise WrongInput(f"{self.path} contains {shown(info.filename)} twice" + _AGAIN)
             members[name] = info
         _safe_together(self.path, infos)
         return {name: info for name, info in members.items() if not _posix(info).endswith("/")}
@@ -191,7 +191,7 @@ def _refusing_damage(where: str) -> Iterator[None]:
 
 
 class _Unpacked(io.RawIOBase):
-    """A file of an archive: any error of unpacking is WrongInput."""
+    """A file of an archive: any decompression error is WrongInput."""
 
     def __init__(self, stream: IO[bytes], where: str) -> None:
         self._stream = stream
@@ -218,14 +218,14 @@ def files(path: Path) -> Files:
         raise Missing(f"{path} does not exist: give a folder or a zip archive of the BEIR layout")
     compressed.refuse_special(path)
     if not zipfile.is_zipfile(path):
-        raise WrongInput(f"{path} is neither a folder nor a sound zip archive" + _AGAIN)
+        raise WrongInput(f"{path} is neither a folder nor a valid zip archive" + _AGAIN)
     return Archive(path)
 
 
 def root(files: Files, part: str = "") -> str:
     """The inner folder of the collection, or of its part (a forum's folder of that name).
 
-    Raises WrongInput when there is none, or several to choose from.
+    Raises WrongInput if there is none, or several to choose from.
     """
     roots = files.roots()
     if part:
@@ -235,16 +235,14 @@ def root(files: Files, part: str = "") -> str:
     if len(fitting) == 1:
         return fitting[0]
     if not roots:
-        raise WrongInput(f"{files.path} holds no {CORPUS}: it is not in the BEIR layout")
+        raise WrongInput(f"{files.path} contains no {CORPUS}: it is not in the BEIR layout")
     what = f"no one folder {part!r}" if part else "several collections"
     raise WrongInput(f"{files.path} holds {what} but {', '.join(roots)}: name one of them")
 
 
 def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
-    """Raises WrongInput for too many files, or too large a total unpacked size.
-
-    Files that share their packed bytes are each within bounds, and together are not.
-    """
+    """Raise WrongInput for too many files, or too large a total unpacked size. Files that share
+    their packed bytes may each be within limits, but not together."""
     if len(infos) > MOST_FILES:
         raise WrongInput(
             f"{path} holds {len(infos):,} files, more than {MOST_FILES:,}: it is not opened"

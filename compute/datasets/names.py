@@ -1,4 +1,4 @@
-"""Names of columns and fields of runs and judgements elsewhere: one table for every reader."""
+"""Column and field names of other tools' runs and judgements: one table for every reader."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,9 +12,10 @@ _COLUMNS = {
     "tag": "tag runid runtag system",
     "text": "text content contents body passage chunk passagetext documenttext",
 }
-"""Column of each name; the first in a file counts: `docid` beside `docno` is Terrier's own."""
+"""Column of each name; the first in a file counts, since `docid` next to `docno` is Terrier's
+own."""
 _ELSE = {"query_id": "query question userinput querytext id", "doc_id": "id doc document"}
-"""Names that say it where no other does; but for `id`, a query so called may be its text."""
+"""Names used if no other fits; except for `id`, such a query may be its text."""
 _RUNS = (
     "retrieved retrievedids retrieveddocids retrieveddocs retrieveddocuments retrievedcontextids"
     " retrieveddocumentids retrievedcontext results result run hits ranking rankings toprankings"
@@ -40,11 +41,11 @@ TEXTS: dict[str, str] = {
 """Names of fields with lists of document texts."""
 LISTS = ROLES | TEXTS
 NUMBERS = {RUN: {"scores", "retrievedscores"}, JUDGED: {"grades", "relevances", "labels"}}
-"""Fields whose lists of numbers go with the lists of documents, one by one."""
+"""Fields whose lists of numbers correspond to the lists of documents."""
 
 
 def plain(name: str) -> str:
-    """The letters and digits of a name: `corpus-id`, `corpus_id` and `corpusId` are one."""
+    """The letters and digits of a name: `corpus-id`, `corpus_id` and `corpusId` are the same."""
     return re.sub("[^a-z0-9]", "", name.lower())
 
 
@@ -55,7 +56,7 @@ def column_of(name: str) -> str:
 
 
 def columns(names: Iterable[str]) -> dict[str, str]:
-    """Meaning of each column by its names; several grades or scores mean none."""
+    """Meaning of each column by its names; several grades or scores have none."""
     by_plain = {plain(name): name for name in reversed([*names])}
     found: dict[str, str] = {}
     for table in (_COLUMNS, _ELSE):
@@ -68,30 +69,30 @@ def columns(names: Iterable[str]) -> dict[str, str]:
 
 
 def lacking(found: Iterable[str]) -> str:
-    """Column that rows lack; empty if they are complete."""
+    """Columns missing from rows; empty if they are complete."""
     found = {*found}
     needed = ["query_id", "doc_id", *["score, rank or relevance"] * (not found & _NUMBERS)]
     return next((name for name in needed if name not in found), "")
 
 
 def asks(names: Iterable[str]) -> bool:
-    """Whether one of the names is that of a query's id, and of nothing else."""
+    """Return whether one of the names is a query id's, and nothing else's."""
     return any(_in(name, _COLUMNS["query_id"]) for name in names)
 
 
 def has_lists(names: Iterable[str]) -> bool:
-    """Whether columns have lists of documents, and none has one document."""
+    """Return whether columns have lists of documents, and none a single document."""
     called = [*names]
     return "doc_id" not in columns(called) and any(plain(name) in LISTS for name in called)
 
 
 def may_be_text(name: str) -> bool:
-    """Whether a column of queries may hold their texts."""
+    """Return whether a column of queries may contain their texts."""
     return plain(name) in _ELSE["query_id"].split()[:-1]
 
 
 def is_beir(found: Mapping[str, str]) -> bool:
-    """Whether they are BEIR's names, whose `score` is a grade."""
+    """Return whether these are BEIR's names, in which `score` is a grade."""
     return plain(found.get("doc_id", "")) == "corpusid" and not {"relevance", "rank"} & {*found}
 
 

@@ -1,4 +1,4 @@
-"""Origin of a collection: its files, their content, and the command that reads it again."""
+"""Origin of a collection: its files, their content, and the command to read it again."""
 
 from compute.base.files import digest
 from compute.datasets.catalogue import DATASETS, Dataset
@@ -9,7 +9,7 @@ UPLOADED = "Uploaded as "
 
 
 def names(dataset: Dataset, origin: Source) -> list[str]:
-    """Names of the files of a source as people know them, in its order."""
+    """Original names of a source's files, in order."""
     found = [file.name for file in origin.read_from()]
     called = dataset.note.removeprefix(UPLOADED).removesuffix(".").split(", ")
     uploaded = dataset.note.startswith(UPLOADED) and len(called) == len(found)
@@ -17,12 +17,12 @@ def names(dataset: Dataset, origin: Source) -> list[str]:
 
 
 def digests(origin: Source) -> dict[str, str]:
-    """The SHA-256 of the files that a source is read from, by their names; a library has none."""
+    """The SHA-256 of the files of a source, by name; a library has none."""
     return {file.name: digest(file) for file in origin.read_from() if file.is_file()}
 
 
 def command(dataset: Dataset, origin: Source) -> list[str]:
-    """The command that reads the dataset again; files by their names, wherever they lie."""
+    """The command that reads the dataset again, with file names regardless of their folder."""
     if dataset.name in DATASETS:
         return ["run", "bm25", dataset.name]
     named = origin.words(names(dataset, origin), dataset.split)

@@ -1,4 +1,4 @@
-"""Folders in which collections are looked up on this machine, and the next step if none."""
+"""Folders in which collections are searched on this machine, and the next step if none is there."""
 
 from pathlib import Path
 
@@ -7,24 +7,24 @@ from compute.datasets.catalogue import Dataset
 
 
 def folders(settings: Settings) -> list[Path]:
-    """The folder of the settings, if there is one, then that of the home."""
+    """The folder of the settings, if any, then the home's."""
     named = [settings.datasets] if settings.datasets else []
     return [*named, settings.home / "datasets"]
 
 
 def place(name: str, settings: Settings) -> Path | None:
-    """The archive or folder of a collection, the first that is there."""
+    """The archive or folder of a collection, whichever is found first."""
     paths = (path for f in folders(settings) for path in (f / f"{name}.zip", f / name))
     return next((path for path in paths if path.exists()), None)
 
 
 def is_fetched(dataset: Dataset) -> bool:
-    """Whether `fetch` can download the dataset's archive."""
+    """Return whether `fetch` can download the dataset's archive."""
     return bool(dataset.archive) or dataset.group == "BEIR-PL"
 
 
 def how_to_get(dataset: Dataset, settings: Settings) -> str:
-    """Sentence about how to get a dataset that is not here."""
+    """Sentence on how to get a dataset that is not here."""
     name = dataset.collection.partition("/")[0]
     into = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
     if not dataset.public:
@@ -54,14 +54,14 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
         )
     if is_fetched(dataset):
         return (
-            f"python -m compute fetch {name} brings {name}.zip here (the page Data does as well,"
-            f" under Fetch; or put it into {folder} by hand), then {command}"
+            f"python -m compute fetch {name} downloads {name}.zip (so does the page Data, under"
+            f" Fetch; or put it into {folder} by hand), then {command}"
         )
     return f"put {name}.zip in the BEIR layout into {folder}, then {command}"
 
 
 def how_to_judge(name: str) -> str:
-    """Sentence about how to get judgements for a dataset, after a colon."""
+    """Sentence on how to get judgements for a dataset, to follow a colon."""
     return (
         "judge documents on the page Judge, or add qrels (page Data, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"

@@ -1,4 +1,4 @@
-"""The papers' tables, with our names: figures to compare with, beside the computed ones."""
+"""The papers' tables, with our names: figures for comparison with the computed ones."""
 
 from functools import cache
 from itertools import combinations
@@ -14,12 +14,12 @@ FOLDER = PROJECT / "data" / "published"
 
 # Names of our measures in the papers.
 _MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
-# Printed names that stand for a system whose entry carries another printed name. v1's SBERT is
+# Published names of systems whose entries have another published name. v1's SBERT is
 # the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.
 _ALSO_PRINTED = {"SBERT": "sbert-cosine", "BM25+CE": "bm25+ce-electra"}
-# Table 3 on efficiency says BM25 for the paper's own BM25.
+# Table 3 on efficiency writes BM25 for the paper's own BM25.
 _BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
-# v4 Table 4 prints two figures per system and measure; each is a source of its own.
+# v4 Table 4 has two figures per system and measure; each is a separate source.
 _VARIANTS = ("original judgements", "after 980 added judgements")
 # Chosen by the authors after seeing the results.
 LEFT_OUT = ("bioasq", "signal1m", "webis-touche2020")
@@ -42,18 +42,19 @@ def _measure(metric: str) -> str:
 
 @cache
 def names(folder: Path = FOLDER) -> dict[str, str]:
-    """Printed name -> our system name, from `systems.csv`."""
+    """Published name -> our system name, from `systems.csv`."""
     table = _table("systems", folder)
     return dict(zip(table["name_in_results"], table["system"], strict=True)) | _ALSO_PRINTED
 
 
 def results(folder: Path = FOLDER) -> DataFrame:
-    """Every printed score, one row each.
+    """Every published score, one row each.
 
     `paper` as cited, `source` its short name with the table ("BEIR v4, Table 2"), `dataset`,
-    `system` (a printed name we have no system for, such as a row of an ablation, stays as it is),
-    `printed` (the name in print), `measure` in our spelling, `value`, `in_domain` (the system was
-    trained on this dataset), `suspect` (contradicts its neighbours: shown, never used), `note`.
+    `system` (a published name without a system here, such as a row of an ablation, stays
+    unchanged), `printed` (the published name), `measure` in our spelling, `value`, `in_domain` (the
+    system was trained on this dataset), `suspect` (contradicts its neighbours: shown, never used),
+    `note`.
     """
     table = _table("results", folder)
     variant = table["note"].where(table["note"].isin(_VARIANTS), "")
@@ -75,7 +76,7 @@ def results(folder: Path = FOLDER) -> DataFrame:
 
 
 def sources(figures: DataFrame) -> list[str]:
-    """The tables that hold scores, the newest of the main papers' tables first."""
+    """The tables of scores, the newest of the main papers' tables first."""
     known = list(dict.fromkeys(figures.loc[figures["measure"].str.contains("@"), "source"]))
     first = [source for source in ("BEIR v4, Table 2", "BEIR v1, Table 2") if source in known]
     return first + sorted(set(known) - set(first), key=_order)
@@ -119,11 +120,12 @@ OVERLAP_FLOOR = 1e-4
 
 
 def overlap(folder: Path = FOLDER) -> DataFrame:
-    """Weighted Jaccard similarity of BEIR's corpora over word pieces, as Pyserini prints it.
+    """Weighted Jaccard similarity of BEIR's corpora over word pieces, from Pyserini's
+    documentation.
 
-    dataset, other, similarity (0 to 1) of every pair once, dataset < other. A figure of Pyserini's
-    documentation, most likely of the cased tokeniser: SciFact and NFCorpus have .582 there, and
-    .607 with the uncased one.
+    dataset, other, similarity (0 to 1) of every pair once, dataset < other. It was most likely
+    computed with the cased tokeniser: SciFact and NFCorpus have .582 there, and .607 with the
+    uncased one.
     """
     square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
     values = square.to_numpy()
@@ -167,7 +169,7 @@ def lengths(folder: Path = FOLDER) -> DataFrame:
 
 
 def efficiency(folder: Path = FOLDER) -> DataFrame:
-    """Latency and index size as printed: `system`, `source`, and numbers (absent if no figure).
+    """Published latency and index size: `system`, `source`, and numbers (absent if not reported).
 
     `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents; `dimensions` of
     a vector, `rank` by the zero-shot performance.
@@ -198,19 +200,19 @@ def translation(folder: Path = FOLDER) -> DataFrame:
 
 
 def reasons(folder: Path = FOLDER) -> DataFrame:
-    """Known reasons for differences from print: source (beginning of its name), dataset and system
-    (`*`: any), reason; the first match holds."""
+    """Known reasons for differences from published scores: source (beginning of its name), dataset
+    and system (`*`: any), reason; the first match holds."""
     return _table("reasons", folder)
 
 
 SAID = ("built", "task", "bias", "query", "document", "corpus")
-"""What `descriptions` has of a dataset."""
+"""The row of `descriptions` for a dataset."""
 
 
 @cache
 def descriptions(folder: Path = FOLDER) -> dict[str, dict[str, str]]:
     """How datasets were built, their task, annotation bias, and the papers' example of a query and
-    the title of a relevant document where the licence lets it be quoted; by dataset, or group."""
+    a relevant document's title if the licence allows quoting it; by dataset, or group."""
     rows = _table("descriptions", folder).to_dict("records")
     return {row["dataset"]: {name: row[name] for name in SAID} for row in rows}
 
@@ -222,7 +224,7 @@ def query_counts(folder: Path = FOLDER) -> DataFrame:
 
 
 def averages(folder: Path = FOLDER) -> DataFrame:
-    """The rows AVERAGE of printed tables: source, system, printed, measure, value."""
+    """The AVERAGE rows of published tables: source, system, printed, measure, value."""
     table = _table("averages", folder)
     ours = table["system"].replace(names(folder))
     return table.assign(printed=table["system"], system=ours, value=table["value"].astype(float))

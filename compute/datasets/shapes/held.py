@@ -43,7 +43,7 @@ class How:
     part: str = ""
     """Name of one of several runs in the file."""
     fold: Path | bool = False
-    """True or a table to merge chunks into documents, each by its best rank."""
+    """True or a table to merge chunks into documents, each at its best rank."""
 
     def words(self) -> list[str]:
         """The same as options of a command."""

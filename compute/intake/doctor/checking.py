@@ -26,14 +26,12 @@ def check(
     home: Path | None = None,
     how: shapes.How | None = None,
 ) -> Report:
-    """Report on the content of a path and its faults; reads everything and changes nothing.
-
-    A folder or zip archive is read as the BEIR layout (every collection and split in it), another
-    file as a run or qrels, in whichever of the shapes that are read; these are held against the ids
-    of a dataset, if one is given. What is none of them is reported as unreadable, and so is a
-    packed file that unpacks to more than there is room for, in memory and in the home folder, if
-    one is given. Raises Missing if nothing lies at the path.
-    """
+    """Report on the content of a path and its faults; reads everything and changes nothing. A
+    folder or zip archive is read in the BEIR layout (every collection and split in it), another
+    file as a run or qrels in any supported format; these are compared with the ids of a dataset, if
+    one is given. Anything else is reported as unreadable, and so is a compressed file that would
+    not fit in memory, or in the home folder, if one is given. Raises Missing if the path does not
+    exist."""
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
     return _checked(path, against, home, how or shapes.How())[0]
@@ -42,7 +40,7 @@ def check(
 def _checked(
     path: Path, against: Known | None, home: Path | None, how: shapes.How
 ) -> tuple[Report, pa.Table | None]:
-    """The report, and the judgements of a qrels file that could be read."""
+    """The report, and the judgements of a readable qrels file."""
     tally: Tally = Tally()
     judgements = None
     counts: dict[str, float] = {}
@@ -69,17 +67,15 @@ def check_all(
     home: Path | None = None,
     how: shapes.How | None = None,
 ) -> list[Report]:
-    """One report for each file; of a folder of runs or qrels, one for each file in it.
-
-    Without a dataset, runs are held against the queries of the only qrels file among them.
-    """
+    """One report per file; for a folder of runs or qrels, one per file in it. Without a dataset,
+    runs are compared with the queries of the only qrels file among them."""
     found, how = files(paths), how or shapes.How()
     if against or len(found) == 1:
         return [check(path, against=against, home=home, how=how) for path in found]
     kinds = [_seems(path, how) for path in found]
     only, reports = None, {}
     if kinds.count("qrels") == 1:
-        # First, and once: the runs are compared with its judgements.
+        # First, and once, since the runs are compared with its judgements.
         path = found[kinds.index("qrels")]
         reports[path], judgements = _checked(path, None, home, how)
         only = qrels.judged(path, judgements) if judgements is not None else None
@@ -100,7 +96,7 @@ def _seems(path: Path, how: shapes.How) -> Kind:
 def files(paths: Iterable[Path]) -> list[Path]:
     """The paths, with a folder that is not a BEIR one as the files in it, by name.
 
-    Hidden files and inner folders are passed over. Raises Missing if nothing lies at a path.
+    Hidden files and inner folders are skipped. Raises Missing if a path does not exist.
     """
     found: list[Path] = []
     for path in paths:
@@ -121,8 +117,8 @@ def _inside(path: Path) -> list[Path]:
 
 
 def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held | None]:
-    """Kind of a path, and its content if it has another format than TREC's or BEIR's; faults are
-    reported for a path without a kind."""
+    """Kind of a path, and its content if it is in neither TREC's nor BEIR's format; a path without
+    a kind gets a fault."""
     if path.is_dir():
         return "BEIR folder", None
     if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
@@ -137,9 +133,9 @@ def _kind(path: Path, tally: Tally, how: shapes.How) -> tuple[Kind, shapes.Held 
         tally.refuse(ASKED, held.question(), Where(str(path)), shapes.ASK)
         return "unreadable", None
     lines = [line for line in trec.lines(path) if line.strip()]
-    # Where every line begins with #, these are ids and no comments.
+    # If every line begins with #, these are ids and not comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
-    columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
+    columns = first.encode().split()  # Separated by ASCII spaces, as in the readers.
     foreign = trec.foreign(first)
     untagged = len(columns) == 5 and trec.reads_as_number(columns[4])
     if (len(columns) == 6 and not foreign) or untagged:
@@ -160,12 +156,13 @@ def _stranger(first: str, foreign: str) -> tuple[str, str, str]:
         return (
             "XML",
             "XML, such as topics, not a run or qrels",
-            "topics come with the judgements of their dataset: import-dataset --queries",
+            "topics are imported with the judgements of their dataset: import-dataset --queries",
         )
     if not first:
-        return "empty file", "nothing in it", "give a run, qrels, or an archive"
+        return "empty file", "the file is empty", "give a run, qrels, or an archive"
     return (
         "neither run nor qrels",
-        "begins neither like a TREC run (6 columns) nor like qrels (4, or BEIR's 3 between tabs)",
+        "begins neither like a TREC run (6 columns) nor like qrels (4, or BEIR's 3 separated"
+        " by tabs)",
         "give one of these, JSON or columns with names, a zip archive or a folder",
     )

@@ -16,7 +16,7 @@ from compute.intake.doctor.report import Tally, Where
 
 _TITLE_ONLY = ("document with a title only", "kept")
 _EMPTY = ("empty document", "kept, as empty")
-_APART = "ids are text: they stay apart"
+_APART = "ids are text: they stay distinct"
 NO_QRELS = "no qrels"
 _UNREADABLE = "judgements not readable"
 _LATER = "imported without judgements, which can be added later"
@@ -30,7 +30,7 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
     """
     roots = files.roots()
     if not roots:
-        raise WrongInput(f"{files.path} holds no {layout.CORPUS}: it is not in the BEIR layout")
+        raise WrongInput(f"{files.path} contains no {layout.CORPUS}: it is not in the BEIR layout")
     if len(roots) > 1 and "" not in roots:
         where, treatment = Where(str(files.path)), "import each one from its own folder"
         tally.remark("several collections", ", ".join(roots), where, treatment)
@@ -39,7 +39,7 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
 
 
 class _Collection:
-    """One collection: its queries, judgements of every split, and corpus, in this order."""
+    """One collection: its queries, judgements of every split, and corpus, in order."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class _Collection:
         self.judged: dict[str, DataFrame] = {}
         """The judgements of each split."""
         self.aside = False
-        """Whether what is read now belongs to a split that an import leaves out unless named."""
+        """True while reading a split that an import leaves out unless named."""
 
     def examine(self) -> None:
         """Examine every file of a collection; an unreadable file does not stop the others."""
@@ -87,7 +87,7 @@ class _Collection:
 
     @contextmanager
     def _step(self, source: BeirSource) -> Iterator[None]:
-        """Judgements that cannot be read stop no import unless it takes their split."""
+        """Unreadable judgements block an import only if it uses their split."""
         file = self.files.where(source.qrels)
         if not self.aside:
             with self.tally.step(_UNREADABLE, file):
@@ -122,7 +122,7 @@ class _Collection:
         if len(empty):
             where = Where(self.files.where(source.query_file))
             example = f"query {empty.iloc[0]!r} has no text"
-            self.tally.remark("empty query", example, where, "kept, finds nothing", len(empty))
+            self.tally.remark("empty query", example, where, "kept, retrieves nothing", len(empty))
 
     def _judgements(self, source: BeirSource) -> None:
         judgements = source.judgements()
@@ -135,7 +135,7 @@ class _Collection:
         if again := source.repeated_judgements():
             place = Where(where.file, again[0])
             what, treatment = "pair judged again with the same grade", "counted once"
-            self.tally.remark(what, "a line before judges it too", place, treatment, len(again))
+            self.tally.remark(what, "an earlier line also judges it", place, treatment, len(again))
         hopeless = judgements.groupby("query_id")["relevance"].max().le(0)
         if hopeless.any():
             example = f"query {hopeless.index[hopeless][0]!r}"
@@ -186,7 +186,7 @@ class _Collection:
             self.tally.remark(Twins.WHAT, Twins.told(pairs), where, treatment, len(pairs))
 
     def _missing(self, missing: set[str]) -> None:
-        """Tell, for each split, of the judgements that an import counts, too."""
+        """Report, for each split, issues of the judgements that an import counts."""
         for split, judgements in self.judged.items():
             strange = judgements["doc_id"][judgements["doc_id"].isin(list(missing))]
             if len(strange):
@@ -194,11 +194,11 @@ class _Collection:
                 what = f"judgement of a document not in the corpus{of}"
                 place = Where(self.files.where(f"{self.root}/qrels/{split}.tsv".lstrip("/")))
                 example = f"document {strange.iloc[0]!r}"
-                treatment = "it stays, no system can find the document"
+                treatment = "kept, but no system can retrieve the document"
                 self.tally.remark(what, example, place, treatment, len(strange))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
-        """Report ids that differ only in zeros; `zeros` are those that may begin with one."""
+        """Report ids that differ only in zeros; `zeros` are those that may have a leading one."""
         bare = {id.lstrip("0"): id for id in zeros if id.startswith("0") and id.isdecimal()}
         if not bare:
             return
@@ -207,7 +207,7 @@ class _Collection:
             example = f"{what} {twins[0][0]!r} and {twins[0][1]!r}"
             where, treatment = Where(self.files.where(file)), _APART
             self.tally.remark(
-                f"{what} ids that are one number", example, where, treatment, len(twins)
+                f"{what} ids that are the same number", example, where, treatment, len(twins)
             )
 
 

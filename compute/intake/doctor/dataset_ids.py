@@ -1,4 +1,4 @@
-"""Runs and qrels held against the ids of the dataset that they are meant for."""
+"""Runs and qrels compared with the ids of their dataset."""
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -35,7 +35,7 @@ create or replace view asked as
     select doc_id as id, min(line) as line, count(*) as n from hits
     where query_id in (select id from queries) group by doc_id
 """
-# By scores of 32 bits, as runs are ranked.
+# By 32-bit scores, as runs are ranked.
 _TOP = """
 select query_id::varchar as query_id, doc_id from (
     select query_id, doc_id, max(try_cast(score as float)) as score from hits
@@ -51,7 +51,8 @@ _ANOTHER = "is it for another dataset? choose that one"
 
 
 def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """Report ids of a run that the dataset lacks, and queries of the dataset that the run lacks.
+    """Report ids of a run missing from the dataset, and queries of the dataset missing from the
+    run.
 
     The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
     `documents(id, line, n)` of the run.
@@ -67,7 +68,7 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
         tally.remark(what, f"query {first!r}", Where(file, line or 0), "left out", count)
     if against.doc_ids is not None:
         database.register("queries", pa.table({"id": against.query_ids}))
-        if unknown:  # an import does not look at the documents of unknown queries
+        if unknown:  # an import ignores the documents of unknown queries
             database.execute(_ASKED)
         _hold_documents(database, "asked" if unknown else "documents", file, tally, against)
     if against.judged is not None:
@@ -78,14 +79,12 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """The same for qrels, whose judgements of unknown queries and documents stay.
-
-    Judgements are counted, as an import counts them.
-    """
+    """The same for qrels, whose judgements of unknown queries and documents stay. Judgements are
+    counted as in an import."""
     _views(database, "lists", against.query_ids)
     count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"query {first!r}; {count:,} such in all"
-    what, treatment = "judgement of an unknown query", "kept, but counts for nothing"
+    what, treatment = "judgement of an unknown query", "kept, but does not count"
     tally.remark(what, example, Where(file, line or 0), treatment, pairs)
     Ids(database, "query", file).remark_written_otherwise(tally, against.dataset)
     if against.doc_ids is not None:
@@ -144,7 +143,7 @@ def _hold_documents(
 
 
 def remark_documents(database: DuckDBPyConnection, file: str, tally: Tally, dataset: str) -> None:
-    """Tell which documents of the table `ids(id, line, n)` are not in `known(id)`."""
+    """Report documents of the table `ids(id, line, n)` that are not in `known(id)`."""
     Ids(database, "document", file).remark_written_otherwise(tally, dataset)
     count, hits, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
     example = f"{counted(count, 'document')}, as {first!r}; {counted(hits, 'hit')} in all"

@@ -1,4 +1,4 @@
-"""Ids that are easily confused, or hold characters that no page can show."""
+"""Ids that are easily confused, or contain characters that no page can show."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _CONTROL = """
 select count(*), arg_min(id, line), min(line) from ids
 where regexp_matches(id, '[[:cntrl:]]')
 """
-# Only ids with a leading zero can be another's number, and few files have any.
+# Only ids with a leading zero can equal another as a number, and few files have any.
 _ONE_NUMBER = """
 with zeros as (
     select distinct ltrim(id, '0') as bare from ids
@@ -25,7 +25,7 @@ with zeros as (
 )
 select count(*), arg_min(written, line), min(line) from twins
 """
-# The guard spares most ids the rest, which takes long on the millions of a corpus.
+# The guard skips the rest for most ids, which takes long on the millions of a corpus.
 _FORMS = r"""
 create or replace macro form(id) as case
     when regexp_full_match(id, '[a-z1-9][a-z0-9_-]*') then id
@@ -53,8 +53,8 @@ select count(distinct id), min(line),
        arg_min([id, other], (nfc_normalize(id) != nfc_normalize(other), line, id, other))
 from pairs
 """
-WRITTEN_OTHERWISE = "{} ids that are known ones written otherwise"
-APART = "ids are compared as they are written, so these differ: write them the same way"
+WRITTEN_OTHERWISE = "{} ids that are known ones in another spelling"
+APART = "ids are compared as written, so these differ: write them the same way"
 
 
 _OF = {
@@ -65,13 +65,13 @@ _OF = {
 
 
 def look_at(database: DuckDBPyConnection, table: str) -> None:
-    """Make a table of ids (lists, documents or asked: id, line, n) the view `ids`."""
+    """Make the view `ids` of a table of ids (lists, documents or asked: id, line, n)."""
     database.execute(_OF[table])
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The ids of one column of a file, in a table `ids(id, line)` of a database, each once."""
+    """The distinct ids of one column of a file, in a table `ids(id, line)` of a database."""
 
     database: DuckDBPyConnection
     what: str
@@ -79,21 +79,21 @@ class Ids:
     file: str
 
     def remark(self, tally: Tally) -> None:
-        """Tell of control characters, and of ids that are one number."""
+        """Report control characters, and ids that are the same number."""
         count, first, line = self._found(_CONTROL)
-        treatment = "kept; shown as the code of the character"
+        treatment = "kept; shown as the character's code"
         self._tell(tally, "control character in a {} id", count, repr(first), line, treatment)
         count, first, line = self._found(_ONE_NUMBER)
         twins = " and ".join(map(repr, first or ()))
-        treatment = "ids are text: they stay apart"
-        self._tell(tally, "{} ids that are one number", count, twins, line, treatment)
+        treatment = "ids are text: they stay distinct"
+        self._tell(tally, "{} ids that are the same number", count, twins, line, treatment)
 
     def written_otherwise(self, dataset: str, share: float = 0) -> tuple[int, str, int] | None:
         """Number of unknown ids that differ from one of the table `known(id)` only in spelling, an
         example of either side, and its line; None if there are none.
 
-        They are so by chance where they are less than a `share` of the unknown ids, unless they
-        differ only in Unicode's normal form.
+        Below a `share` of the unknown ids they count as coincidence, unless they differ only in
+        Unicode's normal form.
         """
         self.database.execute(_FORMS)
         ((n,),) = self.database.sql("select count(*) from own").fetchall()
@@ -133,7 +133,7 @@ def nearest(what: str, own: pa.Array, known: pa.Array, dataset: str) -> str:
 
 
 def normal(name: str) -> str:
-    """The id in NFC, as most are."""
+    """The id in NFC, like most ids."""
     return unicodedata.normalize("NFC", name)
 
 
@@ -142,10 +142,10 @@ def _way(own: str, other: str) -> str:
     if normal(own) == normal(other):
         return "in another normal form of Unicode"
     if short == long:
-        return "in other letters, small or capital"
+        return "in another case"
     if long.endswith(short):
         zeros = not long.removesuffix(short).strip("0")
-        return f"but for {'zeros' if zeros else 'what stands'} before it"
+        return f"but for {'leading zeros' if zeros else 'a prefix'}"
     if long.startswith(short):
-        return "but for what stands behind it"
-    return "but for what stands around it" if short in long else "but for how it is written"
+        return "but for a suffix"
+    return "but for a prefix and a suffix" if short in long else "but for its spelling"

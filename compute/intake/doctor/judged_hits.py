@@ -13,7 +13,7 @@ from compute.intake.doctor.report import Tally, Where
 
 UNJUDGED = "top 10 without judgements"
 NEARLY_NONE = 0.005
-"""A share of judged hits below which the judgements are hardly meant for the run."""
+"""Share of judged hits below which the judgements are hardly meant for the run."""
 EXCHANGED = "the judgements' queries are documents of the run: exchange the columns of the qrels"
 RUN_EXCHANGED = "the run's queries are judged documents: exchange its first and third columns"
 
@@ -27,7 +27,7 @@ _PLACEHOLDERS = """
 select coalesce(max(relevance), 0) <= 0
        or count(distinct doc_id) = 1 and count(distinct query_id) > 1 from judged
 """
-_OTHER = "wrong dataset, or ids written otherwise?"
+_OTHER = "wrong dataset, or another spelling of ids?"
 _BEGINS = (
     "the judgements are placeholders (none above 0, or one document for all queries): judge some"
     " documents."
@@ -47,13 +47,10 @@ _BY_CHANCE = 0.01
 def remark_judged(
     top: pa.Table, judged: pa.Table, where: Where, tally: Tally, *, corpus: bool
 ) -> None:
-    """Tell where none, or nearly none, of the hits of judged queries is judged.
-
-    Without a `corpus` that says which documents there are, also tell of documents that are judged
-    ones written otherwise.
-    `top` has query_id, doc_id of the first 10 ranks, `judged` those of the judgements, a pair
-    once, both as large strings, and its relevance.
-    """
+    """Report if none, or almost none, of the hits of judged queries is judged. Without a `corpus`
+    of known documents, also report documents that are judged ones in another spelling. `top` has
+    query_id, doc_id of the first 10 ranks, `judged` the judged pairs, once each, as large strings,
+    with their relevance."""
     with scratch() as database:
         database.register("top", top)
         database.register("judged", judged)
@@ -77,8 +74,8 @@ def remark_judged(
 
 
 def exchanged(hits: pa.Table, judged: pa.Table) -> str:
-    """File to fix if hits are judged once query and document are exchanged, else empty: the run, if
-    it has more different queries than documents."""
+    """File to fix if hits are judged after swapping query and document (the run, if it has more
+    queries than documents), else empty."""
     with scratch() as database:
         database.register("judged", judged)
         return _exchanged(database, hits)
@@ -96,7 +93,7 @@ def folded(name: str) -> str:
 
 
 class Twins:
-    """Finder, in little memory, of ids that differ only in case or Unicode's normal form."""
+    """Memory-saving finder of ids that differ only in case or Unicode's normal form."""
 
     WHAT = "document ids that differ only in case or Unicode's normal form"
 
@@ -104,12 +101,12 @@ class Twins:
         self._seen = array("q")
 
     def see(self, name: str) -> None:
-        """Count one id in."""
+        """Add one id."""
         if not (name.isascii() and name.isdecimal()):  # numbers have no case
             self._seen.append(hash(folded(name)))
 
     def among(self, names: Callable[[], Iterable[str]]) -> list[tuple[str, str]]:
-        """The pairs, once all ids were seen; `names` gives them again, and only if there are."""
+        """The pairs, once all ids were seen; `names` yields them again, if there are any."""
         seen = np.sort(np.frombuffer(self._seen, np.int64))
         again = set(seen[1:][seen[1:] == seen[:-1]].tolist())
         first: dict[str, str] = {}

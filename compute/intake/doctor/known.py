@@ -1,4 +1,4 @@
-"""Known ids and facts of the dataset that a run or qrels file is for."""
+"""Known ids and facts of the dataset for a run or qrels file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +16,25 @@ from compute.store.store import Part, Store
 
 @dataclass(frozen=True)
 class Known:
-    """A dataset's ids, with which those of a run or qrels file are compared."""
+    """A dataset's ids, for comparison with those of a run or qrels file."""
 
     dataset: str
     query_ids: pa.ChunkedArray
     """Large strings: the queries of the split."""
     doc_ids: pa.ChunkedArray | None = None
-    """Large strings: the documents of the collection; None if they cannot be had."""
+    """Large strings: the documents of the corpus; None if unknown."""
     drop_self: bool | None = False
     """True if documents whose id equals the query's are dropped; None if unknown."""
     depth: int = 1000
     """Hits kept per query."""
     texts: DataFrame | None = None
-    """query_id and text of the queries; None if not known."""
+    """query_id and text of the queries; None if unknown."""
     judged: pa.Table | None = None
-    """query_id, doc_id (large strings) and relevance of the judgements; None if not known."""
+    """query_id, doc_id (large strings) and relevance of the judgements; None if unknown."""
 
     def by_ids(self, table: pa.Table, file: Path, fold: Path | bool = False) -> pa.Table:
-        """Rows of a file by the ids of queries that it calls by their texts, and of documents where
-        chunks are to be folded."""
+        """Rows of a file by query id instead of text, and by document if chunks are to be
+        merged."""
         if self.texts is not None:
             table = by_text.by_ids(table, self.texts, self.dataset, file)
         return by_text.folded(table, self.doc_ids, fold, file)[0] if fold else table
@@ -48,7 +48,7 @@ def known(store: Store, dataset: Dataset) -> Known:
         raise Missing(
             f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
         )
-    # Lengths ship where documents do not, so they tell which corpus there is.
+    # Lengths ship even without documents, so they identify the corpus.
     documents = store.part("lengths", dataset.collection)
     judgements = store.part("judgements", dataset.name)
     return Known(

@@ -1,4 +1,4 @@
-"""Lines: read as far as possible, with counts of what reading skips."""
+"""Lines, read as far as possible, with counts of skipped ones."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from compute.datasets.layout import Files
 from compute.intake.doctor.report import Tally, Where
 
 ENOUGH = 10_000
-"""Wrong lines after which reading stops: the file has another format."""
+"""Wrong lines after which reading stops, since the file has another format."""
 _MEND = "fix the line"
 _PIECE = 1 << 20
 _MARK = b"\xef\xbb\xbf"
@@ -34,12 +34,12 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
     found = trec.survey(path, layout, problem, skip)
     where = Where(str(path))
     if found.has_mark:
-        tally.remark("byte order mark", "the first three bytes", where, "read as others are")
+        tally.remark("byte order mark", "the first three bytes", where, "read normally")
     tally.remark(
         "Windows line ends",
         "lines end with CR and LF",
         where,
-        "read as others are",
+        "read normally",
         found.n_windows,
     )
     rest = found.n_lines - skip - found.table.num_rows - wrong
@@ -50,7 +50,8 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
 
 
 def remark(files: Files, name: str, tally: Tally) -> None:
-    """Tell of a byte order mark, Windows line ends and ids that are numbers in a file.
+    """Report a byte order mark, Windows line ends and numeric ids in a file. Raises Missing or
+    WrongInput.
 
     Raises Missing or WrongInput for a file that cannot be read.
     """
@@ -61,18 +62,16 @@ def remark(files: Files, name: str, tally: Tally) -> None:
         has_mark |= place == 0 and piece.startswith(_MARK)
         n_windows += piece.count(b"\r\n")
         n_numbers += len(_NUMBER.findall(piece)) if name.endswith(".jsonl") else 0
-    tally.remark(
-        "byte order mark", "the first three bytes", where, "read as others are", int(has_mark)
-    )
+    tally.remark("byte order mark", "the first three bytes", where, "read normally", int(has_mark))
     ends = "lines end with CR and LF"
-    tally.remark("Windows line ends", ends, where, "read as others are", n_windows)
+    tally.remark("Windows line ends", ends, where, "read normally", n_windows)
     tally.remark(
-        "id is a number", "an _id without quotes", where, "its digits are the id", n_numbers
+        "id is a number", "an _id without quotes", where, "its digits become the id", n_numbers
     )
 
 
 def _pieces(files: Files, name: str) -> Iterator[bytes]:
-    """The file in pieces of whole lines, as far as lines are not longer than a piece."""
+    """The file in pieces of whole lines, unless a line is longer than a piece."""
     rest = b""
     with files.open(name) as stream:
         while more := stream.read(_PIECE):

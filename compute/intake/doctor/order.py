@@ -1,4 +1,4 @@
-"""The order of a run file's lines beside its ranks and scores: ties, unsorted lists, odd ranks."""
+"""Order of a run file's lines against its ranks and scores: ties, unsorted lists, odd ranks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ PIECES, TIED, CONTRADICTED, LOWER = (
     "rank contradicts score",
     "lower scores look better",
 )
-_BY_SCORE = "the rank column is ignored: the score ranks, highest first"
-_NEGATIVE = "the highest score ranks first: if low ones are good, as distances, write them negative"
+_BY_SCORE = "the rank column is ignored: lists are ranked by score, highest first"
+_NEGATIVE = "the highest score ranks first: if low scores are good, as for distances, negate them"
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The columns of a run file as arrays, one value per line of data, in file order."""
+    """The columns of a run file as arrays, one value per data line, in file order."""
 
     table: pa.Table
 
     @property
     def has_ranks(self) -> bool:
-        """Whether the file has ranks beside its scores."""
+        """Return whether the file has both ranks and scores."""
         return "rank" in self.table.column_names
 
     @cached_property
@@ -37,20 +37,20 @@ class _Lines:
 
     @cached_property
     def score(self) -> np.ndarray:
-        """Scores as the ranking compares them: 32 bits; larger ones compare above all others."""
+        """Scores as compared in ranking: 32 bits; larger ones count as infinite."""
         with np.errstate(over="ignore"):
             return self.table["score"].to_numpy().astype(np.float32)
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """NaN if it is no number."""
+        """NaN if it is not a number."""
         ranks = _codes(self.table["rank"])
         values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
         return values[ranks.indices.to_numpy()]
 
     @cached_property
     def follows(self) -> np.ndarray:
-        """Mask of the lines, from the second on, that have the query of the line before."""
+        """Mask of the lines, from the second on, with the same query as the previous line."""
         return self.query[1:] == self.query[:-1]
 
     @cached_property
@@ -60,12 +60,12 @@ class _Lines:
 
     @cached_property
     def rises(self) -> np.ndarray:
-        """The lines whose score is above that of the line before, of the same query."""
+        """The lines with a higher score than the previous line of the same query."""
         return np.flatnonzero((self.score[1:] > self.score[:-1]) & self.follows) + 1
 
     @cached_property
     def contradict(self) -> np.ndarray:
-        """The lines whose rank and score are both above those of the line before, or both below."""
+        """The lines whose rank and score are both above, or both below, the previous line's."""
         rank, score = self.rank, self.score
         both = (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])
         both |= (rank[1:] < rank[:-1]) & (score[1:] < score[:-1])
@@ -76,7 +76,7 @@ class _Lines:
         return self.table["query_id"][at].as_py()
 
     def text(self, column: str, at: int) -> str:
-        """A value as it is written, or read."""
+        """A value as written, or as read."""
         value = self.table[column][at].as_py()
         return value.decode("utf-8", "replace") if isinstance(value, bytes) else f"{value:g}"
 
@@ -84,8 +84,8 @@ class _Lines:
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
     """Report ties, lists in pieces or not sorted by score, and ranks that contradict scores.
 
-    `table` has query_id, score and rank, if any, of a run file, and `line` where places are to be
-    told; nothing of it is changed.
+    `table` has query_id, score and rank, if any, of a run file, and `line` if places are to be
+    reported; it is not changed.
     """
     found = _Lines(table)
 
@@ -105,14 +105,14 @@ _Tell = Callable[[str, int, int, str, str], None]
 
 def _ties(found: _Lines, tell: _Tell) -> None:
     order, same = None, found.follows & (found.score[1:] == found.score[:-1])
-    if len(found.rises) or _n_pieces(found):  # equal scores of a list may stand apart
+    if len(found.rises) or _n_pieces(found):  # equal scores of a list may be separated
         order = np.lexsort((found.score, found.query))
         query, score = found.query[order], found.score[order]
         same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     if same.any():
         tied = np.flatnonzero(same) + 1
         at = int(tied[0] if order is None else order[tied].min())
-        # As an import counts them: each hit whose score equals a neighbour's, the first too.
+        # As in an import: each hit whose score equals a neighbour's, including the first.
         count = (np.append(same, False) | np.append(False, same)).sum()
         share = f"{count:,} of {len(found.score):,} hits"
         example = f"{share}, as query {found.name(at)!r}, score {found.text('score', at)}"
@@ -120,7 +120,7 @@ def _ties(found: _Lines, tell: _Tell) -> None:
 
 
 def _n_pieces(found: _Lines) -> int:
-    """Further pieces of lists that lie apart."""
+    """Further pieces of lists that are split."""
     return len(found.starts) - len(np.unique(found.query[found.starts]))
 
 
@@ -145,7 +145,7 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
     if len(words):
         at = int(words[0])
         example = f"rank {found.text('rank', at)[:40]!r}"
-        tell("rank is no number", len(words), at, example, _BY_SCORE)
+        tell("rank is not a number", len(words), at, example, _BY_SCORE)
     if found.follows.any() and not len(words) and (rank == rank[0]).all():
         example = f"rank {found.text('rank', 0)} on every line"
         tell("the same rank everywhere", len(rank), 0, example, _BY_SCORE)
@@ -161,7 +161,7 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
 
 
 def _upside_down(found: _Lines, tell: _Tell) -> None:
-    """Most scores rise down the lists, by the ranks where these say anything, else by the lines."""
+    """Report if most scores rise down the lists, by rank if ranks are informative, else by line."""
     n = int(found.follows.sum())
     rank = found.rank if found.has_ranks else np.full(len(found.score), np.nan)
     tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
@@ -178,7 +178,7 @@ def _upside_down(found: _Lines, tell: _Tell) -> None:
 
 
 def _codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """One piece, which is not copied where it is one already."""
+    """One piece, not copied if it already is one."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 

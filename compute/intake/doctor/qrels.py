@@ -54,7 +54,7 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 
 def judged(path: Path, table: pa.Table) -> Known:
-    """The queries and pairs of a qrels file, for comparison with the runs beside it.
+    """The queries and pairs of a qrels file, for comparison with its runs; `table` from `examine`.
 
     `table` as `examine` returns it.
     """
@@ -75,10 +75,9 @@ def examine(
 ) -> pa.Table:
     """Count the content of a qrels file, report its faults, and compare it with a dataset.
 
-    `held` is what it holds in another shape than TREC's or BEIR's.
-
-    Returns query_id, doc_id, relevance and line of what can be read. Raises Missing or WrongInput
-    for a file that cannot be read on.
+    `held` is its content if in neither TREC's nor BEIR's format. Returns query_id, doc_id,
+    relevance and line of readable lines. Raises Missing or WrongInput for a file that cannot be
+    read further.
     """
     file = str(path)
     table = _table(path, tally, against, how, held)
@@ -108,7 +107,7 @@ def _table(
 ) -> pa.Table:
     if held:
         table, told = held.as_judged(how)
-        tally.remark("grades that are made", told, Where(str(path)), "as said", int(bool(told)))
+        tally.remark("converted grades", told, Where(str(path)), "as said", int(bool(told)))
         return against.by_ids(table, path) if against else table
     form = qrels.form(path, how)
     if form.fault:
@@ -120,7 +119,7 @@ def _table(
 
 def _by_subtopic(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     count, n, line = database.sql(_SUBTOPICS).fetchall()[0]
-    told, treatment = f"{n:,} in the second column", "kept; a pair has its highest grade"
+    told, treatment = f"{n:,} in the second column", "kept; a pair gets its highest grade"
     tally.remark("judged by subtopic", told, Where(file, line), treatment, count)
     for (query, doc, subtopic), line in database.sql(_SUBTOPIC_AGAIN).fetchall():
         example = f"query {query!r}, subtopic {subtopic!r}, document {doc!r}"

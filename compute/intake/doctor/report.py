@@ -8,7 +8,7 @@ from typing import Any, Literal
 from compute.base.errors import BeirscopeError
 
 _LONGEST = 300
-"""Characters of an example: ids may be as long as they like."""
+"""Most characters of an example, since ids can have any length."""
 
 Kind = Literal[
     "run",
@@ -24,10 +24,10 @@ Kind = Literal[
 
 @dataclass(frozen=True)
 class Where:
-    """The place of a trouble."""
+    """Place of an issue."""
 
     file: str
-    """Path of the file; of an archive's member, the archive and the member."""
+    """Path of the file; for an archive's member, the archive and the member."""
     line: int = 0
     """Line from 1; 0 for the file as a whole."""
 
@@ -37,7 +37,7 @@ class Where:
 
 @dataclass(frozen=True)
 class Finding:
-    """One kind of fault: its count, its first place, and its treatment by an import."""
+    """One kind of fault: its count, its first place, and how an import treats it."""
 
     what: str
     count: int
@@ -65,40 +65,40 @@ class Report:
 
     @property
     def refused(self) -> bool:
-        """Whether an import would stop at one of the findings."""
+        """Return whether one of the findings would block an import."""
         return any(finding.refused for finding in self.findings)
 
     def record(self) -> dict[str, Any]:
-        """The report as JSON holds it."""
+        """The report as JSON values."""
         return asdict(self) | {"refused": self.refused}
 
     def lines(self) -> list[str]:
-        """The report as text; names may hold whatever a terminal obeys."""
+        """The report as text; names may contain terminal control characters."""
         counts = [f"  {name}: {number:,}" for name, number in self.counts.items()]
         findings = [f"  {finding}" for finding in self.findings]
-        verdict = "  not fit for import" if self.refused else "  fit for import"
+        verdict = "  cannot be imported" if self.refused else "  can be imported"
         return [f"{self.path}: {self.kind}", *counts, *findings, verdict]
 
 
 class Tally:
-    """Counts troubles by kind and keeps the first of each."""
+    """Counts issues by kind and keeps the first of each."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[str, bool], int] = {}
         self._first: dict[tuple[str, bool], tuple[str, Where, str]] = {}
 
     def refuse(self, what: str, example: str, where: Where, treatment: str) -> None:
-        """Count something an import refuses."""
+        """Count an issue that an import refuses."""
         self._note((what, True), 1, (example, where, treatment))
 
     def remark(self, what: str, example: str, where: Where, treatment: str, count: int = 1) -> None:
-        """Count something an import treats as said; nothing when count is 0."""
+        """Count an issue that an import treats as stated; nothing if count is 0."""
         if count:
             self._note((what, False), count, (example, where, treatment))
 
     @contextmanager
     def step(self, what: str, file: str) -> Iterator[None]:
-        """An error that ends this step is counted, and the next step follows."""
+        """Context in which an error ends this step and is counted; the next step follows."""
         try:
             yield
         except BeirscopeError as error:

@@ -45,7 +45,7 @@ _SHARED = """
 select count(distinct query_id) from (
     select query_id from hits group by query_id, doc_id having count(distinct tag) > 1)
 """
-_NAMED = "read as one run where it is named: import-run --system NAME"
+_NAMED = "read as one run if it is named: import-run --system NAME"
 
 
 def examine(
@@ -58,9 +58,8 @@ def examine(
 ) -> None:
     """Count the content of a run file, report its faults, and compare it with a dataset.
 
-    `held` is what it holds in another shape than TREC's.
-
-    Raises Missing or WrongInput for a file that cannot be read on.
+    `held` is its content if not in TREC's format. Raises Missing or WrongInput for a file that
+    cannot be read further.
     """
     table = held.as_run() if held else _surveyed(path, tally)
     if not table.num_rows:
@@ -92,7 +91,7 @@ def _surveyed(path: Path, tally: Tally) -> pa.Table:
 
 
 def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
-    """Refuse a file in which a document of a query has several tags; remark on tags that change."""
+    """Refuse a file in which a query's document has several tags; remark on changing tags."""
     tags = database.sql(_TAGS).fetchall()
     if len(tags) == 1:
         return
@@ -101,7 +100,7 @@ def _tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     example, where = f"{len(tags)} tags ({names})", Where(file, tags[1][1])
     if shared:
         of = f"{example}, {counted(shared, 'query')} with a document under several of them"
-        tally.refuse("several runs in one file", of, where, "give each run a file of its own")
+        tally.refuse("several runs in one file", of, where, "give each run its own file")
     else:
         tally.remark("tag that changes", example, where, _NAMED)
 
@@ -119,8 +118,8 @@ def _remark_self(
 ) -> None:
     count, first, line = database.sql(_SELF).fetchall()[0]
     if against and against.drop_self is not None:
-        treatment = f"{'dropped' if against.drop_self else 'kept'}, as {against.dataset} has it"
+        treatment = f"{'dropped' if against.drop_self else 'kept'}, as set for {against.dataset}"
     else:
-        treatment = "dropped where the dataset says so, else kept"
+        treatment = "dropped if the dataset requires it, else kept"
     example = f"query {first!r} finds itself"
     tally.remark("document named like its query", example, Where(file, line or 0), treatment, count)

@@ -1,4 +1,2 @@
-"""Getting collections from where they are published. Read `offers` first, then `fetching`.
-
-`offers` says what there is and where from; importing it loads no network library.
-"""
+"""Downloading collections from their publishers. Read `offers` first, then `fetching`. `offers`
+lists archives and sources; importing it loads no network library."""

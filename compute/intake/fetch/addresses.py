@@ -1,4 +1,4 @@
-"""Web addresses from outside: which are taken, and how they are shown."""
+"""Web addresses from outside: validation and display."""
 
 from urllib.parse import urlsplit
 
@@ -9,7 +9,7 @@ _SHOWN = 200
 
 
 def checked(address: str, what: str) -> str:
-    """The address, if it is one of http or https. Raises WrongInput, naming `what` holds it."""
+    """The address, if it is http or https. Raises WrongInput that names its source `what`."""
     try:
         parts = urlsplit(address)
         fits = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -25,10 +25,8 @@ def checked(address: str, what: str) -> str:
 
 
 def shown(address: str) -> str:
-    """The address as a message may show it: without name and password, without its query.
-
-    Both may hold secrets: of a mirror, or the signature of a content network.
-    """
+    """The address for messages: without name, password and query, which may contain secrets of a
+    mirror, or the signature of a content network."""
     base = address.partition("?")[0].partition("#")[0]
     scheme, slashes, rest = base.partition("://")
     host, slash, path = rest.partition("/")

@@ -1,4 +1,5 @@
-"""One file from a web address: taken up again after a cut, checked, put in its place whole."""
+"""One file from a web address: resumed after an interruption, checked, and moved into place
+complete."""
 
 import re
 import time
@@ -17,7 +18,7 @@ from compute.intake.fetch.web import Cut, Meter, Patience, opened
 from compute.store.loading import Progress, quiet
 
 GAIN = 1024**2
-"""Bytes beyond the furthest point so far that let failures be forgotten."""
+"""Bytes of progress after which earlier failures are forgotten."""
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
@@ -35,12 +36,10 @@ def download(
     progress: Progress = quiet,
     accept: Callable[[Path], None] = nothing_to_check,
 ) -> None:
-    """Put the file of an address at `to`: whole, with the right checksum, and accepted.
-
-    What came before a cut is kept beside `to` and taken up again, now and in a later call, as
-    long as the server has the same version. Raises Unavailable when the server cannot be had,
-    Missing when the file is gone, WrongInput when it is another file than expected.
-    """
+    """Download the file of an address to `to`: complete, with the right checksum, and accepted. An
+    interrupted download is kept next to `to` and resumed, now or in a later call, as long as the
+    server has the same version. Raises Unavailable if the server cannot be reached, Missing if the
+    file is gone, WrongInput if it is not the expected file."""
     patience = patience or Patience()
     part = Partial(to, address, expected)
     failures, furthest, reached = 0, part.size, False
@@ -49,14 +48,14 @@ def download(
             _receive(part, address, patience, progress)
             if _is_right(part, address, progress):
                 break
-            raise Cut("what came is not the whole file")
+            raise Cut("the download is incomplete")
         except Cut as cut:
             reached = reached or cut.reached
             failures = 1 if part.size >= furthest + GAIN else failures + 1
             furthest = max(furthest, part.size)
             last = failures >= (patience.attempts if reached else patience.unreached)
             if (last or part.size == expected.size) and _digest(part, progress) == expected.digest:
-                break  # all is here, though the server announced more
+                break  # the file is complete, though the server announced more
             if last:
                 raise Unavailable(_given_up(address, part, cut)) from None
             time.sleep(patience.pause(failures, cut.wait))
@@ -69,7 +68,7 @@ def download(
 
 
 def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
-    """Request the missing rest and append it. Returns when the server has sent all it announced."""
+    """Request the missing rest and append it, until the server has sent all it announced."""
     if part.size < len(part.expected.starts):
         part.clear()
     known, have = part.known(), part.size
@@ -99,27 +98,27 @@ def _receive(part: Partial, address: str, patience: Patience, progress: Progress
 
 
 def _goes_on(response: Response, have: int, validator: object, total: int | None) -> bool:
-    """Whether a partial answer continues the local file."""
+    """Return whether a partial answer continues the local file."""
     found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != have:
         return False
     if total is not None and found[3] != "*" and int(found[3]) != total:
         return False
-    # A server that knows no If-Range sends the rest of a newer file all the same.
+    # A server without If-Range support would send the rest of a newer file.
     return _validator(response) in (validator, None)
 
 
 def _past_the_end(part: Partial, response: Response) -> None:
-    """Nothing follows the local bytes: complete if the server says so, else begin again."""
+    """Nothing follows the local bytes: complete if the server says so, else restart."""
     found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
     if not found or int(found[1]) != part.size:
         part.clear()
-        raise Cut("it has less of the file than came before")
+        raise Cut("it has less of the file than was received before")
     part.note(validator=part.known().get("validator"), total=part.size)
 
 
 def _validator(response: Response) -> str | None:
-    """Version of the file: a strong ETag, else the time of its last change."""
+    """Version of the file: a strong ETag, else its modification time."""
     tag = response.headers.get("ETag", "")
     date = response.headers.get("Last-Modified", "")
     found = tag if tag.startswith('"') else date
@@ -132,7 +131,7 @@ def _announced(response: Response) -> int | None:
 
 
 def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
-    """Raises WrongInput for a file that is far too large, Unavailable where it has no room."""
+    """Raise WrongInput for a file that is far too large, Unavailable if there is no room."""
     if total is not None and total > part.expected.limit:
         part.clear()
         raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))
@@ -140,13 +139,13 @@ def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
 
 
 def require_room(to: Path, lacking: int) -> None:
-    """Raises Unavailable unless the disk has room for this many bytes more."""
+    """Raise Unavailable unless the disk has room for this many more bytes."""
     make_folder(to.parent)
     free = free_disk(to.parent)
     if lacking > free:
         raise Unavailable(
-            f"{to.name} needs {sized(lacking)} more and {to.parent} has {sized(free)} free besides"
-            f" the {sized(RESERVE)} that are kept: make room, or move the home folder"
+            f"{to.name} needs {sized(lacking)} more, but {to.parent} has {sized(free)} free"
+            f" beyond a reserve of {sized(RESERVE)}: make room, or move the home folder"
         )
 
 
@@ -174,14 +173,14 @@ def _add(
             have += len(piece)
             if have > part.expected.limit:
                 part.clear()
-                raise WrongInput(_too_much(part, address, "sends more and more"))
+                raise WrongInput(_too_much(part, address, "keeps sending data"))
             file.write(piece)
             meter(len(piece))
             progress(have // 1000, total // 1000, "kB")
 
 
 def _pieces(response: Response) -> Iterator[bytes]:
-    """The body as it comes in, not decoded. Raises Cut."""
+    """The undecoded body as it arrives. Raises Cut."""
     try:
         yield from response.iter_raw()
     except HTTPError:
@@ -198,15 +197,13 @@ def _begins_right(part: Partial, address: str, head: bytes) -> None:
             f"{shown(address)} returned a web page instead of the file: open it in a browser;"
             " a proxy or sign-in page may be in the way"
         )
-    raise WrongInput(f"{shown(address)} gives another kind of file than {part.to.name}")
+    raise WrongInput(f"{shown(address)} returned a file of another type than {part.to.name}")
 
 
 def _is_right(part: Partial, address: str, progress: Progress) -> bool:
-    """Whether the checksum is right. If not, a file that came in pieces is discarded; without a
-    length from the server, it may be incomplete.
-
-    Raises WrongInput for a file that came in one piece, as long as announced.
-    """
+    """Return whether the checksum is right. If not, a file received in pieces is discarded; without
+    a length from the server, it may be incomplete. Raises WrongInput for a file received in one
+    piece with the announced length."""
     found = _digest(part, progress)
     if found == part.expected.digest:
         return True
@@ -232,12 +229,12 @@ def _digest(part: Partial, progress: Progress) -> str:
 
 def _too_much(part: Partial, address: str, what: str) -> str:
     size_known = part.expected.size
-    usual = f"it should have {size_known:,}" if size_known else "that is more than is taken"
+    usual = f"it should have {size_known:,}" if size_known else "which is more than allowed"
     return f"{shown(address)} {what}, {usual}: it is another file, and was not kept"
 
 
 def _given_up(address: str, part: Partial, cut: Cut) -> str:
     kept = ""
     if part.size:
-        kept = f"; {sized(part.size)} are kept, and fetching again goes on there"
+        kept = f"; {sized(part.size)} are kept, and the next fetch continues from there"
     return f"{shown(address)} cannot be fetched now ({cut}){kept}"

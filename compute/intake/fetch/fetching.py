@@ -28,7 +28,7 @@ class Fetched:
     offer: Offer
     path: Path
     new: bool
-    """False: it was here already."""
+    """False if it was already here."""
 
 
 def fetch(
@@ -37,9 +37,9 @@ def fetch(
     """Download the archive of a dataset into the datasets folder; an existing one stays, unless
     `again`.
 
-    An interrupted fetch resumes where it stopped. Raises Unavailable if it cannot be had, with
-    the address and where to put it by hand; WrongInput for a file that is not what it should be;
-    Conflict while another process fetches the same.
+    An interrupted fetch resumes where it stopped. Raises Unavailable if the download fails, with
+    the address and the place for a manual download; WrongInput for a file that is not the expected
+    one; Conflict while another process downloads the same.
     """
     return bring(bench, offer(row), again=again, patience=patience)
 
@@ -82,7 +82,7 @@ def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None
 
 
 def accept(path: Path, found: Offer, origin: str) -> None:
-    """Raises WrongInput unless the archive is safe to read and matches the offer."""
+    """Raise WrongInput unless the archive is safe to read and matches the offer."""
     firsts: dict[str, Dataset] = {}
     for row in found.rows:
         if not row.parts:
@@ -97,19 +97,19 @@ def accept(path: Path, found: Offer, origin: str) -> None:
                     pass
     except (WrongInput, Missing) as error:
         what = str(error).replace(str(path), f"{found.name}.zip")
-        raise WrongInput(f"what {origin} gives was not kept: {what}") from None
+        raise WrongInput(f"the download from {origin} was not kept: {what}") from None
 
 
 def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
-    # Imported late: the hub's library takes a while, and most fetches never need it.
+    # Imported late, since the hub's library is slow to load, and most downloads never need it.
     from compute.intake.fetch import hub
 
     wanted = hub.files(hub_names.collections(found.rows), patience)
-    # Whole files wait here for the others: bytes from before an interruption are not fetched again.
+    # Complete files wait here for the others, so that an interruption repeats no download.
     gathered = to.with_name(f".{to.name}.files")
     paths = [gathered / f"{file.expected.digest[:16]}-{file.name}" for file in wanted]
     sizes = [file.expected.size or 0 for file in wanted]
-    # The files and the archive made of them, which is about as large.
+    # The files, and the archive made from them, which is about as large.
     require_room(to, 2 * sum(sizes) - sum(p.stat().st_size for p in paths if p.exists()))
     for number, (file, path) in enumerate(zip(wanted, paths, strict=True)):
         if not path.exists():
@@ -130,7 +130,7 @@ def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
 
 
 def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
-    """The progress of one file told as that of all."""
+    """Reports the progress of one file as that of all."""
     before, total = sum(sizes[:number]), sum(sizes)
 
     def watch(done: int, _: int, unit: str) -> None:

@@ -30,7 +30,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class File:
-    """A file of a repository, and its name in the archive that is made of it."""
+    """A file of a repository, and its name in the archive made from it."""
 
     repository: Repository
     """Repository and commit."""
@@ -48,12 +48,12 @@ class File:
 
 
 def endpoint() -> str:
-    """The address of the hub: HF_ENDPOINT, or its own. Raises WrongInput."""
+    """The address of the hub: HF_ENDPOINT, or the default. Raises WrongInput."""
     return checked(constants.ENDPOINT, "HF_ENDPOINT")
 
 
 def files(collections: Iterable[Collection], patience: Patience) -> list[File]:
-    """The files of collections. Raises Unavailable, or Missing for what the hub lacks."""
+    """The files of collections. Raises Unavailable, or Missing for files that the hub lacks."""
     return [file for one in collections for file in _files(one, patience)]
 
 
@@ -67,7 +67,7 @@ def _files(collection: Collection, patience: Patience) -> list[File]:
     ]
     splits = [name for name in SPLITS if name in of_judgements]
     if not splits:
-        raise Missing(f"{judgements.name} on the hub holds none of {', '.join(SPLITS)}")
+        raise Missing(f"{judgements.name} on the hub has none of {', '.join(SPLITS)}")
     return found + [
         _file(judgements, of_judgements, name, f"{inside}qrels/{name}", b"") for name in splits
     ]
@@ -78,7 +78,7 @@ def _file(
 ) -> File:
     if name not in listed:
         raise Missing(
-            f"{repository.name} on the hub holds no {name} at commit {repository.revision[:7]}:"
+            f"{repository.name} on the hub has no {name} at commit {repository.revision[:7]}:"
             " its layout has changed"
         )
     entry = listed[name]
@@ -87,14 +87,14 @@ def _file(
     elif entry.blob_id and _COMMIT.fullmatch(entry.blob_id):
         expected = Expected("git", entry.blob_id, entry.size, starts)
     else:
-        raise Unavailable(f"the hub names no checksum of {name} in {repository.name}")
+        raise Unavailable(f"the hub gives no checksum for {name} in {repository.name}")
     return File(repository, name, member, expected)
 
 
 def _listed(
     repository: Repository, patience: Patience
 ) -> tuple[Repository, dict[str, RepoSibling]]:
-    """The repository at the commit that its revision means, and its files by name."""
+    """The repository at the commit that its revision resolves to, and its files by name."""
     for failures in range(1, patience.unreached + 1):
         try:
             return _ask(repository, patience)
@@ -103,14 +103,14 @@ def _listed(
                 break
             time.sleep(patience.pause(failures))
     raise Unavailable(
-        f"{shown(endpoint())} does not answer for {repository.name}: see that there is a network,"
-        " and that a proxy is named in HTTPS_PROXY if one is needed"
+        f"{shown(endpoint())} does not answer for {repository.name}: check the network, and set"
+        " HTTPS_PROXY if a proxy is needed"
     )
 
 
 def _ask(repository: Repository, patience: Patience) -> tuple[Repository, dict[str, RepoSibling]]:
     name, revision = repository
-    # The collections are public: no token of this machine's user is sent along.
+    # The collections are public, so no token of this machine's user is sent.
     hub = HfApi(endpoint=endpoint(), token=False)
     try:
         told = hub.dataset_info(

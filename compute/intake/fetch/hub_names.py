@@ -1,8 +1,8 @@
 """The repositories of BEIR-PL on the Hugging Face hub, as their pages list them.
 
-A collection's repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that
-is never run), a second one named `…-qrels` has `train.tsv`, `dev.tsv` and `test.tsv`, those that
-there are. Of CQADupStack each forum has its own two.
+A collection's repository has `corpus.jsonl.gz` and `queries.jsonl.gz` (and a loading script that is
+never run), a second one named `…-qrels` has `train.tsv`, `dev.tsv` and `test.tsv`, as far as they
+exist. Each forum of CQADupStack has its own two.
 """
 
 from collections.abc import Iterable, Mapping
@@ -34,12 +34,12 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         "trec-covid-pl": "81bcb408f33366c2a20ac54adafad1ae7e877fdd",
     }
 )
-"""Commits that were seen elsewhere: in MTEB's list of tasks, or in public addresses of the hub.
-A repository that is not here is taken from `main`; the archive keeps which commit that was."""
+"""Commits known from MTEB's list of tasks, or from public addresses of the hub. Other repositories
+are downloaded from `main`; the archive records the commit."""
 
 
 class Repository(NamedTuple):
-    """A repository of data sets on the hub, and the commit or branch it is taken from."""
+    """A repository of data sets on the hub, and its commit or branch."""
 
     name: str
     revision: str
@@ -67,7 +67,7 @@ def collections(rows: Iterable[Dataset]) -> list[Collection]:
 
 
 def address(rows: Iterable[Dataset]) -> str:
-    """The page of the collection; of several, that of their owner."""
+    """The page of the collection; for several, their owner's page."""
     found = collections(rows)
     if len(found) == 1:
         return f"https://huggingface.co/datasets/{found[0].texts.name}"

@@ -1,4 +1,4 @@
-"""Datasets of the package ir_datasets, imported as own datasets where it is installed."""
+"""Datasets of the package ir_datasets, if installed, imported as own datasets."""
 
 import gzip
 import importlib
@@ -24,8 +24,8 @@ PREFIX = "irds:"
 def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
     """Load a dataset with ir_datasets, pack it in the BEIR layout, and import it as `called`.
 
-    Raises Unavailable without the package or when it cannot bring it, Missing for a name that it
-    does not know, WrongInput where documents, queries or judgements lack.
+    Raises Unavailable without the package or if it fails, Missing for a name that it does not know,
+    WrongInput if documents, queries or judgements are missing.
     """
     identifier = name.removeprefix(PREFIX)
     called = called or identifier.strip("/").replace("/", "-")
@@ -70,12 +70,14 @@ def _load(package: ModuleType, identifier: str) -> Any:
         ("judgements", found.has_qrels()),
     ):
         if not has:
-            raise WrongInput(f"{identifier} of ir_datasets has no {what}: name a part that has")
+            raise WrongInput(
+                f"{identifier} of ir_datasets has no {what}: name a part that has them"
+            )
     return found
 
 
 def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[str, Path]]:
-    """The three files of the BEIR layout, packed, with their names in the archive."""
+    """The three files of the BEIR layout, compressed, with their names in the archive."""
     header = "query-id\tcorpus-id\tscore"
     judgements = (f"{q.query_id}\t{q.doc_id}\t{q.relevance}" for q in found.qrels_iter())
     contents = {
@@ -92,7 +94,7 @@ def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[s
                 stream.writelines(f"{line}\n" for line in lines)
         except (OSError, RuntimeError, ValueError) as error:
             why = str(error).strip().partition("\n")[0][:200]
-            raise Unavailable(f"ir_datasets could not bring {identifier}: {why}") from error
+            raise Unavailable(f"ir_datasets could not load {identifier}: {why}") from error
         members.append((name, file))
     return members
 

@@ -27,22 +27,22 @@ class Offer:
     """An archive: its content and its source."""
 
     name: str
-    """Name of the archive without `.zip`: the collection, or the whole that it belongs to."""
+    """Name of the archive without `.zip`: the collection, or the whole that contains it."""
     title: str
     rows: tuple[Dataset, ...]
-    """The datasets of the catalogue that it brings: splits and parts."""
+    """The datasets of the catalogue in it: splits and parts."""
     origin: str
     """BEIR, HUB or NOWHERE."""
     address: str
     """Address of the archive, or of its owner."""
     size: int | None
-    """Bytes to fetch; None if nobody says."""
+    """Size of the download in bytes; None if unknown."""
     obstacle: str
     """Obstacle and next step in one sentence; empty if it can be fetched."""
 
     @property
     def n_documents(self) -> int | None:
-        """Documents as printed; None if they are not."""
+        """Published number of documents; None if unpublished."""
         return self.rows[0].n_documents
 
 
@@ -56,7 +56,7 @@ def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
     else:
         why = known.get("terms") or "it is not published in the BEIR layout"
         obstacle = (
-            f"{why}: get it from {first.homepage}, bring it into the BEIR layout and put it as"
+            f"{why}: get it from {first.homepage}, convert it to the BEIR layout and put it as"
             f" {name}.zip or {name}/ into the datasets folder"
         )
     size = int(known.get("archive_bytes") or 0) or None
@@ -76,17 +76,17 @@ OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
 
 
 def offer(row: Dataset) -> Offer:
-    """The archive that brings a dataset. Raises WrongInput if none could, Unavailable with the
-    reason where it is not offered."""
+    """The archive with a dataset. Raises WrongInput if there cannot be one, Unavailable with the
+    reason if it is not offered."""
     if row.group == "PyDocs":
         raise WrongInput(
-            f"{row.name} needs no fetching: python -m compute run bm25 {row.name} builds it from"
+            f"{row.name} needs no download: python -m compute run bm25 {row.name} builds it from"
             " the installed library"
         )
     if row.group == "own":
         raise WrongInput(f"{row.name} is your own: import it again from its files instead")
     if not row.has_split:
-        raise WrongInput(f"{row.name} has published figures only: there is nothing to fetch")
+        raise WrongInput(f"{row.name} has only published scores: there is nothing to fetch")
     found = OFFERS[row.collection.partition("/")[0]]
     if found.obstacle:
         raise Unavailable(f"{found.title} cannot be fetched: {found.obstacle}")
@@ -96,7 +96,7 @@ def offer(row: Dataset) -> Offer:
 def listed(settings: Settings) -> DataFrame:
     """archive, title, language, documents, size (bytes), licence, origin, address, here, obstacle.
 
-    `here` is the name of the archive or folder that is here, or empty. Absent numbers are NA.
+    `here` is the name of the existing archive or folder, or empty. Absent numbers are NA.
     """
     rows = []
     for found in OFFERS.values():
@@ -129,7 +129,7 @@ def here(found: Offer, settings: Settings) -> Path | None:
 
 
 def archive_address(found: Offer, settings: Settings) -> str:
-    """Address of a BEIR archive: as published, or on the mirror in the settings.
+    """Address of a BEIR archive: the published one, or on the settings' mirror. Raises WrongInput.
 
     Raises WrongInput for a mirror that is no web address.
     """
@@ -140,7 +140,7 @@ def archive_address(found: Offer, settings: Settings) -> str:
 
 
 def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> list[Target]:
-    """One for each archive, named by the first dataset in it. Raises for what cannot be had."""
+    """One target per archive, named by the first dataset in it. Raises for unavailable ones."""
     if systems:
         raise WrongInput("this needs only datasets, no systems: leave --systems out")
     if not datasets:

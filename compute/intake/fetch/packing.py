@@ -1,4 +1,4 @@
-"""Many fetched files made one archive in the BEIR layout, without unpacking any to the disk."""
+"""Many downloaded files combined into one archive in the BEIR layout, without unpacking to disk."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ ABOUT = "fetched.json"
 """File next to the dataset that names the archive's sources."""
 _PIECE = 1 << 20
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
-"""The time of every file: the same files make the same archive."""
+"""The time of every file, so that the same files make the same archive."""
 
 
 def pack(
@@ -27,11 +27,9 @@ def pack(
     about: Mapping[str, Any],
     watch: Callable[[int], None],
 ) -> None:
-    """Write an archive of (name in it, file): files that end in .gz are unpacked on the way.
-
-    `watch` hears the bytes that were written. Raises WrongInput for a file that is damaged or
-    unpacks to absurd size.
-    """
+    """Write an archive of (name in it, file): files that end in .gz are decompressed on the way.
+    `watch` receives the number of bytes written. Raises WrongInput for a file that is damaged or
+    unpacks to an implausible size."""
     make_folder(to.parent)
     written = 0
     with zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -51,7 +49,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _content(file: Path) -> Iterator[bytes]:
-    """The bytes of a file, piece by piece, unpacked where it ends in .gz."""
+    """The bytes of a file, piece by piece, decompressed if it ends in .gz."""
     limit = min(max(FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
     read = 0
     with _opened(file) as stream:
@@ -72,5 +70,5 @@ def _opened(file: Path) -> Iterator[gzip.GzipFile | BinaryIO]:
 
 
 def remove(folder: Path) -> None:
-    """Take away the folder that the files were gathered in."""
+    """Remove the folder in which the files were collected."""
     shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""A partial download: the bytes so far, kept aside with the file's version."""
+"""A partial download: the bytes so far, stored with the file's version."""
 
 import contextlib
 import errno
@@ -24,45 +24,45 @@ class Expected:
     """Expected size and checksum of a file."""
 
     algorithm: str
-    """md5, sha256, or git: SHA-1 as git names a file, over `blob`, its size and its content."""
+    """md5, sha256, or git: git's SHA-1 of a file, over `blob`, its size and its content."""
     digest: str
     size: int | None = None
-    """Bytes, where they are known."""
+    """Size in bytes, if known."""
     starts: bytes = b""
-    """Its first bytes, which reveal a web page instead of an archive at once."""
+    """Its first bytes, which distinguish an archive from a web page at once."""
     largest: int = 64 * 1024**3
-    """Bytes that are taken at most where the size is not known."""
+    """Most bytes accepted if the size is unknown."""
 
     @property
     def limit(self) -> int:
-        """Bytes that are taken at most: the checksum has the last word, not a printed size."""
+        """Most bytes accepted; the checksum decides, not a published size."""
         return self.largest if self.size is None else 2 * self.size + 1_000_000
 
 
 class Partial:
-    """The hidden file beside its future place, and beside it a note: address and version."""
+    """The hidden file next to its future place, and its note: address and version."""
 
     def __init__(self, to: Path, address: str, expected: Expected) -> None:
         self.to = to
         self.expected = expected
         self.path = to.with_name(f".{to.name}.part")
         self._note = to.with_name(f".{to.name}.part.json")
-        # Not the address itself: that of a mirror may hold a password.
+        # Not the address itself, since a mirror's may contain a password.
         of = hashlib.sha256(address.encode()).hexdigest()
         self._origin = {"address_sha256": of, "digest": expected.digest}
         self.in_one = False
-        """Whether all that is here came in one answer, to this process."""
+        """Return whether all bytes came in one answer, to this process."""
 
     @property
     def size(self) -> int:
-        """Bytes that are here."""
+        """Number of bytes received so far."""
         try:
             return self.path.stat().st_size
         except FileNotFoundError:
             return 0
 
     def known(self) -> dict[str, Any]:
-        """Facts from the server about the file; empty unless for this address and checksum."""
+        """Facts from the server on the file; empty unless for this address and checksum."""
         try:
             note = json_files.parsed(self._note.read_text("utf-8"))
         except (OSError, ValueError):
@@ -83,7 +83,7 @@ class Partial:
 
     @contextmanager
     def growing(self, keep: bool) -> Iterator[BinaryIO]:
-        """The file to be added to, or emptied first. Raises Unavailable on a full disk."""
+        """The file to append to, or to empty first. Raises Unavailable on a full disk."""
         make_folder(self.path.parent)
         self.in_one = not keep
         try:
@@ -94,8 +94,8 @@ class Partial:
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise Unavailable(
-                    f"the disk of {self.to.parent} is full: make room and fetch again, which goes"
-                    " on where it stopped"
+                    f"the disk of {self.to.parent} is full: make room and fetch again, which"
+                    " continues where it stopped"
                 ) from None
             raise
 
@@ -115,14 +115,14 @@ class Partial:
         return state.hexdigest()
 
     def publish(self) -> None:
-        """Move the complete file into its place, written to disk."""
+        """Move the complete file into place, flushed to disk."""
         publish(self.path, self.to)
         with contextlib.suppress(OSError):
             self._note.unlink(missing_ok=True)
 
 
 def publish(aside: Path, to: Path) -> None:
-    """Give a whole file its name, so that it is there after a loss of power too."""
+    """Give a complete file its name, so that it survives a power failure."""
     with aside.open("rb") as file:
         os.fsync(file.fileno())
     aside.replace(to)
@@ -131,8 +131,8 @@ def publish(aside: Path, to: Path) -> None:
 
 @contextmanager
 def alone(to: Path) -> Iterator[None]:
-    """Keep other processes from making the same file meanwhile: raises Conflict for them."""
+    """Keep other processes from making the same file: raises Conflict for them."""
     with sole(to.with_name(f".{to.name}.lock")) as held:
         if held is None:
-            raise Conflict(f"{to.stem} is being fetched already: wait for that to end")
+            raise Conflict(f"{to.stem} is already being downloaded: wait until that ends")
         yield

@@ -1,8 +1,6 @@
-"""Asking a web address: redirects followed by hand, every trouble as a sentence or worth a retry.
-
-Proxies and certificates are those of the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE …), as
-`httpx2` reads them, which the hub's library asks with too.
-"""
+"""Requests to a web address: redirects are followed by hand, and every failure is a sentence or
+retried. Proxies and certificates are those of the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE
+…), as read by `httpx2`, which the hub's library also uses."""
 
 import socket
 import ssl
@@ -26,7 +24,7 @@ _MOVED = {301, 302, 303, 307, 308}
 _TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
 _HEADERS = {
     "User-Agent": "beirscope",
-    # Of a compressed answer neither the offsets nor the checksum would be the file's.
+    # With a compressed answer neither offsets nor checksum would be the file's.
     "Accept-Encoding": "identity",
 }
 
@@ -36,23 +34,23 @@ class Patience:
     """Timeouts for a server, in seconds."""
 
     attempts: int = 6
-    """Failures in a row, with next to nothing gained, after which it is given up."""
+    """Failures in a row, with almost no progress, after which the download is given up."""
     unreached: int = 3
-    """The same while the server was not reached even once: mostly there is no network."""
+    """The same if the server was never reached: usually there is no network."""
     first: float = 1.0
     """The pause after the first failure; each further one is twice as long."""
     longest: float = 60.0
-    """The longest pause; a server that asks for a longer one is not waited for."""
+    """The longest pause; a server that requests a longer one is not waited for."""
     connect: float = 15.0
     silence: float = 30.0
-    """Without a byte."""
+    """Seconds without a byte."""
     window: float = 60.0
     slowest: int = 1_000
-    """Bytes a second, over each window: a server that drips slower counts as cut."""
+    """Bytes per second over each window: a slower server counts as disconnected."""
     redirects: int = 5
 
     def pause(self, failures: int, asked: float | None = None) -> float:
-        """Seconds before the next attempt; at least the delay that the server asked for."""
+        """Seconds before the next attempt; at least the delay that the server requested."""
         return max(min(self.first * 2 ** (failures - 1), self.longest), asked or 0.0)
 
 
@@ -65,7 +63,7 @@ class Cut(Exception):
         self.wait = wait
 
 
-# Reading the certificates of this machine takes a while.
+# Reading this machine's certificates is slow.
 _certificates = cache(httpx2.create_ssl_context)
 
 
@@ -75,7 +73,7 @@ def opened(
 ) -> Iterator[Response]:
     """The answer to a GET, its body not yet read; the status is 200, 206 or 416.
 
-    Raises Cut for what may pass; Missing, Unavailable or WrongInput for what will not.
+    Raises Cut for temporary failures; Missing, Unavailable or WrongInput for permanent ones.
     """
     at = checked(address, "the address")
     with _client(patience) as client:
@@ -87,8 +85,8 @@ def opened(
                     return
                 at = _moved_to(at, response)
     raise Unavailable(
-        f"{shown(address)} leads on and on ({patience.redirects} redirects were followed):"
-        " look at it in a browser"
+        f"{shown(address)} keeps redirecting ({patience.redirects} redirects were followed):"
+        " open it in a browser"
     )
 
 
@@ -107,7 +105,7 @@ def _answer(client: httpx2.Client, at: str, headers: Mapping[str, str]) -> Respo
     try:
         return client.send(client.build_request("GET", at, headers=headers), stream=True)
     except (httpx2.InvalidURL, UnicodeError):
-        raise WrongInput(f"{shown(at)} is no web address: fix it") from None
+        raise WrongInput(f"{shown(at)} is not a web address: fix it") from None
     except httpx2.HTTPError as error:
         refused = isinstance(error, httpx2.ConnectError)
         if refused and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
@@ -126,7 +124,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _trouble(error: httpx2.HTTPError) -> Cut:
     if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
-        return Cut("its name is not known, so there may be no network here", reached=False)
+        return Cut("its name does not resolve, so there may be no network", reached=False)
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
         proxy = " or at the proxy of the environment" if set(getproxies()) - {"no"} else ""
         return Cut(f"no server answers there{proxy}", reached=False)
@@ -141,11 +139,13 @@ def _moved_to(at: str, response: Response) -> str:
         target = checked(urljoin(at, location), "where it leads")
     except (ValueError, WrongInput):
         raise Unavailable(
-            f"{shown(at)} redirects to no web address ({shown(location)}): it is not followed"
+            f"{shown(at)} redirects to an address that is not on the web ({shown(location)}):"
+            " it is not followed"
         ) from None
     if urlsplit(at).scheme == "https" and urlsplit(target).scheme == "http":
         raise Unavailable(
-            f"{shown(at)} leads from an encrypted address to one that is not ({shown(target)}):"
+            f"{shown(at)} redirects from an encrypted address to an unencrypted one"
+            f" ({shown(target)}):"
             " it is not followed"
         )
     return target
@@ -160,17 +160,17 @@ def _refuse(response: Response, address: str, patience: Patience) -> None:
         wait = _asked(response.headers.get("Retry-After", ""))
         if wait is not None and wait > patience.longest:
             raise Unavailable(
-                f"{shown(address)} is busy (status {status}) and asks to come back in"
+                f"{shown(address)} is busy (status {status}) and asks to wait"
                 f" {wait:,.0f} seconds: try again then"
             )
         raise Cut(f"it is busy (status {status})", wait=wait)
     if status in (404, 410):
-        raise Missing(f"{shown(address)} is not there any more (status {status})")
-    raise Unavailable(f"{shown(address)} refuses (status {status})")
+        raise Missing(f"{shown(address)} no longer exists (status {status})")
+    raise Unavailable(f"{shown(address)} refuses access (status {status})")
 
 
 def _asked(text: str) -> float | None:
-    """Seconds that a Retry-After asks for, a number or a date; None for none or nonsense."""
+    """Seconds requested by a Retry-After, a number or a date; None for none or nonsense."""
     if text.strip().isdecimal() and len(text) < 10:
         return float(text)
     try:
@@ -183,7 +183,7 @@ def _asked(text: str) -> float | None:
 
 
 class Meter:
-    """Watches that bytes come fast enough. Raises Cut."""
+    """Watches that bytes arrive fast enough. Raises Cut."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -196,5 +196,5 @@ class Meter:
         if seconds < self._patience.window:
             return
         if self._bytes < self._patience.slowest * seconds:
-            raise Cut(f"it sends less than {self._patience.slowest:,} bytes a second")
+            raise Cut(f"it sends less than {self._patience.slowest:,} bytes per second")
         self._since, self._bytes = time.monotonic(), 0

@@ -145,7 +145,7 @@ def test_what_reading_a_collection_passes_over_is_remarked(tmp_path: Path) -> No
         "Windows line ends": 3,
         "byte order mark": 1,
         "id is a number": 1,
-        "document ids that are one number": 1,
+        "document ids that are the same number": 1,
         "document named like a query": 1,
         "judgement of a document not in the corpus": 1,  # d5
     }
@@ -252,7 +252,7 @@ def test_a_report_prints_and_survives_json(tmp_path: Path) -> None:
     record = json.loads(json.dumps(report.record()))
     assert record["refused"] is True
     assert record["findings"][0]["what"] == "broken JSON"
-    assert report.lines()[-1] == "  not fit for import"
+    assert report.lines()[-1] == "    cannot be imported"
 
 
 @CASES

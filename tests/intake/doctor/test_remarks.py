@@ -47,8 +47,8 @@ def test_distances_are_told_by_the_import_with_what_to_do(
     lower, contradicted = said(bench, tiny, tmp_path / "run", DISTANCES)
     assert lower == (
         "lower scores look better: scores rise with the ranks in 5 of 5 steps, as query 'q1', 0.1"
-        " before 0.2 → the highest score ranks first: if low ones are good, as distances, write"
-        " them negative"
+        " before 0.2 → the highest score ranks first: if low scores are good, as for"
+        " distances, negate them"
     )
     assert contradicted.startswith("rank contradicts score: query 'q1', rank 1 before 2, score 0.1")
 
@@ -86,11 +86,11 @@ def test_the_share_of_tied_hits_is_told(bench: Bench, tiny: Dataset, tmp_path: P
 
 
 JUDGED = {
-    "capitals": ("Doc-1", "doc-1", "'doc-1' is 'Doc-1' in the judgements, in other letters"),
+    "capitals": ("Doc-1", "doc-1", "'doc-1' is 'Doc-1' in the judgements, in another case"),
     "form": ("caf\u00e9", "cafe\u0301", r"'cafe\u0301' is 'caf\xe9' in the judgements, in another"),
-    "zeros": ("007", "7", "'7' is '007' in the judgements, but for zeros"),
-    "prefix": ("MED-14", "14", "'14' is 'MED-14' in the judgements, but for what stands before"),
-    "address": ("x/Abc", "abc", "'abc' is 'x/Abc' in the judgements, but for what stands before"),
+    "zeros": ("007", "7", "'7' is '007' in the judgements, but for leading zeros"),
+    "prefix": ("MED-14", "14", "'14' is 'MED-14' in the judgements, but for a prefix"),
+    "address": ("x/Abc", "abc", "'abc' is 'x/Abc' in the judgements, but for a prefix"),
 }
 
 
@@ -107,7 +107,7 @@ def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
         "top 10 without judgements: 0 of 2 top-10 hits are judged; its document "
     )
     assert words in told
-    assert told.endswith("ids written otherwise? Unjudged counts as not relevant")
+    assert told.endswith("another spelling of ids? Unjudged counts as not relevant")
 
 
 @pytest.mark.parametrize("qrels", ["q1 0 a 0\nq2 0 b -1\n", "q1 0 a 1\nq2 0 a 1\n"])
@@ -131,7 +131,7 @@ def test_only_the_top_10_of_judged_queries_are_asked_for(bench: Bench, tmp_path:
     row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
     lines = "".join(f"q1 Q0 x{place} {place} {90 - place} s\n" for place in range(1, 14))
     (told,) = said(bench, row, tmp_path / "run", f"{lines}q1 Q0 a 14 1 s\n")
-    assert "0 of 10 top-10 hits are judged → wrong dataset, or ids" in told
+    assert "0 of 10 top-10 hits are judged → wrong dataset, or another" in told
     assert said(bench, row, tmp_path / "other", "q1 Q0 a 1 9 o\nq1 Q0 x 2 8 o\n") == []
 
 
@@ -210,18 +210,18 @@ def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
 
 
 SPELT = {
-    "float": ("7.0", "7", "but for what stands behind it"),
-    "quotes": ('"007"', "007", "but for what stands around it"),
-    "ending": ("007.txt", "007", "but for what stands behind it"),
-    "brackets": ("[007]", "007", "but for what stands around it"),
-    "bytes": ("b'007'", "007", "but for what stands around it"),
-    "mark": ("\u200f007", "007", "but for what stands before it"),
-    "path": ("docs/007", "007", "but for what stands before it"),
-    "zeros": ("7", "007", "but for zeros before it"),
-    "prefix": ("q7", "7", "but for what stands before it"),
-    "hidden": ("\u200b007", "007", "but for what stands before it"),
+    "float": ("7.0", "7", "but for a suffix"),
+    "quotes": ('"007"', "007", "but for a prefix and a suffix"),
+    "ending": ("007.txt", "007", "but for a suffix"),
+    "brackets": ("[007]", "007", "but for a prefix and a suffix"),
+    "bytes": ("b'007'", "007", "but for a prefix and a suffix"),
+    "mark": ("\u200f007", "007", "but for a prefix"),
+    "path": ("docs/007", "007", "but for a prefix"),
+    "zeros": ("7", "007", "but for leading zeros"),
+    "prefix": ("q7", "7", "but for a prefix"),
+    "hidden": ("\u200b007", "007", "but for a prefix"),
     "form": ("cafe\u0301", "caf\u00e9", "in another normal form of Unicode"),
-    "case": ("Doc", "doc", "in other letters, small or capital"),
+    "case": ("Doc", "doc", "in another case"),
 }
 
 
@@ -235,11 +235,11 @@ def test_ids_written_otherwise_are_told_where_they_are_half_of_them(
     (tmp_path / "qrels").write_text(f"q1 0 {theirs} 1\nq1 0 b 1\n{theirs} 0 b 1\n", "utf-8")
     row = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
     (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 3 s\nq1 Q0 b 2 2 s\n")
-    assert told.startswith("document ids that are known ones written otherwise: its document ")
+    assert told.startswith("document ids that are known ones in another spelling: its document ")
     assert f"{said_pair}" in told
     assert f"in the judgements, {way}; in all 1 of 1 unknown ids → " in told
     (told,) = said(bench, row, tmp_path / "other", f"{own} Q0 b 1 3 o\nq1 Q0 b 1 3 o\n")
-    assert told.startswith("query ids that are known ones written otherwise: its query ")
+    assert told.startswith("query ids that are known ones in another spelling: its query ")
     assert f"in bare, {way}; in all 1 of 1 unknown ids → " in told
     (tmp_path / "all").write_text(f"{own} Q0 b 1 3 a\n", "utf-8")
     with pytest.raises(WrongInput, match=r"another dataset\? its query ") as caught:

@@ -33,13 +33,13 @@ RUNS = {
     "tied with another hit": ("q Q0 a 1 2 s\nq Q0 b 2 2 s\nq Q0 c 3 1 s\n", (2, 2)),
     "document twice in a list": ("q Q0 a 1 3 s\n\nq Q0 b 2 2 s\nq Q0 a 3 1 s\n", (1, 4)),
     "the same rank everywhere": ("q Q0 a 0 3 s\nq Q0 b 0 2 s\n", (2, 1)),
-    "rank is no number": ("q Q0 a x 3 s\nq Q0 b y 2 s\n", (2, 1)),
+    "rank is not a number": ("q Q0 a x 3 s\nq Q0 b y 2 s\n", (2, 1)),
     "rank contradicts score": ("q Q0 a 2 3 s\nq Q0 b 1 2 s\n", (1, 2)),
     "list not sorted by score": ("q Q0 a 2 2 s\nq Q0 b 1 3 s\np Q0 a 1 9 s\n", (1, 2)),
     "list in pieces": ("q Q0 a 1 3 s\np Q0 a 1 3 s\nq Q0 b 2 2 s\n", (1, 3)),
     "document named like its query": ("q Q0 q 1 3 s\n", (1, 1)),
-    "query ids that are one number": ("1 Q0 a 1 3 s\n01 Q0 a 1 3 s\n", (1, 2)),
-    "document ids that are one number": ("q Q0 0 1 3 s\nq Q0 00 2 2 s\n", (1, 2)),
+    "query ids that are the same number": ("1 Q0 a 1 3 s\n01 Q0 a 1 3 s\n", (1, 2)),
+    "document ids that are the same number": ("q Q0 0 1 3 s\nq Q0 00 2 2 s\n", (1, 2)),
     "control character in a document id": ("q Q0 \x1b[2J 1 3 s\n", (1, 1)),
     "tag that changes": ("q Q0 a 1 3 s\nq Q0 b 2 2 t\n", (1, 2)),
     "no tag": ("q Q0 a 1 3\n", (1, 1)),
@@ -75,7 +75,7 @@ def test_what_an_import_does_not_take_in_is_refused(tmp_path: Path, what: str) -
 @pytest.mark.parametrize(
     ("content", "example"),
     [
-        ("", "nothing in it"),
+        ("", "the file is empty"),
         (
             gzip.compress(b"q Q0 a 1 3 s\n" * 99, mtime=0)[:40],
             "cannot be read (Truncated compressed",
@@ -132,11 +132,11 @@ def test_a_run_is_held_against_the_ids_of_its_dataset(tmp_path: Path) -> None:
     report = doctor.check(written(tmp_path, text), against=KNOWN)
     assert not report.refused
     assert told(report) == {
-        "query ids that are known ones written otherwise": (1, 4),
+        "query ids that are known ones in another spelling": (1, 4),
         "unknown query": (1, 4),
         "missing query": (2, 0),
         "hit below rank 2": (1, 1),
-        "document ids that are known ones written otherwise": (1, 3),
+        "document ids that are known ones in another spelling": (1, 3),
         "unknown document": (1, 3),
     }
 
@@ -153,7 +153,7 @@ QRELS = {
     "relevance below 0": ("q 0 a 1\nq 0 b -1\n", (1, 2)),
     "pair judged again with the same grade": ("q 0 a 1\nq 0 a 1\n", (1, 2)),
     "document named like its query": ("q 0 q 1\n", (1, 1)),
-    "query ids that are one number": ("1 0 a 1\n01 0 a 1\n", (1, 2)),
+    "query ids that are the same number": ("1 0 a 1\n01 0 a 1\n", (1, 2)),
 }
 BROKEN_QRELS = {
     "pair judged twice, differently": ("q 0 a 1\nq 0 a 2\n", (1, 2)),

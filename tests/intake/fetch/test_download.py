@@ -87,7 +87,7 @@ def test_every_further_cut_is_taken_up_too(fetch: Try) -> None:
 
 def test_a_later_call_goes_on_where_an_earlier_one_stopped(fetch: Try) -> None:
     said = fetch.refused(Answer(CONTENT, cut=1000), Answer(status=403), kind=Unavailable)
-    assert said.endswith("f.zip refuses (status 403)")
+    assert said.endswith("f.zip refuses access (status 403)")
     assert fetch.left == [".f.zip.part", ".f.zip.part.json"]
     # The address of a mirror may hold a password.
     assert fetch.path not in (fetch.folder / ".f.zip.part.json").read_text("utf-8")
@@ -169,12 +169,12 @@ def test_a_cut_between_chunks_is_taken_up(fetch: Try) -> None:
     ("answer", "words"),
     [
         (Answer(CONTENT, announced=10**15), "announces 1,000,000,000,000,000 bytes"),
-        (Answer(CONTENT, announced=None, endless=True), "sends more and more"),
+        (Answer(CONTENT, announced=None, endless=True), "keeps sending data"),
         (Answer(b"PK but not it"), "is not the published file"),
         (Answer(b""), "is not the published file"),
         (Answer(b"<!DOCTYPE html><title>Sign in"), "a web page instead of the file"),
         (Answer(b"\n <html>"), "a web page instead of the file"),
-        (Answer(b"%PDF-1.4"), "another kind of file than f.zip"),
+        (Answer(b"%PDF-1.4"), "a file of another type than f.zip"),
     ],
 )
 def test_another_file_is_refused_at_once_and_not_kept(
@@ -188,10 +188,10 @@ def test_another_file_is_refused_at_once_and_not_kept(
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [
-        (Answer(status=404), Missing, "is not there any more (status 404)"),
-        (Answer(status=410), Missing, "is not there any more (status 410)"),
-        (Answer(status=401), Unavailable, "refuses (status 401)"),
-        (Answer(status=204), Unavailable, "refuses (status 204)"),
+        (Answer(status=404), Missing, "no longer exists (status 404)"),
+        (Answer(status=410), Missing, "no longer exists (status 410)"),
+        (Answer(status=401), Unavailable, "refuses access (status 401)"),
+        (Answer(status=204), Unavailable, "refuses access (status 204)"),
         (
             Answer(CONTENT, headers={"Content-Encoding": "gzip"}),
             Unavailable,
@@ -200,7 +200,7 @@ def test_another_file_is_refused_at_once_and_not_kept(
         (
             Answer(status=503, headers={"Retry-After": "86400"}),
             Unavailable,
-            "is busy (status 503) and asks to come back in 86,400 seconds",
+            "is busy (status 503) and asks to wait 86,400 seconds",
         ),
     ],
 )
@@ -242,7 +242,7 @@ def test_attempts_have_an_end(fetch: Try) -> None:
 def test_what_was_gained_is_named_when_it_is_given_up(fetch: Try) -> None:
     answers = [Answer(CONTENT, cut=2000), Answer(status=503)]
     said = fetch.refused(*answers, kind=Unavailable)
-    assert "; 2 kB are kept, and fetching again goes on there" in said
+    assert "; 2 kB are kept, and the next fetch continues from there" in said
 
 
 def test_a_server_that_drips_is_left_and_asked_again(fetch: Try) -> None:
@@ -252,7 +252,11 @@ def test_a_server_that_drips_is_left_and_asked_again(fetch: Try) -> None:
 @pytest.mark.parametrize("to", ["file:///etc/passwd", "ftp://127.0.0.1/f", "//", "http://[::1", ""])
 def test_a_redirect_to_anything_but_the_web_is_not_followed(fetch: Try, to: str) -> None:
     answer = Answer(status=302, headers={"Location": to})
-    words = "leads on and on" if to in ("", "//") else "redirects to no web address"
+    words = (
+        "keeps redirecting"
+        if to in ("", "//")
+        else "redirects to an address that is not on the web"
+    )
     assert words in fetch.refused(answer, kind=Unavailable)
 
 

@@ -210,7 +210,7 @@ def test_files_of_the_hub_are_taken_up_after_a_cut_and_kept_for_a_later_call(
     assert not callable(whole)
     the_hub.answers[place] = [dataclasses.replace(whole[0], cut=60), *whole]
     the_hub.answers[queries] = [Answer(status=404)]
-    with pytest.raises(Missing, match=r"queries\.jsonl\.gz is not there any more.*by hand"):
+    with pytest.raises(Missing, match=r"queries\.jsonl\.gz no longer exists.*by hand"):
         fetch(bench, dataset("scifact-pl"), patience=PATIENCE)
     the_hub.answers[queries] = sound
     assert fetch(bench, dataset("scifact-pl"), patience=PATIENCE).new
@@ -350,11 +350,11 @@ def test_the_command_says_what_became_of_each(
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     monkeypatch.setenv("BEIRSCOPE_MIRROR", the_hub.address)
     assert main(["fetch", "scifact-pl"]) == 0
-    assert "scifact-pl: fetched, checksum right: " in capsys.readouterr().out
+    assert "scifact-pl: fetched, checksum correct: " in capsys.readouterr().out
     assert main(["fetch", "scifact-pl", "scifact"]) == 2
     said = capsys.readouterr()
     assert "scifact-pl: here already: " in said.out
-    assert f"{the_hub.address}/scifact.zip is not there any more (status 404)" in said.err
+    assert f"{the_hub.address}/scifact.zip no longer exists (status 404)" in said.err
     assert "1 of 2 archives could not be fetched" in said.err
     assert main(["fetch", "bioasq"]) == 2
     assert main(["fetch", "--json"]) == 0

@@ -102,7 +102,7 @@ def test_what_the_package_cannot_bring_gets_a_sentence(
         irds.fetch(bench, "irds:tyni")
     with pytest.raises(WrongInput, match="tiny of ir_datasets has no judgements"):
         irds.fetch(bench, "irds:tiny")
-    with pytest.raises(Unavailable, match=r"could not bring cut: expected md5 a to be b$"):
+    with pytest.raises(Unavailable, match=r"could not load cut: expected md5 a to be b$"):
         irds.fetch(bench, "irds:cut")
     with pytest.raises(Conflict, match="'scifact' is a dataset of the catalogue"):
         irds.fetch(bench, "irds:tiny/test", called="scifact")

@@ -1,4 +1,4 @@
-"""Queries that a file calls by their texts, or documents by their chunks: by their ids."""
+"""Queries that a file names by their texts, or documents by their chunks, mapped to ids."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,9 @@ CHUNK = re.compile(rf"(.+?)(?:[#:@/|_. -]+{_WORD}[_-]?\d+)$", re.IGNORECASE)
 
 
 def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> dict[str, str]:
-    """The ids of the queries of a file that are texts of a dataset's; none where one is an id.
-
-    `known` has query_id and text. White space counts as one blank. Raises WrongInput if some of
-    them are texts and others are not, or two queries of the dataset have one text.
-    """
+    """The query ids for a file's queries given as texts; empty if one of them is an id. `known` has
+    query_id and text. White space counts as one space. Raises WrongInput if only some of them are
+    texts, or two queries of the dataset have the same text."""
     found, ids = [*found], {*known["query_id"]}
     if ids & {*found} or known["text"].isna().all():
         return {}
@@ -34,25 +32,25 @@ def queries(found: Iterable[str], known: DataFrame, name: str, file: Path) -> di
     if lacking:
         n = f"{len(lacking):,} of {counted(len(found), 'query text')}"
         raise WrongInput(
-            f"{file}: {n} are no texts of queries of {name}, such as {shown(lacking[0])}: write"
+            f"{file}: {n} are not query texts of {name}, such as {shown(lacking[0])}: write"
             " them as they are there, give ids, or leave them out"
         )
     twice = known["text"].dropna().map(_squeezed).duplicated(keep=False)
     if len(both := known.loc[known["text"].notna()][twice & known["text"].isin(found)]):
         told = f"{shown(both['query_id'].iloc[0])} and {shown(both['query_id'].iloc[1])}"
-        raise WrongInput(f"{file}: queries {told} of {name} have one text: give ids")
+        raise WrongInput(f"{file}: queries {told} of {name} have the same text: give ids")
     return {text: query for text, query in asked.items() if query is not None}
 
 
 def by_ids(table: pa.Table, known: DataFrame, name: str, file: Path) -> pa.Table:
-    """Rows of a file by the ids of the queries where it has their texts. Raises as `queries`."""
+    """Rows of a file by query id, if the file has query texts. Raises as `queries`."""
     asked = table["query_id"].unique().cast(pa.string()).to_pylist()
     names = queries(asked, known, name, file)
     return _renamed(table, "query_id", names) if names else table
 
 
 def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
-    """The document of each chunk that is called as one, or that a table (id, tab, document) has."""
+    """The document of each chunk, by the form of its id or by a table (id, tab, document)."""
     ids = chunks.to_pylist()
     if table is None:
         return {one: found[1] for one in ids if (found := CHUNK.fullmatch(one))}
@@ -64,8 +62,8 @@ def documents(chunks: pa.Array, table: Path | None = None) -> dict[str, str]:
 def folded(
     hits: pa.Table, known: pa.ChunkedArray | None, fold: Path | bool, file: Path
 ) -> tuple[pa.Table, str]:
-    """The hits with documents instead of their chunks, of which the best ranks, and how many
-    there were; known documents stay. Raises WrongInput if no hit is a chunk."""
+    """The hits with documents instead of their chunks, each at its best rank, and the number of
+    chunks; known documents stay. Raises WrongInput if no hit is a chunk."""
     own = hits["doc_id"].unique().cast(pa.string())
     names = documents(own, fold if isinstance(fold, Path) else None)
     there = pa.array([*names], pa.string())
@@ -76,11 +74,11 @@ def folded(
             f"{file}: no document id has the form of a chunk, as d1#0 or d1_3: leave --fold"
         )
     told = f"{counted(len(names), 'chunk')} to {counted(len({*names.values()}), 'document')}"
-    return _renamed(hits, "doc_id", names), f"{told}, each by its best rank"
+    return _renamed(hits, "doc_id", names), f"{told}, each at its best rank"
 
 
 def of_known(ids: pa.Array, known: pa.ChunkedArray) -> tuple[str, str] | None:
-    """A chunk and its document where documents of chunks so called are known; else None."""
+    """A chunk and its document if such documents are known; else None."""
     names = documents(ids)
     found = _are_in(pa.array([*names.values()], pa.string()), known).to_pylist()
     return next((pair for pair, there in zip(names.items(), found, strict=True) if there), None)
@@ -92,7 +90,7 @@ def _are_in(ids: pa.Array, known: pa.ChunkedArray) -> pa.Array:
 
 
 def _renamed(table: pa.Table, name: str, names: Mapping[str, str]) -> pa.Table:
-    """A table with other ids in a column, where they are replaced."""
+    """A table with the ids of a column replaced where necessary."""
     column = table[name].combine_chunks()
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     new = pa.array([names.get(one, one) for one in coded.dictionary.to_pylist()], pa.string())

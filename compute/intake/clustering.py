@@ -1,4 +1,4 @@
-"""The queries of a stored dataset in clusters, kept as labels of the key `cluster`."""
+"""Clusters of a stored dataset's queries, saved as labels of the key `cluster`."""
 
 import time
 
@@ -29,7 +29,7 @@ def cluster(
 ) -> tuple[Part, Clusters]:
     """Publish the cluster of each query with text, and the clustering.
 
-    `k` as `query_clusters.found` takes it. Raises Missing without stored texts,
+    `k` as in `query_clusters.found`. Raises Missing without stored texts,
     WrongInput for a dataset of parts and for too few queries, Conflict if the key has other labels
     and `replace` is false, Unavailable without the model.
     """
@@ -65,13 +65,13 @@ def _require_own(store: Store, dataset: str) -> None:
     for made in query_labels.made_by_key(part).get(KEY, []) if part else []:
         if made.get("file"):
             raise Conflict(
-                f"{dataset} has labels {KEY!r} from {printable.printable(made['file'])}: --replace"
-                " puts clusters in their place"
+                f"{dataset} has labels {KEY!r} from {printable.printable(made['file'])}:"
+                " --replace replaces them with clusters"
             )
 
 
 def _vectors(texts: list[str], settings: Settings) -> np.ndarray:
-    """(n, d) Those of all-MiniLM-L6-v2, whose weights come with a package."""
+    """(n, d) Vectors by all-MiniLM-L6-v2, whose weights come with a package."""
     system = SYSTEMS["minilm"].search
     assert isinstance(system, Dense)
     system.check()

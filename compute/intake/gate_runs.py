@@ -25,9 +25,9 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 FIRST = 10
-"""Ranks at least that are looked at for judged documents and holes."""
+"""Least depth at which judged and unjudged documents are checked."""
 DEEPEST = 100
-"""The rank to which the joint range of two lists is found: its time grows as the square."""
+"""Depth for the joint range of two lists, whose time grows with the square."""
 _ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
 """Possible endings after the dataset in the name of a file in a folder: `scifact.run.gz`."""
 
@@ -47,14 +47,14 @@ class _Side(NamedTuple):
     values: Series
     """Value by query_id, for queries that have one."""
     top: DataFrame
-    """query_id, doc_id, rank, down to the rank that was asked for."""
+    """query_id, doc_id, rank, to the requested rank."""
     depth: int
     """Depth of the run."""
     remarks: list[str]
 
 
 def given(store: Store, word: str) -> Given:
-    """Run or system that an argument names. Raises WrongInput if a path and a stored system have
+    """Run or system named by an argument. Raises WrongInput if both a path and a stored system have
     the name; Missing if neither exists."""
     systems = {part.system for part in store.parts("hits", picked=None)}
     try:
@@ -69,15 +69,15 @@ def given(store: Store, word: str) -> Given:
     if not is_path and word not in systems:
         raise Missing(
             f"{shown(word)} is neither an existing path nor a system with a stored run:"
-            f" {near(word, systems)}give a run file, a folder of them, or a system that"
-            " python -m compute scores lists"
+            f" {near(word, systems)}give a run file, a folder of them, or a system listed by"
+            " python -m compute scores"
         )
     return Given(word, Path(word) if is_path else None)
 
 
 def file_for(path: Path, dataset: str, *, alone: bool) -> Path:
-    """The run file of a dataset: the path itself where it is a file, which serves for one dataset
-    `alone`; in a folder the file that is called as the dataset, whatever its ending."""
+    """The run file of a dataset: the path itself if it is a file, which serves for one dataset
+    `alone`; in a folder the file named after the dataset, with any ending."""
     if not path.is_dir():
         if not alone:
             raise WrongInput(
@@ -112,8 +112,8 @@ def compared(
     """Baseline and candidate on every query with an official judgement: query_id, and
     `non_inferiority.COLUMNS`; and remarks on files.
 
-    `alone`: no other dataset is asked for. Raises BeirscopeError for a run that is not there, is
-    out of date, is not kept deep enough, or has nothing judged in its first ranks.
+    `alone`: no other dataset is requested. Raises BeirscopeError for a run that is missing, stale,
+    too shallow, or without judged documents at its top ranks.
     """
     frames, remarks = [], list[str]()
     own, parts = own_datasets(bench.store), row.parts or (row.name,)
@@ -152,8 +152,8 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
         )
     if system in freshness.outdated(store.parts(picked=[system]), [name]):
         raise Missing(
-            f"{system} on {name} is stale, its inputs have changed since: python -m compute"
-            f" rescore {name}, or run or import it again"
+            f"{system} on {name} is stale, since its inputs have changed: python -m compute"
+            f" rescore {name}, or rerun or reimport it"
         )
     hits, scores = (damage.wanted(store, kind, name, system) for kind in ("hits", "scores"))
     columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", _cut(measure))]
@@ -176,7 +176,7 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
     if judgements.empty:
         raise WrongInput(f"no judgements of {name} yet, so no score: {how_to_judge(name)}")
     tops = [side.top.assign(system=name) for side, name in zip(sides, MEANS, strict=True)]
-    # The candidate first: its lead is computed.
+    # The candidate first, since its lead is computed.
     lists = holes.arrange(pd.concat(tops), judgements, _cut(measure), MEANS[::-1])
     _refuse_unjudged(lists, sides, name)
     shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))
@@ -189,7 +189,7 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
 
 
 def _unanswered(shares: Series) -> list[str]:
-    """A remark, unless every query has hits, and so a share of holes."""
+    """A remark, unless every query has hits and so a value of Hole@k."""
     n, answered = len(shares), int(shares.notna().sum())
     return [f"answers {answered:,} of {counted(n, 'query')} with judgements"] * (answered < n)
 
@@ -197,7 +197,7 @@ def _unanswered(shares: Series) -> list[str]:
 def _ends(
     lists: holes.Lists, sides: Sequence[_Side], measure: Measure
 ) -> tuple[Series | float, ...]:
-    """The joint range of the difference on each query; absent if it cannot be had."""
+    """The joint range of the difference on each query; absent if unavailable."""
     deep = min(DEEPEST, *(side.depth for side in sides))
     if measure.formula.gain is None or measure.k is None or measure.k > deep:
         return np.nan, np.nan
@@ -206,14 +206,14 @@ def _ends(
 
 
 def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> None:
-    """A run on another collection would just score 0, and whatever is beside it would pass."""
+    """Raise for a run on another corpus, which would just score 0 and let any other run pass."""
     if not lists.judged.any():
         raise WrongInput(f"no judgement of {name} is above 0, so every score is 0: import others")
     judged = np.any(lists.filled & ~lists.holes, axis=(1, 2))
     for side, some in zip(sides, judged[::-1], strict=True):
         if not some:
             raise WrongInput(
-                f"{side.name}: no document of its first {lists.depth} ranks is judged on {name}: is"
-                " it a run on another dataset, or are ids written otherwise? For a file,"
+                f"{side.name}: no document of its top {lists.depth} is judged on {name}: is it"
+                " a run on another dataset, or are ids spelled differently? For a file,"
                 f" python -m compute check FILE --dataset {name} says more"
             )

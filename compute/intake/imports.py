@@ -40,9 +40,9 @@ _PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string()
 _STRANGE = "is it {} on another dataset? {}"
 _AS_IT_IS = shapes.How()
 _LONGEST = 50_000
-"""Letters of metadata that are kept."""
+"""Most characters of metadata that are stored."""
 _SPOT = 1000
-"""Hits whose documents are checked first: usually one of them is in the corpus."""
+"""Hits whose documents are checked first, since usually one of them is in the corpus."""
 
 
 def import_dataset(
@@ -65,14 +65,13 @@ def import_dataset(
     """Import a BEIR folder or archive; or only judgements; or the content of runs (queries, and the
     documents whose texts they have), if there is no corpus.
 
-    `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements or
-    runs; `how` is how judgements are read, `files` are the runs; `level` is the least relevance
-    that binary measures count from; `called` are the names of the files where they are others than
-    on the disk. Nothing needs a judgement; those of a dataset that is stored without any are added
-    to it. Raises WrongInput if nothing or two collections are given, where `split` is not the
-    one that `name` names or no judgement reaches the level; Conflict for a name of the catalogue,
-    or a stored one where it is to be `new` or something of another content would go that this may
-    not `replace`, Unavailable where there is no room for what it unpacks to.
+    `name` may include the split, as in `mine/dev`; `queries` has the texts for judgements or runs;
+    `how` is how judgements are read, `files` are the runs; `level` is the least relevance that
+    binary measures count; `called` are the names of the files if they differ on disk. Judgements
+    are optional; they are added to a dataset that is stored without any. Raises WrongInput if
+    nothing or two collections are given, if `split` is not the one in `name`, or if no judgement
+    reaches the level; Conflict for a name of the catalogue, or a stored one if it must be `new` or
+    this may not `replace` other content; Unavailable if there is no room for the unpacked files.
     """
     for file in filter(None, (path, qrels, queries, *(file for file, _ in files))):
         unpacked_size.require(file, bench.settings.home)
@@ -105,7 +104,7 @@ def import_dataset(
 
 
 def _split_of(name: str, split: str) -> str:
-    """The split that is asked for. Raises WrongInput where the name names another one."""
+    """The requested split. Raises WrongInput if the name contains another one."""
     named = name.partition("/")[2]
     if named and split not in ("", named):
         raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
@@ -120,9 +119,9 @@ def _of_both(
     how: shapes.How | None,
     about: Mapping[str, Any],
 ) -> Loaded:
-    """Import a collection, then judgements beside it. Raises WrongInput where it has its own."""
+    """Import a collection, then separate judgements. Raises WrongInput if it has its own."""
     if len(open_path(path, about["split"]).judgements()):
-        raise WrongInput(f"{path} has judgements of its own: leave out {qrels}, or these")
+        raise WrongInput(f"{path} has its own judgements: leave out {qrels}, or these")
     import_dataset(bench, name, path=path, **about)
     return import_dataset(bench, name, qrels=qrels, split=about["split"], how=how)
 
@@ -133,10 +132,10 @@ def _of_files(
     files: Sequence[tuple[Path, shapes.How]],
     how: shapes.How | None,
 ) -> Source:
-    """Judgements, or runs, or both, with the texts of queries or without."""
+    """Judgements, or runs, or both, with or without the texts of queries."""
     if qrels and is_empty(qrels):
         if not files:
-            raise WrongInput(f"{qrels}: no judgement in it: give some, or runs too (--runs)")
+            raise WrongInput(f"{qrels} contains no judgement: give some, or also runs (--runs)")
         qrels = None
     if qrels is None:
         return unjudged.OfRuns(files, queries)
@@ -162,15 +161,15 @@ def _judge(bench: Bench, before: Loaded, given: QrelsOnly) -> Loaded:
 
 
 def replaced(store: Store, loaded: Loaded) -> str:
-    """Sentence about the dataset that an import replaced; empty if there was none."""
+    """Sentence on the dataset that an import replaced; empty if there was none."""
     name, gone = loaded.dataset.name, [f"{old.rows:,} {old.kind}" for old in loaded.before]
     if not gone:
         return ""
     n_runs = len(store.parts("hits", name))
-    old = f"; {counted(n_runs, 'run')} on it may be old: run or import again" if n_runs else ""
+    old = f"; {counted(n_runs, 'run')} on it may be stale: rerun or reimport" if n_runs else ""
     labels = store.part("query_labels", name)
     stay = f"; {counted(labels.rows, 'query label')} stay" if labels else ""
-    return f"replaced what had this name: {', '.join(gone)}{old}{stay}"
+    return f"replaced the content of this name: {', '.join(gone)}{old}{stay}"
 
 
 def remarks(loaded: Loaded) -> list[str]:
@@ -184,7 +183,7 @@ def remarks(loaded: Loaded) -> list[str]:
 
 
 def left_out(names: Mapping[str, int]) -> str:
-    """Sentence about the ignored fields of topics; empty if there are none."""
+    """Sentence on the ignored fields of topics; empty if there are none."""
     often = {name: f"{number:,} times" if number > 1 else "once" for name, number in names.items()}
     told = ", ".join(f"{shown(name)} {number}" for name, number in often.items())
     return f"ignored fields of the topics: {told}" if told else ""
@@ -205,11 +204,13 @@ def alike(loaded: Loaded) -> str:
     pairs = twins.among(ids)
     if not pairs:
         return ""
-    return f"{counted(len(pairs), 'pair')} of {twins.WHAT}, as {twins.told(pairs)}: they stay apart"
+    return (
+        f"{counted(len(pairs), 'pair')} of {twins.WHAT}, as {twins.told(pairs)}: they stay distinct"
+    )
 
 
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
-    """The row with its relevance levels, not relevant among them, as the judgements show them."""
+    """The row with its relevance levels, including not relevant, as found in the judgements."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
     if judgements.empty:
         return row
@@ -235,19 +236,14 @@ def import_run(
     any_tag: bool = False,
     how: shapes.How = _AS_IT_IS,
 ) -> Outcome:
-    """Import a run file as a system of the dataset, named by its tag or else by its file, unless
-    told otherwise.
-
-    `called` is the name of the file where it is another than on the disk; `replace` replaces
-    another run of its name, unless that is `spared`, as what came a moment ago; with a
-    `version` it takes that place, too, and the other is kept; with `any_tag` lines may have several
-    tags or none; `how` says how the file is read.
-
-    Hits of queries outside the split are left out and counted; a file that is stored already is
-    not imported again. Raises WrongInput with file and line, or for a run on another collection;
-    Conflict where the name is the catalogue's, or another run has it and `replace` is not said;
-    Unavailable where there is no room for what it unpacks to.
-    """
+    """Import a run file as a system of the dataset, by default named after its tag or else its
+    file. `called` is the name of the file if it differs on disk; `replace` replaces another run of
+    its name, unless that is `spared`, having just been imported; with a `version` it also replaces
+    the other, which is kept; with `any_tag` lines may have several tags or none; `how` is how the
+    file is read. Hits of queries outside the split are left out and counted; a file that is already
+    stored is not imported again. Raises WrongInput with file and line, or for a run on another
+    collection; Conflict if the name is the catalogue's, or another run has it and `replace` is
+    false; Unavailable if there is no room for the unpacked file."""
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
     start = time.perf_counter()
@@ -263,7 +259,7 @@ def import_run(
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
     run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"], how.fold)
-    del hits  # Millions of them: the run is all that is needed from here on.
+    del hits  # Millions of rows, of which only the run is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
         [*words, *options, *["--drop-equal-ids"] * drop_equal_ids],
@@ -271,7 +267,7 @@ def import_run(
         **{"imported": True, "file": called or file.name} | met | content,
     )
     with bench.store.alone("import"):
-        # Somebody else may have taken the name meanwhile.
+        # Another process may have taken the name meanwhile.
         _refuse_taken_name(bench, dataset, name, over, file)
         return recompute.publish_run(
             bench, loaded, name, run, depth, identity, about, version=version
@@ -297,7 +293,7 @@ def _read(
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
         tag, hits = _hits(file, any_tag=any_tag, how=how)
-        # Nothing else looks at the ranks, and millions of them take room.
+        # Nothing else needs the ranks, and millions of them take memory.
         order = doctor.ordered(hits, str(file))
         return tag, hits.select([*_PAIR.names, "score"]), order, summed.result()
 
@@ -340,12 +336,12 @@ def _ranked(
 
 
 def _by_ids(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
-    """The hits, by the ids of the queries where the file has their texts."""
+    """The hits by query id, if the file has query texts."""
     return by_text.by_ids(hits, recompute.read(loaded.queries), loaded.dataset.name, file)
 
 
 def _metadata(file: Path) -> dict[str, str]:
-    """Comment lines of ir_metadata on the making of the run."""
+    """Comment lines of ir_metadata on how the run was made."""
     if shapes.is_parquet(file):
         return {}
     comments = [line[1:].removeprefix(" ") for line in trec.lines(file) if line[:1] == "#"]
@@ -359,9 +355,9 @@ def _metadata(file: Path) -> dict[str, str]:
 def _of_split(
     hits: pa.Table, loaded: Loaded, tally: doctor.Tally, file: Path
 ) -> tuple[pa.Table, int]:
-    """The hits that answer a query of the split, and how many do not."""
+    """The hits of queries in the split, and the number of others."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
-    queries = hits["query_id"].chunk(0)  # one piece, and every name is that of a hit
+    queries = hits["query_id"].chunk(0)  # one piece, in which every name belongs to a hit
     known = _are_in(queries.dictionary, split)
     if not known.any():
         found, name = len(known), loaded.dataset.name
@@ -388,18 +384,17 @@ def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> 
 def refuse_strange_documents(
     store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path, what: str = "a run"
 ) -> None:
-    """Raises WrongInput when the collection is known and no document of the run is in it.
-
-    Collections share query ids such as 1, 2, 3: a run on another one would just score 0.
-    """
+    """Raise WrongInput if the collection is known and contains no document of the run. Collections
+    share query ids such as 1, 2, 3, so a run on another one would just score 0."""
     known = store.part("lengths", dataset.collection)
     if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
     own, corpus = doc_ids.unique().cast(pa.string()), pq.read_table(known.path)["doc_id"]
     if of := by_text.of_known(own.slice(0, _SPOT), corpus):
         raise WrongInput(
-            f"{file}: its documents are chunks of those of {dataset.collection}, as {shown(of[0])}"
-            f" of {shown(of[1])}: merge them into documents, each by its best rank (--fold)"
+            f"{file}: its documents are chunks of documents of {dataset.collection}, as"
+            f" {shown(of[0])} of {shown(of[1])}: merge them into documents, each at its best"
+            " rank (--fold)"
         )
     near = doctor.nearest("document", own, corpus, dataset.collection)
     raise WrongInput(
@@ -409,7 +404,7 @@ def refuse_strange_documents(
 
 
 def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
-    """Whether one of the documents is in the corpus."""
+    """Return whether one of the documents is in the corpus."""
     found = doc_ids.unique().cast(pa.string())
     batches = parquet_files.batches(corpus, ["doc_id"])
     return any(_are_in(batch["doc_id"], found).any() for batch in batches)
@@ -421,10 +416,10 @@ def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool
 
 
 def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, file: Path) -> None:
-    """Raises Conflict for a name of the catalogue, or of a run of another content (if any)."""
+    """Raise Conflict for a name of the catalogue, or of a run with other content (if any)."""
     if not _TAG.fullmatch(name):
         raise WrongInput(
-            f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
+            f"{name[:60]!r} cannot name a system (no spaces, slashes or brackets):"
             " give it another name (--system NAME)"
         )
     if name in SYSTEMS and SYSTEMS[name].family != "imported":
@@ -436,6 +431,6 @@ def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, f
     if stored and sha256 and stored.provenance.get("sha256") != sha256:
         raise Conflict(
             f"{file}: {name} has another run on {dataset.name}: give this one another name"
-            " (--system NAME), or put it in that one's place (--replace, or --as-version to keep"
-            " the other as a version)"
+            " (--system NAME), or replace that one (--replace, or --as-version to keep it as a"
+            " version)"
         )

@@ -1,8 +1,6 @@
-"""Leakage: which test queries and relevant documents a training set holds, as texts say it.
-
-What is stored names the pairs, never a text of the training set. The queries that are touched
-become labels of queries, so that scores by query group can leave them out.
-"""
+"""Leakage: test queries and relevant documents whose texts a training set contains. The stored
+result names the pairs, never a text of the training set. The affected queries get query labels, so
+that scores by query group can leave them out."""
 
 import heapq
 import re
@@ -30,7 +28,7 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Part, Store
 
 MOST_PAIRS = 10
-"""Training texts that are kept of each text that is found: the most alike; all are counted."""
+"""Most training texts stored for each found text: the most similar; all are counted."""
 COLUMNS = ["of", "text_id", "file", "training_id", "similarity"]
 _NAME = re.compile(r"[\w.][\w./-]{0,39}")
 
@@ -44,12 +42,10 @@ def compare(
     split: Dataset | None = None,
     threshold: float = THRESHOLD,
 ) -> tuple[Part, bool]:
-    """Look for the dataset's queries and relevant documents among the texts of a training set.
-
-    Its part, and whether it is new; one of the same name is replaced. Training texts pass one by
-    one and are not kept. Raises WrongInput for a name or threshold that cannot be, and with file
-    and line; Missing where the dataset has no texts here.
-    """
+    """Search for the dataset's queries and relevant documents among the texts of a training set.
+    Returns its part, and whether it is new; one of the same name is replaced. Training texts are
+    streamed and not kept. Raises WrongInput for an invalid name or threshold, and with file and
+    line; Missing if the dataset has no texts here."""
     start = time.perf_counter()
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)
@@ -80,13 +76,13 @@ def stored(store: Store, dataset: str, name: str) -> Part:
     if name not in names:
         raise Missing(
             f"no training set {name!r} was compared with {dataset}: {near(name, names)}"
-            "python -m compute leakage show lists those that were"
+            "python -m compute leakage show lists those compared"
         )
     return names[name]
 
 
 def remove(store: Store, dataset: str, name: str) -> None:
-    """Remove the result for a training set, and its labels. Raises Missing for another."""
+    """Remove the result for a training set, and its labels. Raises Missing if there is none."""
     with store.alone("import"):
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
@@ -119,7 +115,9 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
             f"{name[:60]!r} cannot name a training set: letters, digits and . / - _, at most 40"
         )
     if not LOWEST <= threshold <= 1:
-        raise WrongInput(f"the threshold {threshold:g} is not from {LOWEST:g} to 1: give another")
+        raise WrongInput(
+            f"the threshold {threshold:g} is not between {LOWEST:g} and 1: give another"
+        )
 
 
 def _digest(file: Path) -> str:
@@ -129,12 +127,12 @@ def _digest(file: Path) -> str:
 
 
 def _refuse_taken(store: Store, dataset: str, name: str) -> None:
-    """Raises Conflict if a user's own labels have a key that the training set's would have."""
+    """Raise Conflict if a user's own labels have a key that the training set's would have."""
     labels = store.part(query_labels.KIND, dataset)
     if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
         raise Conflict(
-            f"{dataset} has other labels “{min(own)}”: give the training set another name, or take"
-            f" those away first (remove {dataset} --labels)"
+            f"{dataset} has other labels “{min(own)}”: give the training set another name, or"
+            f" remove those first (remove {dataset} --labels)"
         )
 
 
@@ -200,8 +198,8 @@ def _found(
 
 
 def _labels(loaded: Loaded, rows: DataFrame, name: str) -> tuple[DataFrame, dict[str, int]]:
-    """query_id, key, value: of every query whether it, or a relevant document of it, was found;
-    and whether its own text was. And how many are touched."""
+    """query_id, key, value: for every query whether it or a relevant document was found, and
+    whether its own text was; and the number of affected queries."""
     judged, asked = read(loaded.judgements), read(loaded.queries)["query_id"]
     own = rows.loc[rows["of"] == QUERY, "text_id"]
     found = judged["doc_id"].isin(rows.loc[rows["of"] == DOCUMENT, "text_id"])
@@ -228,7 +226,7 @@ def _published(
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
         _refuse_taken(bench.store, dataset.name, name)
-        # Labels of their own part, which is left out as soon as its inputs are replaced.
+        # Labels have their own part, which is left out as soon as its inputs are replaced.
         of: dict[str, Any] = {"dataset": dataset.name, "system": name, "fingerprint": mark}
         by_key = {"keys": query_labels.by_key(labels["key"], made)}
         parts.add(query_labels.KIND, labels, **of, provenance=made | by_key)

@@ -55,9 +55,9 @@ class Taken:
     new: bool
     """True if it was not stored already."""
     n_others: int
-    """Pairs of queries that the dataset has not: left out."""
+    """Pairs of queries outside the dataset, left out."""
     n_failed: int
-    """Pairs that the machine gave no readable answer for: left out."""
+    """Pairs without a readable answer of the LLM, left out."""
 
 
 def import_file(
@@ -71,9 +71,9 @@ def import_file(
 ) -> Taken:
     """Import the grades of a file (`machine_grades.read`) as those of an LLM, all or none.
 
-    Records without ids are found by their texts: the grade of a text holds for every document
-    that has it. Raises WrongInput with file and line, or for grades on another collection;
-    Conflict where the machine has other grades there and `replace` is not said.
+    Records without ids are matched by their texts: the grade of a text applies to every document
+    with that text. Raises WrongInput with file and line, or for grades on another collection;
+    Conflict if the LLM has other grades there and `replace` is false.
     """
     start = time.perf_counter()
     loaded = recompute.stored_dataset(bench.store, dataset)
@@ -84,14 +84,14 @@ def import_file(
         from_texts = _by_text(found.of_texts, loaded, file)
         rows = machine_grades.once(DataFrame([*_records(rows), *_records(from_texts)]), file)
     if rows.empty:
-        raise WrongInput(f"{file}: no grade in it, give a file with some")
+        raise WrongInput(f"{file} contains no grade: give a file with grades")
     asked = recompute.read(loaded.queries)
     names = by_text.queries(rows["query_id"].unique(), asked, dataset.name, file)
     rows["query_id"] = rows["query_id"].replace(names)
     kept = rows[rows["query_id"].isin(_queries(loaded))]
     if kept.empty:
         raise WrongInput(
-            f"{dataset.name} has none of the queries of {file}: is it of another dataset?"
+            f"{dataset.name} has none of the queries of {file}: is it for another dataset?"
         )
     ids = pa.chunked_array([pa.array(kept["doc_id"], pa.large_string())])
     refuse_strange_documents(bench.store, dataset, ids, file, "a grading")
@@ -114,16 +114,14 @@ def from_run(
     quantiles: Sequence[float] = (),
     replace: bool = False,
 ) -> Taken:
-    """Take a stored run's scores as grades: how many thresholds, or quantiles, a score reaches.
-
-    Raises what `damage.run` raises, WrongInput where not one of both is given.
-    """
+    """Use a stored run's scores as grades: the number of thresholds, or quantiles, that a score
+    reaches. Raises what `damage.run` raises, WrongInput unless exactly one of the two is given."""
     start = time.perf_counter()
     recompute.stored_dataset(bench.store, dataset)
     part = damage.run(bench.store, dataset.name, system)
     if bool(thresholds) == bool(quantiles):
         raise WrongInput(
-            "scores are no grades: say --thresholds or --quantiles, one number for each grade"
+            "scores are not grades: give --thresholds or --quantiles, one number for each grade"
         )
     hits = recompute.read(part)
     at = list(thresholds) or machine_grades.at_quantiles(hits, quantiles)
@@ -144,13 +142,13 @@ def said(taken: Taken) -> str:
     pairs, n_queries = counted(len(rows), "pair"), rows["query_id"].nunique()
     queries = "1 query" if n_queries == 1 else f"{n_queries:,} queries"
     lines = [f"{taken.part.system} on {taken.part.dataset}: {pairs} of {queries} ({by_grade})"]
-    lines += [] if taken.new else ["they were there already"]
+    lines += [] if taken.new else ["they were already stored"]
     if taken.part.provenance.get("quantiles"):
         at = ", ".join(f"{number:g}" for number in taken.part.provenance["thresholds"])
         lines += [f"grades begin at the scores {at}"]
     if taken.n_others:
         others = counted(taken.n_others, "pair")
-        lines += [f"{others} of queries that {taken.part.dataset} has not left out"]
+        lines += [f"{others} of queries that {taken.part.dataset} lacks left out"]
     if taken.n_failed:
         lines += [f"{counted(taken.n_failed, 'pair')} without a readable answer left out"]
     return "; ".join(lines)
@@ -165,10 +163,8 @@ def publish(
     *,
     replace: bool,
 ) -> tuple[Part, bool]:
-    """The part of these grades, and whether it was not there already.
-
-    Raises WrongInput for a name that none can be, Conflict for other grades without `replace`.
-    """
+    """The part of these grades, and whether it is new. Raises WrongInput for an invalid name,
+    Conflict for other grades without `replace`."""
     check_name(machine)
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
@@ -188,9 +184,9 @@ def publish(
 
 
 def check_name(machine: str) -> None:
-    """Raises WrongInput for a name that no LLM can have."""
+    """Raise WrongInput for a name that no LLM can have."""
     if not _NAME.fullmatch(machine):
-        raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no blanks): --machine NAME")
+        raise WrongInput(f"{machine[:60]!r} cannot name an LLM (no spaces): --machine NAME")
 
 
 def _queries(loaded: Loaded) -> set[str]:
@@ -205,11 +201,11 @@ def _records(rows: DataFrame) -> list[dict[Any, Any]]:
 def _by_text(given: DataFrame, loaded: Loaded, file: Path) -> DataFrame:
     """query_id, doc_id, relevance, line of grades that name texts.
 
-    White space counts as one blank; a title may stand before the text.
+    White space counts as one space; a title may precede the text.
     """
     name, documents = loaded.dataset.name, loaded.documents
     if documents is None:
-        raise WrongInput(f"{file}: no ids in it, and no texts of {name} are stored: add the ids")
+        raise WrongInput(f"{file} has no ids, and no texts of {name} are stored: add the ids")
     files = {"queries": str(loaded.queries.path), "documents": str(documents.path)}
     with scratch() as database:
         database.register("given", given)

@@ -1,7 +1,7 @@
 """Judging by an LLM: the estimate, the requests, and the grades.
 
 Its grades are a part like those of a file (`machine_grade_import`); every request is a row of the
-journal (`compute.judgements.asking.journal`), from which a killed judging goes on.
+journal (`compute.judgements.asking.journal`), from which a killed judging resumes.
 """
 
 import threading
@@ -54,13 +54,13 @@ from compute.store.store import Store
 FORM = "judge"
 """Source of such grades in their provenance."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before a request is sent again that failed, unless the server asks for others."""
+"""Seconds before a failed request is retried, unless the server asks for others."""
 LOCKED = 10.0
-"""Seconds that another judging of the same machine and dataset is waited for."""
+"""Seconds to wait for another judging of the same LLM and dataset."""
 PATIENCE = 10
-"""Pairs without any grade at the beginning, after which a machine is not asked on."""
+"""Pairs without any grade at the beginning after which an LLM is not asked further."""
 AT_FAULT = 3
-"""Pairs one after another that the server fails at, after which it is to blame and not they."""
+"""Consecutive failed pairs after which the server is to blame and not the pairs."""
 _TEXTS = """
 select query_id, doc_id, coalesce(queries.text, '') as query,
        left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
@@ -82,17 +82,17 @@ class Plan:
     systems: tuple[str, ...] = ()
     depth: int = 10
     guideline: str = ""
-    """Guideline of a pool; a task has its own."""
+    """Guideline for unjudged documents of runs; a task has its own."""
     address: str = ""
     model: str = ""
     requests: int = 0
-    """The most that may be made, and tokens that may be spent."""
+    """Limits on requests and tokens spent."""
     tokens: int = 0
     answer: int = LONGEST_ANSWER
-    """Tokens that an answer may have."""
+    """Most tokens of an answer."""
 
     def record(self) -> dict[str, Any]:
-        """JSON values, which `of_record` reads."""
+        """The plan as JSON values, which `of_record` reads."""
         return asdict(self) | {"systems": list(self.systems)}
 
     @property
@@ -109,19 +109,19 @@ def of_record(record: Mapping[str, Any]) -> Plan:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan, looked up in the store."""
+    """A plan with the data from the store."""
 
     plan: Plan
     prompt: Prompt
     identity: str
     """Identity of prompt, model, address and texts: grades under one name share it."""
     texts: DataFrame
-    """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
+    """query_id, doc_id, query, document (texts) of all pairs, in request order."""
     asked: DataFrame
-    """The machine's requests of this identity, as `journal.asked` has them."""
+    """The LLM's requests of this identity, from `journal.asked`."""
 
     def open(self, job: str = "", *, again: bool = False) -> DataFrame:
-        """The rows of `texts` that are to be asked, and n_used of their attempts."""
+        """The rows of `texts` to ask about, and n_used, their attempts so far."""
         used = journal.attempts(self.asked, job, again=again)
         pairs = zip(self.texts["query_id"], self.texts["doc_id"], strict=True)
         rows = self.texts.assign(n_used=[used.get(pair, 0) for pair in pairs])
@@ -142,12 +142,12 @@ class Estimate(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The same in words."""
+        """The estimate in words."""
         most = ATTEMPTS * self.to_ask
         told = [f"{counted(self.pairs, 'pair')}: {counted(self.to_ask, 'request')}"]
         told[0] += f", {most:,} if no answer is a grade" * (most > 0)
         told += [f"about {self.usual_tokens:,} tokens, at most {self.most_tokens:,}"]
-        told += ["failed requests come on top"]
+        told += ["failed requests are extra"]
         done = self.pairs - self.to_ask - self.without_text
         told += [f"{done:,} asked before"] * (done > 0)
         told += [f"{self.without_text:,} without text here"] * (self.without_text > 0)
@@ -158,8 +158,8 @@ def planned(settings: Settings, plan: Plan) -> Plan:
     """The plan with the address and the model of the settings. Raises Missing without them."""
     if not settings.judge_address or not settings.judge_model:
         raise Missing(
-            "no machine is set: give the settings judge_address and judge_model, such as"
-            " http://localhost:8000/v1 and the model's name, and judge_key where it wants one, in"
+            "no LLM is configured: set judge_address and judge_model, such as"
+            " http://localhost:8000/v1 and the model's name, and judge_key if it needs one, in"
             " settings.toml of the home folder or as BEIRSCOPE_JUDGE_ADDRESS and so on"
         )
     about: dict[str, Any] = {"address": endpoint.address(settings), "model": settings.judge_model}
@@ -180,7 +180,7 @@ def allow(store: Store, name: str, address: str, person: str = "") -> None:
 
 
 def forbid(store: Store, name: str, address: str = "") -> None:
-    """Revoke the permission for a dataset's texts, and for those sharing them, for one address or
+    """Revoke consent for a dataset's texts, and datasets that share them, for one address or
     all."""
     own = own_datasets(store)
     rows = [*DATASETS.values(), *own.values()]
@@ -200,12 +200,12 @@ def _require_own_texts(row: Dataset) -> None:
 def check(store: Store, plan: Plan) -> None:
     """Raise the error that forbids the first request: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:
-        raise WrongInput("say how many requests may be made and tokens spent, at least one of each")
+        raise WrongInput("limit the number of requests and of tokens, at least one of each")
     journal.require_consent(store, plan.dataset, plan.address)
 
 
 def prepared(store: Store, plan: Plan) -> Prepared:
-    """Look the pairs and their texts up. Raises Missing, WrongInput or Conflict."""
+    """Look up the pairs and their texts. Raises Missing, WrongInput or Conflict."""
     taking.check_name(plan.machine)
     row = dataset(plan.dataset, own_datasets(store))
     _require_own_texts(row)
@@ -214,7 +214,9 @@ def prepared(store: Store, plan: Plan) -> Prepared:
         raise Missing(f"no text of {row.name} is stored: python -m compute add-texts {row.name}")
     pairs, prompt = _of_task(store, plan) if plan.task else _of_pool(store, plan, loaded)
     if pairs.empty:
-        raise WrongInput(f"nothing is unjudged in the top {plan.depth} of these runs: take more")
+        raise WrongInput(
+            f"nothing is unjudged in the top {plan.depth} of these runs: choose a larger depth"
+        )
     prints = (loaded.documents.fingerprint, loaded.queries.fingerprint)
     identity = prompt.identity(plan.model, plan.address, *prints)
     asked = journal.asked(store, plan.dataset, plan.machine)
@@ -222,7 +224,8 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     other = part is not None and part.provenance.get("form") != FORM
     if other or set(asked.loc[asked["outcome"] == GRADE, "prompt"]) - {identity}:
         raise Conflict(
-            f"{plan.machine} has grades of {row.name} from a file or a run, or by another model,"
+            f"{plan.machine} already has grades of {row.name} from a file or a run, or by"
+            " another model,"
             " server, guideline, prompt or text: give these another name (--machine NAME), or"
             " remove those first (python -m compute"
             f" remove {row.name} --machine {plan.machine} --yes)"
@@ -242,11 +245,11 @@ def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
 def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Prompt]:
     """The officially unjudged pairs of the top k, the best rank first.
 
-    What people added takes none away: a machine is held against what they judged, too.
+    Pairs with added human judgements stay in, since the LLM is also compared with these.
     """
     if not plan.systems or not 1 <= plan.depth <= tasks.DEEPEST:
         raise WrongInput(
-            "say which pairs: a judging task (--task ID), or stored runs (--systems) and how much"
+            "choose the pairs: a judging task (--task ID), or stored runs (--systems) and how much"
             f" of their top (--depth 1 to {tasks.DEEPEST:,})"
         )
     official = recompute.read(loaded.judgements)
@@ -284,19 +287,18 @@ def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
 
 
 def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
-    """Ask for every pair that is open, and publish the machine's grades, whatever ends it.
-
-    Pairs without a grade are only asked again with `again`. Raises Unavailable if a limit
-    or the server ends it; Conflict without consent, or while another process asks the same.
-    """
+    """Ask about every open pair, and publish the LLM's grades, whatever ends it. Pairs without a
+    grade are only asked again with `again`. Raises Unavailable if a limit or the server ends it;
+    Conflict without consent, or while another process asks the same."""
     check(bench.store, plan)
     now = planned(bench.settings, plan)
     if replace(now, answer=plan.answer) != plan:
         raise Conflict(
-            f"this process is set to {now.model} at {now.address}, and the judging was started for"
+            f"this process is configured for {now.model} at {now.address}, but the judging was"
+            " started for"
             f" {plan.model} at {plan.address}: start the worker again with the same settings"
         )
-    # One that is cancelled needs a moment for its end.
+    # A cancelled judging needs a moment to end.
     with journal.alone(bench.store, plan.dataset, plan.machine, LOCKED):
         ready = prepared(bench.store, plan)
         start = time.perf_counter()
@@ -313,7 +315,7 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
 
 
 def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
-    """Ask for these rows, some at once; the first error ends all that is not under way."""
+    """Ask about these rows, several at once; the first error stops all that have not started."""
     asker, total = _Asker(bench, ready), len(ready.texts)
     threads = ThreadPoolExecutor(bench.settings.judge_at_once)
     columns = (rows[name] for name in ("query_id", "doc_id", "query", "document", "n_used"))
@@ -326,7 +328,7 @@ def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
         asker.finish()
     except BaseException as error:
         asker.stop.set()
-        # A process that is told to end has no time to wait for answers: grades come first.
+        # A process that is told to end has no time to wait for answers; grades come first.
         threads.shutdown(wait=isinstance(error, Exception), cancel_futures=True)
         raise
 
@@ -340,7 +342,7 @@ class _Pair(NamedTuple):
 
 
 class _Asker:
-    """Asks for one pair after another, from several threads."""
+    """Asks about one pair after another, from several threads."""
 
     def __init__(self, bench: Bench, ready: Prepared) -> None:
         plan = ready.plan
@@ -374,12 +376,12 @@ class _Asker:
                 raise Unavailable(f"stopped: none of the first {PATIENCE} answers was a grade")
 
     def finish(self) -> None:
-        """Raise the server's last failure: the pair may not be its cause."""
+        """Raise the server's last failure, since the pair may not be its cause."""
         if self._aside:
             raise self._aside[0][1]
 
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
-        """The outcome of a request, which is sent again while the server fails."""
+        """The outcome of a request, which is resent while the server fails."""
         messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
         reason = request = ""
         answered = self._answered
@@ -415,11 +417,8 @@ class _Asker:
             raise
 
     def _put_aside(self, request: str, error: BeirscopeError, answered: int, at_fault: int) -> str:
-        """Continue without a pair, if `answered` shows that others got answers and so it is the
-        cause.
-
-        Raises the error where none did yet, or not for this many pairs one after another.
-        """
+        """Continue without a pair if `answered` shows that others got answers, so the pair is the
+        cause. Raises the error if none did yet, or not for this many consecutive pairs."""
         with self._lock:
             self._aside.append((request, error))
             if not self._answered or len(self._aside) >= at_fault:
@@ -430,7 +429,7 @@ class _Asker:
         return FAILED
 
     def _blame(self) -> None:
-        """Another pair got an answer: pairs put aside are not asked again automatically."""
+        """Another pair got an answer, so pairs put aside are not asked again automatically."""
         with self._lock:
             aside, self._aside = self._aside, []
         for request, error in aside:
@@ -452,7 +451,7 @@ class _Asker:
             return REFUSED
         relevance = None if reply.cut else self._prompt.grade(reply.text)
         outcome = UNREADABLE if relevance is None else GRADE
-        reason = "" if relevance is not None else "its answer was no grade"
+        reason = "" if relevance is not None else "its answer was not a grade"
         if reply.cut:
             reason = "its answer was cut off, longer than a grade; raise judge_tokens if it reasons"
         self._journal.end(request, outcome, relevance=relevance, reason=reason, tokens=reply.tokens)
@@ -482,13 +481,13 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
 
 
 def _require_own(store: Store, plan: Plan, identity: str) -> None:
-    """Raises Conflict if other grades took the machine's name during the judging."""
+    """Raise Conflict if other grades took the LLM's name during the judging."""
     part = store.part(KIND, plan.dataset, plan.machine)
     about = part.provenance if part else {"form": FORM, "prompt": identity}
     if (about.get("form"), about.get("prompt")) != (FORM, identity):
         raise Conflict(
-            f"{plan.machine} has got other grades of {plan.dataset} during the judging, and they"
-            " are not replaced: remove them, which also drops the requests (python -m compute"
+            f"{plan.machine} got other grades of {plan.dataset} during the judging, which are"
+            " not replaced: remove them, which also drops the requests (python -m compute"
             f" remove {plan.dataset} --machine {plan.machine} --yes), and start again"
         )
 

@@ -18,11 +18,10 @@ from compute.intake import doctor
 
 @contextmanager
 def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
-    """`doctor.files`, and of an archive the files in it; one in BEIR's layout stays as it is.
-
-    They lie in a scratch folder, below the archive's name, and go with the block. Raises WrongInput
-    for an archive that is damaged, absurdly packed or empty, Unavailable without room for it.
-    """
+    """`doctor.files`, with the files of archives; an archive in BEIR's layout stays unchanged. The
+    files are in a scratch folder, below the archive's name, and removed after the block. Raises
+    WrongInput for an archive that is damaged, implausibly compressed or empty, Unavailable without
+    room for it."""
     with ExitStack() as held:
         found: list[Path] = []
         named: dict[str, str] = {}
@@ -36,7 +35,7 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
             (_unzip if zipfile.is_zipfile(path) else _untar)(path, folder, home)
             inside = [file for file in sorted(folder.rglob("*")) if _counts(file, folder)]
             if not inside:
-                raise WrongInput(f"{path}: no file in it: pack it again")
+                raise WrongInput(f"{path} contains no file: pack it again")
             found += inside
         try:
             yield found
@@ -48,7 +47,7 @@ def opened(paths: Iterable[Path], home: Path) -> Iterator[list[Path]]:
 
 
 def told(text: str, home: Path) -> str:
-    """Text that names `runs.zip/a.run` where it named that file's place in a scratch folder."""
+    """Text that names `runs.zip/a.run` instead of the file's place in a scratch folder."""
     return re.sub(rf"{re.escape(str(home / scratch.TMP))}/archive-\w+/", "", text)
 
 
@@ -58,11 +57,11 @@ def _is_archive(path: Path) -> bool:
     try:
         return tarfile.is_tarfile(path)
     except (OSError, EOFError):
-        return False  # A packed file that was cut off: its reader says so.
+        return False  # A truncated compressed file is reported by its reader.
 
 
 def _counts(file: Path, folder: Path) -> bool:
-    """Whether it is a file, and neither it nor a folder above it is hidden or a Mac's own."""
+    """Return whether it is a file, with neither it nor a folder above it hidden or a Mac's own."""
     parts = PurePosixPath(file.relative_to(folder).as_posix()).parts
     return file.is_file() and not any(one.startswith((".", "__MACOSX")) for one in parts)
 
@@ -84,9 +83,9 @@ def _untar(path: Path, folder: Path, home: Path) -> None:
                 size += member.size
                 if size > most:
                     raise Unavailable(
-                        f"{path} unpacks to more than the {sized(most)} that are free: make room"
+                        f"{path} unpacks to more than the free {sized(most)}: make room"
                     )
         with tarfile.open(path) as archive:
             untar(archive, folder)
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise WrongInput(f"{path} is no sound tar archive ({error}): pack it again") from None
+        raise WrongInput(f"{path} is not a valid tar archive ({error}): pack it again") from None

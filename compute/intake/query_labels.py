@@ -25,9 +25,9 @@ KIND = "query_labels"
 _OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 MOST_VALUES = 40
-"""Maximum of values of one key; more make no useful query groups."""
+"""Most values of a key; more make no useful query groups."""
 LONGEST = 60
-"""Characters of a key or a value: it stands at an axis."""
+"""Most characters of a key or a value, which labels an axis."""
 
 
 def import_file(
@@ -35,10 +35,9 @@ def import_file(
 ) -> tuple[Part, bool]:
     """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
 
-    All labels that are stored stay but those of the keys of the file where `replace` is said;
-    queries that the dataset has not, such as those of another split, are left out. Raises
-    WrongInput with file and line, Conflict where a query has another label of a key and `replace`
-    is not said.
+    Stored labels stay, except those of the file's keys with `replace`; queries outside the dataset,
+    such as those of another split, are left out. Raises WrongInput with file and line, Conflict if
+    a query has another label of a key and `replace` is false.
     """
     start = time.perf_counter()
     if dataset.parts:
@@ -49,7 +48,7 @@ def import_file(
     known = rows["query_id"].isin(recompute.read(loaded.queries)["query_id"])
     if not known.any():
         raise WrongInput(
-            f"{dataset.name} has none of the queries of {file}: is it of another dataset?"
+            f"{dataset.name} has none of the queries of {file}: is it for another dataset?"
         )
     about: dict[str, Any] = {"file": file.name, "sha256": digest(file)}
     about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
@@ -61,11 +60,9 @@ def import_file(
 def put(
     store: Store, dataset: str, rows: DataFrame, made: dict[str, Any], *, replace: bool = False
 ) -> tuple[Part, bool]:
-    """Publish labels (COLUMNS) beside those of a dataset: its part, and whether it is new.
-
-    Its provenance is `made`, and under `keys` what made the labels of each. Raises Conflict and
-    WrongInput as `import_file`.
-    """
+    """Publish labels (COLUMNS) in addition to those of a dataset; returns its part, and whether it
+    is new. Its provenance is `made`, and under `keys` the origin of each key's labels. Raises
+    Conflict and WrongInput as `import_file`."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
@@ -81,13 +78,13 @@ def put(
 
 
 def of_training(store: Store, dataset: str) -> dict[str, str]:
-    """The training set behind each key of labels that `leakage` gave: their parts are its own."""
+    """The training set behind each key of labels from `leakage`, whose parts are separate."""
     names = [part.system for part in store.parts(KIND, dataset) if part.system]
     return {key: name for name in names for key in leakage.keys(name)}
 
 
 def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
-    # Labels that a file gave rest on nothing; early ones may say that they do.
+    # Labels from a file depend on nothing, though early ones may claim to.
     made = {name: value for name, value in made.items() if name != "inputs"}
     return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=made)
 
@@ -137,7 +134,7 @@ def of_key(store: Store, dataset: str, key: str) -> int:
 
 
 def drop(store: Store, dataset: str, key: str) -> int:
-    """Take away the labels of a key, all others stay; their number. Raises as `of_key`."""
+    """Remove the labels of a key, keep all others; returns their number. Raises as `of_key`."""
     with store.alone("import"):
         n = of_key(store, dataset, key)
         with store.publishing(f"remove labels of queries of {dataset}") as parts:
@@ -146,13 +143,11 @@ def drop(store: Store, dataset: str, key: str) -> int:
 
 
 def read(file: Path) -> tuple[DataFrame, list[str]]:
-    """query_id, key, value, line: the labels of a file, each once; and the fields left out.
-
-    A TSV of these three columns, with or without their names above it; or BEIR's queries.jsonl, of
-    which every field beside id and text counts that is a word or a number, those of `metadata`
-    too. Fields that make no query groups are left out, such as a narrative or an
-    address. Raises Missing or WrongInput with file and line.
-    """
+    """query_id, key, value, line: the labels of a file, each once; and the fields left out. The
+    file is a TSV of these three columns, with or without a header; or BEIR's queries.jsonl, of
+    which all fields besides id and text that are words or numbers count, including those of
+    `metadata`. Fields that make no query groups, such as a narrative or an address, are left out.
+    Raises Missing or WrongInput with file and line."""
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
     of_fields = first.lstrip("\ufeff \t").startswith("{")
     found = _records(file) if of_fields else _of_lines(file)
@@ -160,7 +155,9 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
     rows, no_kinds = _of_kinds(rows, file, left_out=of_fields)
     if rows.empty:
         besides = f" but {', '.join(map(shown, no_kinds))}, which make no query groups"
-        raise WrongInput(f"{file}: no label in it{besides * bool(no_kinds)}, give a file with some")
+        raise WrongInput(
+            f"{file} contains no label{besides * bool(no_kinds)}: give a file with labels"
+        )
     if len(twice := rows[rows.duplicated(["query_id", "key"])]):
         query_id, key, _, line = twice.iloc[0]
         raise WrongInput(
@@ -170,8 +167,8 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
 
 
 def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame, list[str]]:
-    """The distinct rows of the keys that make query groups, and the keys that are left out; if
-    none may be, WrongInput is raised for the first."""
+    """The distinct rows of the keys that make query groups, and the keys left out; if none may be
+    left out, WrongInput is raised for the first."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
     values = rows.groupby("key")["value"].nunique()
@@ -183,8 +180,8 @@ def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame
         _, key, value, line = wrong.iloc[0]
         text = value if _is_label(key) else key
         raise WrongInput(
-            f"{file}, line {line}: {shown(text)} is no label: write at most {LONGEST} characters in"
-            " one line"
+            f"{file}, line {line}: {shown(text)} is not a label: write at most {LONGEST}"
+            " characters on one line"
         )
     if len(many):
         raise WrongInput(f"{file}: {_too_many(many.index[0], many.iloc[0])}")
@@ -202,7 +199,7 @@ def _is_label(text: str) -> bool:
 def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
     """query_id, key, value and line of each label in a TSV."""
     names = COLUMNS
-    # Lines end as Unix, Windows or old Macs end them.
+    # Lines end as on Unix, Windows or old Macs.
     for number, line in enumerate(io.StringIO(compressed.utf8(file), newline=None), 1):
         cells = [cell.strip() for cell in line.split("\t")]
         if number == 1 and {*cells} == {*COLUMNS}:
@@ -211,7 +208,8 @@ def _of_lines(file: Path) -> Iterator[tuple[str, str, str, int]]:
             continue
         if len(cells) != 3 or not all(cells):
             raise WrongInput(
-                f"{file}, line {number}: not query_id, key and value between tabs, fix the line"
+                f"{file}, line {number}: not query_id, key and value separated by tabs, fix the"
+                " line"
             )
         query_id, key, value = (cells[names.index(name)] for name in COLUMNS)
         yield query_id, key, value, number
@@ -236,8 +234,8 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
 
 
 def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
-    """The rows with those stored. Raises Conflict for another label of a query, WrongInput where a
-    key has too many values with those stored."""
+    """The rows with those stored. Raises Conflict for another label of a query, WrongInput if a key
+    has too many values together with the stored ones."""
     if old is not None:
         stored = recompute.read(old)[COLUMNS]
         if replace:
@@ -246,7 +244,7 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
         if (other := rows.duplicated(["query_id", "key"])).any():
             raise Conflict(
                 f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
-                f" {old.dataset}: put these in their place (--replace), or give them another key"
+                f" {old.dataset}: replace them (--replace), or give these another key"
             )
         values = rows.groupby("key")["value"].nunique()
         if len(many := values[values > MOST_VALUES]):
@@ -265,5 +263,5 @@ def said(part: Part) -> str:
     if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
-        told += f"; left out, for they tell no kinds: {', '.join(map(shown, no_kinds))}"
+        told += f"; left out, since they make no groups: {', '.join(map(shown, no_kinds))}"
     return told

@@ -1,4 +1,4 @@
-"""A smaller collection of a stored one, as BEIR times systems on a million documents of DBPedia."""
+"""A sample of a stored corpus, as BEIR times systems on a million documents of DBPedia."""
 
 import json
 import random
@@ -16,12 +16,10 @@ from compute.store.loading import Bench, Loaded
 
 
 def sample(bench: Bench, dataset: Dataset, n: int, seed: int = 0, name: str = "") -> Loaded:
-    """Store a dataset of n documents: all judged ones, the others drawn with a seed.
-
-    Its queries and judgements are those of the dataset; by default its name says size and seed.
-    Raises WrongInput where n is below the number of judged documents or not below all, Missing
-    where no texts are stored.
-    """
+    """Store a dataset of n documents: all judged ones, and a random sample of the others. Its
+    queries and judgements are those of the dataset; by default its name includes size and seed.
+    Raises WrongInput if n is below the number of judged documents or not below all, Missing if no
+    texts are stored."""
     loaded = loading.load(bench, dataset)
     judgements, queries = run.read(loaded.judgements), run.read(loaded.queries)
     if loaded.documents is None:

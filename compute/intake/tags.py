@@ -14,7 +14,7 @@ _ENDINGS += (".json", ".jsonl", ".csv", ".tsv", ".parquet")
 
 
 class Tagged(NamedTuple):
-    """A run file: its name, as people see it, and the tag in it."""
+    """A run file: its displayed name, and the tag in it."""
 
     file: str
     tag: str
@@ -31,11 +31,9 @@ def tag(file: Path) -> str:
 
 
 def names(runs: Sequence[Tagged]) -> list[str]:
-    """Name of each run: its tag, or its file's name where several files have the same tag.
-
-    With only tags the first of them would take the name, and the others could not come in. Files
-    whose names settle nothing, as run.gz in two folders, keep their tag.
-    """
+    """Name of each run: its tag, or its file's name if several files have the same tag. With only
+    tags the first file would take the name, and the others could not be imported. Files with
+    useless names, such as run.gz in two folders, keep their tag."""
     shared = _repeated(run.tag for run in runs)
     called = [run.tag if run.tag and run.tag not in shared else stem(run.file) for run in runs]
     unclear = _repeated(called)
@@ -43,7 +41,7 @@ def names(runs: Sequence[Tagged]) -> list[str]:
 
 
 def renamed(runs: Sequence[Tagged], called: Sequence[str]) -> list[str]:
-    """A sentence for each tag that several files have and that names none of them."""
+    """A sentence for each tag that several files share, and that names none of them."""
     by_tag: dict[str, list[str]] = {}
     shared = _repeated(run.tag for run in runs)
     for run, name in zip(runs, called, strict=True):
@@ -51,13 +49,13 @@ def renamed(runs: Sequence[Tagged], called: Sequence[str]) -> list[str]:
             by_tag.setdefault(run.tag, []).append(name)
     return [
         f"{len(found)} files have the tag {each}:"
-        f" they are called by their files, {', '.join(found)}"
+        f" they are named after their files, {', '.join(found)}"
         for each, found in by_tag.items()
     ]
 
 
 def stem(file: str) -> str:
-    """`runs/mine.txt.gz` is mine; blanks, which no name of a system has, are _."""
+    """`runs/mine.txt.gz` is mine; spaces, which no system's name has, become _."""
     name = Path(file).name
     while name.lower().endswith(_ENDINGS) and name.rpartition(".")[0]:
         name = name.rpartition(".")[0]

@@ -1,4 +1,4 @@
-"""Texts for a dataset without: checked against the store, without recomputing runs."""
+"""Texts for a dataset without them: checked against the store, without recomputing runs."""
 
 import dataclasses
 import zipfile
@@ -27,14 +27,14 @@ must contain, if the dataset has only ids."""
 def add_texts(
     bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = ""
 ) -> Loaded:
-    """Add documents and queries to a dataset that is stored by its ids.
+    """Add documents and queries to a dataset that is stored with ids only.
 
     They come from a BEIR folder or archive, from a file of documents for the stored queries, or
     from where the dataset is read anyway: PyDocs from the installed library. `called`: name of the
-    file where it is not the one on the disk. Judgements and runs stay as they are, with what the
-    runs cost. Where the corpus is known, as of results that ship, its fingerprint must be the same;
-    else the ids must fit. Raises Missing for a dataset that is not stored, Conflict where its texts
-    are here or it changed meanwhile, WrongInput for texts of another collection.
+    file if it differs on disk. Judgements and runs stay unchanged, with their costs. If the corpus
+    is known, as for shipped results, its fingerprint must be the same; else the ids must match.
+    Raises Missing for a dataset that is not stored, Conflict if its texts are here or it changed
+    meanwhile, WrongInput for texts of another collection.
     """
     with bench.store.alone("texts"):
         found = _without_texts(bench, dataset)
@@ -43,9 +43,9 @@ def add_texts(
         origin = source(dataset, bench.settings) if path is None else _opened(path, found, called)
         content = _fitting(bench, found, origin, _where(origin, path))
         if stored(bench.store, dataset) != found:
-            raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
+            raise Conflict(f"{dataset.name} was replaced or removed meanwhile: check it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
-        # So that the ranked lists made for the ids stay fresh.
+        # So that the ranked lists made for the ids stay valid.
         about: dict[str, Any] = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
         words = ["add-texts", dataset.name, *([called or path.name] if path else [])]
         loaded = publish(bench, dataset, origin, content, ["queries"], words, **about)
@@ -55,7 +55,7 @@ def add_texts(
 
 
 def looked_at(bench: Bench, dataset: Dataset, path: Path) -> Content:
-    """Content of a folder, archive or file of documents; raises what `add_texts` of it would."""
+    """Content of a folder, archive or file of documents; raises what `add_texts` with it would."""
     found = _without_texts(bench, dataset)
     return _fitting(bench, found, _opened(path, found, ""), str(path))
 
@@ -85,13 +85,13 @@ def _opened(path: Path, found: Loaded, called: str) -> BeirSource:
 
 
 def said(loaded: Loaded) -> str:
-    """Sentence about the added texts."""
+    """Sentence on the added texts."""
     documents = loaded.documents.rows if loaded.documents else 0
     return f"texts of {counted(documents, 'document')} and {counted(loaded.queries.rows, 'query')}"
 
 
 def lacks_texts(parts: Iterable[Part], name: str) -> bool:
-    """Whether a dataset is stored only by its ids."""
+    """Return whether a dataset is stored with ids only."""
     own = {(part.kind, part.dataset): part for part in parts if not part.system}
     queries = own.get(("queries", name))
     if queries is None:
@@ -105,7 +105,7 @@ def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
     if found is None:
         raise Missing(f"{dataset.name} is not stored: import it with its texts by import-dataset")
     if found.documents is not None:
-        raise Conflict(f"the texts of {dataset.name} are here already: nothing is to be added")
+        raise Conflict(f"the texts of {dataset.name} are already here: there is nothing to add")
     return found
 
 
@@ -123,7 +123,7 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
     content = look(bench, origin, known_documents)
     content = dataclasses.replace(content, judgements=judgements)
     if not content.count.n_documents:
-        raise WrongInput(f"{where}: no document is in it: give a BEIR archive or corpus.jsonl")
+        raise WrongInput(f"{where} contains no document: give a BEIR archive or corpus.jsonl")
     known = set(read(found.queries)["query_id"])
     missing = sorted(known - set(content.queries["query_id"]))
     if missing:
@@ -139,13 +139,14 @@ def _fitting(bench: Bench, found: Loaded, origin: Source, where: str) -> Content
         raise WrongInput(
             f"{where}: its texts differ from those behind the stored results of {name}"
             f" ({content.count.n_documents:,} documents there, {found.lengths.rows:,} here):"
-            " give the same version, or import it as a dataset of its own"
+            " give the same version, or import it as a separate dataset"
         )
     return content
 
 
 def _is_known(found: Loaded, content: Content) -> bool:
-    """Whether the corpus, and the queries of shipped results, have the stored fingerprints."""
+    """Return whether the corpus, and the queries of shipped results, have the stored
+    fingerprints."""
     now = content.fingerprints
     assert found.lengths is not None
     same = now["lengths"] == found.lengths.fingerprint
@@ -153,7 +154,7 @@ def _is_known(found: Loaded, content: Content) -> bool:
 
 
 def _refuse_strange(name: str, ids: DataFrame, content: Content, where: str) -> None:
-    """Raises WrongInput if too few of the judged, or else retrieved, documents are in it."""
+    """Raise WrongInput if it contains too few of the judged, or else retrieved, documents."""
     n, verb = ids["doc_id"].nunique(), "judged" if len(content.judgements) else "retrieved"
     there = n - len(content.count.missing)
     if there < LEAST * n:

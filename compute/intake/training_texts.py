@@ -15,34 +15,34 @@ from compute.recompute.run import read
 from compute.store.loading import Loaded
 
 _LOOKED_AT = 100
-"""Lines of a table that tell which of its columns hold texts."""
+"""Lines of a table that show which columns contain texts."""
 
 Line = tuple[int, str]
 
 
 class Text(NamedTuple):
-    """A text of a training set, and where it stands there."""
+    """A text of a training set, and its place there."""
 
     file: str
-    """The name of the file, without its folder; of a split its name."""
+    """Name of the file, without its folder; for a split its name."""
     place: str
-    """The id that it has there, else `line 12`."""
+    """Its id there, else `line 12`."""
     text: str
 
 
 def of_file(path: Path) -> Iterator[Text]:
     """Every text of a file, plain, gzip or zstd, one at a time.
 
-    As its first line tells: JSON, line by line, of which `title` and `text` together are one text,
-    and without a `text` every string that holds a blank is one; columns between tabs, of which
-    those are texts that hold a blank in the first hundred lines; else each line is a text. Raises
-    Missing or WrongInput with file and line.
+    The first line shows the format: JSON lines, of which `title` and `text` together are one text,
+    and without a `text` every string with a space is one; tab-separated columns, of which those
+    with a space in the first hundred lines are texts; else each line is a text. Raises Missing or
+    WrongInput with file and line.
     """
     with compressed.opened(path) as file:
         numbered = lines(io.BufferedReader(file), str(path), refuse)
         first = list(itertools.islice(numbered, _LOOKED_AT))
         if not first:
-            raise WrongInput(f"{path}: no text in it, give a file with some")
+            raise WrongInput(f"{path} contains no text: give a file with texts")
         every = itertools.chain(first, numbered)
         if first[0][1].lstrip().startswith(("{", "[")):
             found = _records(path, every)
@@ -52,7 +52,7 @@ def of_file(path: Path) -> Iterator[Text]:
             found = (Text(path.name, f"line {number}", line) for number, line in every)
         some = (text for text in found if text.text.strip())
         if not (one := next(some, None)):
-            raise WrongInput(f"{path}: no text in it, give a file with some")
+            raise WrongInput(f"{path} contains no text: give a file with texts")
         yield one
         yield from some
 
@@ -68,7 +68,7 @@ def of_split(loaded: Loaded) -> Iterator[Text]:
 
 
 def documents(loaded: Loaded, wanted: set[str]) -> Iterator[tuple[str, str, str]]:
-    """doc_id, title and text of these documents of a stored dataset; none without its texts."""
+    """doc_id, title and text of these documents of a stored dataset; empty without texts."""
     if loaded.documents is None:
         return
     for batch in parquet_files.batches(loaded.documents.path, ["doc_id", "title", "text"]):
@@ -116,7 +116,7 @@ def _text_columns(path: Path, first: list[Line]) -> list[int]:
 
 
 def _table(path: Path, numbered: Iterable[Line], columns: list[int]) -> Iterator[Text]:
-    """Rows of a table; a first column without texts holds the ids."""
+    """Rows of a table; a first column without texts contains the ids."""
     for number, line in numbered:
         cells = line.split("\t")
         place = f"line {number}" if columns[0] == 0 else cells[0]

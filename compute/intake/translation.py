@@ -1,4 +1,4 @@
-"""How near translated texts are to the originals by a multilingual encoder (BEIR-PL, Table 2)."""
+"""Similarity of translated texts to the originals by a multilingual encoder (BEIR-PL, Table 2)."""
 
 import random
 import time
@@ -23,15 +23,14 @@ def similarity(
     bench: Bench, one: Dataset, other: Dataset, encoder: str = "labse", n: int = 100, seed: int = 0
 ) -> DataFrame:
     """Texts of two datasets with equal ids: of (queries, documents), pairs, mean, sd; stored with
-    the second dataset.
-
-    The cosine of the vectors of n pairs, drawn with a seed. Raises WrongInput for a system that is
-    no dense encoder, Missing where no ids are equal.
-    """
+    the second dataset. The similarity is the cosine of the vectors of n random pairs. Raises
+    WrongInput for a system that is not a dense encoder, Missing if no ids are equal."""
     start, row = time.perf_counter(), system(encoder)
     method = row.search
     if not isinstance(method, Dense):
-        raise WrongInput(f"{encoder} gives no vector of a text: name a dense system, such as labse")
+        raise WrongInput(
+            f"{encoder} does not encode texts as vectors: name a dense system, such as labse"
+        )
     method.check()
     sides = [loading.load(bench, dataset) for dataset in (one, other)]
     found, texts = _compared(method.encoder(bench.settings, "documents"), sides, n, seed)
@@ -51,7 +50,7 @@ def similarity(
 def _compared(
     encode: encoding.Encode, sides: Sequence[Loaded], n: int, seed: int
 ) -> tuple[DataFrame, list[Part]]:
-    """The rows of `similarity`, and the parts that were compared."""
+    """The rows of `similarity`, and the compared parts."""
     rows, texts = [], list[Part]()
     for part, key in (("queries", "query_id"), ("documents", "doc_id")):
         stored = [getattr(side, part) for side in sides]

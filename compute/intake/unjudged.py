@@ -1,4 +1,4 @@
-"""Datasets that begin without judgements: made of runs, and extended when judgements come."""
+"""Datasets that begin without judgements: made from runs, and extended when judgements arrive."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,10 +23,8 @@ from compute.store.loading import Loaded
 
 
 class OfRuns(Source):
-    """The queries of runs, with the texts of queries and documents that they or a file have.
-
-    `judged` are judgements beside them, of which the queries are then.
-    """
+    """The queries of runs, with the texts of queries and documents in these or in a file. `judged`
+    are separate judgements, which then define the queries."""
 
     def __init__(
         self,
@@ -37,18 +35,18 @@ class OfRuns(Source):
         self._given, self._queries, self.judged = files, queries, judged
 
     def has_texts(self) -> bool:
-        """Whether the runs have texts of queries or documents."""
+        """Return whether the runs have texts of queries or documents."""
         return any(self._found[1:3])
 
     def documents(self) -> Iterator[Document]:
-        """Documents whose texts are beside their ids."""
+        """Documents whose texts accompany their ids."""
         judged = {one.doc_id: one.text for one in self.judged.documents()} if self.judged else {}
         texts = judged | self._found[2]
         return (Document(name, "", text) for name, text in texts.items())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the judged queries, else those of any of the runs, as they come; texts
-        that are not known are NA. Raises WrongInput if a file of texts lacks one."""
+        """query_id, text: the judged queries, else those of all runs in order; unknown texts are
+        NA. Raises WrongInput if a file of texts lacks one."""
         if self.judged:
             known = self.judged.all_queries()
         else:
@@ -65,7 +63,7 @@ class OfRuns(Source):
         return known.assign(text=known["text"].astype("str").fillna(own))
 
     def judgements(self) -> DataFrame:
-        """Judgements beside the runs; usually none."""
+        """Judgements in addition to the runs; usually none."""
         if self.judged:
             return self.judged.judgements()
         return DataFrame(columns=list(QRELS), dtype="str").astype({"relevance": "int32"})
@@ -75,7 +73,7 @@ class OfRuns(Source):
         return self.judged.subtopics() if self.judged else None
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and time of change of all files, and how each is read."""
+        """Path, size and modification time of all files, and how each is read."""
         files = [layout.Folder(file.parent).stamp([file.name]) for file in self.read_from()]
         return {"runs": files, "read_with": [how.words() for _, how in self._given]}
 
@@ -86,7 +84,7 @@ class OfRuns(Source):
         return dict(self._read[1]) if self._queries else {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, a sentence about converted grades, and remarks on the runs."""
+        """Ignored fields, a sentence on converted grades, and remarks on the runs."""
         about = self.judged.told() if self.judged else super().told()
         return about | {"remarks": self._found[3]}
 
@@ -99,7 +97,7 @@ class OfRuns(Source):
         ]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--runs` with the files, behind the options of the others."""
+        """`--runs` with the files, after the other options."""
         n = len(self._given)
         first = ["--queries", names[0]] if self._queries else []
         first = self.judged.words(names[:-n], split) if self.judged else first
@@ -120,7 +118,7 @@ class OfRuns(Source):
         for file, how in self._given:
             held = shapes.held(file, how)
             if held is None and self.judged:
-                continue  # Their queries are those of the judgements, and they have no texts.
+                continue  # Their queries come from the judgements, and they have no texts.
             rows = held.as_run() if held else runs.read(file, any_tag=True, how=how)[1]
             asked = rows["query_id"].unique().cast(pa.string()).to_pylist()
             queries |= dict.fromkeys(asked)
@@ -128,14 +126,16 @@ class OfRuns(Source):
                 texts |= ({one: one for one in asked} if held.by_text else {}) | {**held.texts}
                 own = held.documents
                 other = [one for one in own if documents.get(one, own[one]) != own[one]]
-                beside = f"{counted(len(other), 'text')} of documents unlike those of files before"
+                beside = (
+                    f"{counted(len(other), 'text')} of documents that differ from earlier files"
+                )
                 told += [*held.remarks, *[f"{beside}: {shown(other[0])}" for _ in other[:1]]]
                 documents |= own
         return queries, texts, documents, told
 
 
 class Judged(QrelsOnly):
-    """Stored dataset with judgements that came later."""
+    """Stored dataset with judgements added later."""
 
     def __init__(self, loaded: Loaded, given: QrelsOnly) -> None:
         super().__init__(given.path, given.how)
@@ -159,10 +159,8 @@ class Judged(QrelsOnly):
         return self.all_queries()
 
     def judgements(self) -> DataFrame:
-        """New judgements, by query ids even if they name queries by their texts.
-
-        Raises WrongInput if they are of no query that is stored.
-        """
+        """New judgements, with query ids even if they name queries by their texts. Raises
+        WrongInput if they cover no stored query."""
         found, name = super().judgements(), self._loaded.dataset.name
         stored = recompute.read(self._loaded.queries)
         names = by_text.queries(found["query_id"].unique(), stored, name, self.path)
@@ -171,7 +169,7 @@ class Judged(QrelsOnly):
         if not found["query_id"].isin(stored["query_id"]).any():
             raise WrongInput(
                 f"{self.path}: none of its queries is a query of {name}: are these judgements of"
-                " another dataset? Give it a name of its own"
+                " another dataset? Give it its own name"
             )
         return found
 

@@ -1,9 +1,7 @@
-"""Intake: a process of its own looks at uploaded files and imports them, file by file.
-
-The page shows the progress, and the dashboard stays free for others. The process reads its request
-as one line of JSON, and answers with lines of JSON. It ends with the process that sent the request,
-and a killed one has published nothing incomplete.
-"""
+"""Intake: a separate process checks uploaded files and imports them one by one. The page shows the
+progress, and the dashboard stays responsive for others. The process reads its request as one line
+of JSON, and answers with lines of JSON. It ends with the process that sent the request, and a
+killed one has published nothing incomplete."""
 
 import json
 import os
@@ -44,7 +42,7 @@ ELSEWHERE = "choose their dataset, or “A new dataset” to import them under a
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
     """The answers of a process that carries out a request (a row of WANTED) with the files.
 
-    Raises Unavailable if the process ended without its last word.
+    Raises Unavailable if the process ended without a final answer.
     """
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about
@@ -53,7 +51,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
     with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None and process.stdout is not None
         try:
-            # Open while it is at work: closing it tells the process that its caller has gone.
+            # Open while it runs; closing it tells the process that its caller has gone.
             process.stdin.write(json.dumps(order).encode() + b"\n")
             process.stdin.flush()
             for line in process.stdout:
@@ -69,7 +67,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
 
 
 def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
-    """The answer with the original names of the files instead of those on the disk."""
+    """The answer with the original names of the files instead of those on disk."""
     if isinstance(value, str):
         for path, called in files:
             value = value.replace(path, called)
@@ -82,7 +80,7 @@ def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
 
 
 def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """The doctor's report on every file, held against a dataset if one is named."""
+    """The doctor's report on every file, compared with a dataset if one is named."""
     against = None
     if order["dataset"]:
         row = dataset(order["dataset"], own_datasets(bench.store))
@@ -98,7 +96,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 
 def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
-    """The report on a file that holds texts of queries or documents, else as it is."""
+    """The report on a file with texts of queries or documents; other reports unchanged."""
     try:
         unpacked_size.require(path, bench.settings.home)
         texts, left_out = texts_of(path)
@@ -114,7 +112,7 @@ def _texts(bench: Bench, path: Path, report: doctor.Report) -> doctor.Report:
 
 
 def _is_corpus(path: Path) -> bool:
-    """Whether the first line has a title, as BEIR's corpora have and queries have not."""
+    """Return whether the first line has a title, as in BEIR's corpora but not in queries."""
     with suppress(BeirscopeError, UnicodeError):
         return '"title"' in trec.lines(path)[0]
     return False
@@ -143,7 +141,7 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Import every file as a run of the dataset; a refused one does not stop the others."""
     row = dataset(order["dataset"], own_datasets(bench.store))
-    # The person has seen the remarks on tags, and named the run.
+    # The user has seen the remarks on tags, and named the run.
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
@@ -218,7 +216,7 @@ def _dataset(bench: Bench, name: str, given: Mapping[str, Any]) -> Answer:
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
-    """Give a dataset its texts: from the one file, or from where it is read without any."""
+    """Add texts to a dataset: from the one file, or from its own source without any."""
     row = dataset(order["dataset"], own_datasets(bench.store))
     path, called = (*order["files"], ("", row.title))[0]
 

@@ -1,4 +1,4 @@
-"""Uploaded files: of the kinds that are read here, of a bounded size, and never named by others."""
+"""Uploaded files: of supported kinds, of limited size, and never with outside names on disk."""
 
 import shutil
 from collections.abc import Iterator, Sequence
@@ -31,29 +31,29 @@ ENDINGS = (
     ".tar",
     ".tgz",
 )
-"""The kinds of files that may be uploaded, by the ends of their names."""
+"""The kinds of files that may be uploaded, by the endings of their names."""
 MOST = 100
-"""Files in one upload."""
+"""Most files in one upload."""
 LONGEST = 100
-"""Letters of a file's name that are kept."""
+"""Most characters of a file's name that are kept."""
 
 
 class Upload(NamedTuple):
-    """An uploaded file: its name at the user's, and the path of its content."""
+    """An uploaded file: the user's name for it, and the path of its content."""
 
     name: str
     path: Path
 
 
 def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
-    """Raises WrongInput for the first of (name, bytes) that is refused."""
+    """Raise WrongInput for the first refused (name, bytes)."""
     if len(sizes) > MOST:
         raise WrongInput(f"{len(sizes)} files are too many at once: at most {MOST} at a time")
     most = settings.upload_megabytes
     for name, size in sizes:
         if not name.lower().endswith(ENDINGS):
             known = ", ".join(ENDINGS)
-            raise WrongInput(f"{name} is not of a kind that is read here: {known}")
+            raise WrongInput(f"{name} is not of a supported kind: {known}")
         if size > most * 1024**2:
             raise WrongInput(
                 f"{name} is larger than {most} MB (setting upload_megabytes): import it with"
@@ -68,11 +68,9 @@ def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
 
 @contextmanager
 def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator[list[Upload]]:
-    """The uploaded (name, content), checked, as files of a folder that goes with the block.
-
-    On disk a file has a number for a name and the known end of its own: what others call a file is
-    never part of a path. Raises WrongInput as `check` does.
-    """
+    """The uploaded (name, content), checked, as files of a folder that is removed after the block.
+    On disk a file has a number as its name and its known ending, since outside names are never part
+    of a path. Raises WrongInput as `check` does."""
     check(settings, [(name, _size(content)) for name, content in files])
     with scratch.folder(settings.home, "upload-", scratch.UPLOADS) as folder:
         found = []
@@ -86,7 +84,7 @@ def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator
 
 
 def shown(name: str) -> str:
-    """A file's name without folders, at most LONGEST letters, its end kept."""
+    """A file's name without folders, at most LONGEST characters, with its ending kept."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return last if len(last) <= LONGEST else f"{last[: LONGEST - 12]}…{last[-11:]}"
 
@@ -97,7 +95,7 @@ def _size(content: IO[bytes]) -> int:
 
 
 def _ending(name: str) -> str:
-    """`.run.gz` of `x.run.gz`: the ends that are known, in the order they stand."""
+    """`.run.gz` of `x.run.gz`: the known endings, in order."""
     low, found = name.lower(), ""
     while end := next((end for end in ENDINGS if low.endswith(end)), ""):
         low, found = low[: -len(end)], end + found

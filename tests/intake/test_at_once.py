@@ -66,8 +66,8 @@ def test_of_two_datasets_of_one_name_the_later_is_refused_or_says_what_it_replac
     (part,) = bench.store.parts("judgements", "d2")
     came = 0 if part.rows == 2 else 1
     later, rows = (came, 5 - part.rows) if how else (1 - came, part.rows)
-    said = "replaced what had this name: {0} queries, {0} judgements"
-    said = said if how else "d2 is stored here already ({0} queries, {0} judgements would go): "
+    said = "replaced the content of this name: {0} queries, {0} judgements"
+    said = said if how else "d2 is already stored here ({0} queries, {0} judgements would go): "
     assert said.format(rows) in told[later]
     assert "replaced" not in told[1 - later] and "judgements\n" in told[1 - later]
 
@@ -85,9 +85,9 @@ def test_a_name_that_was_taken_while_a_file_was_read_is_refused_where_it_must_be
     with (folder / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
         corpus.writelines(f'{{"_id": "x{n}", "title": "", "text": "t"}}\n' for n in range(5000))
     slow = Bench(bench.store, bench.settings, progress=other_came)
-    with pytest.raises(Conflict, match="mine is stored here already"):
+    with pytest.raises(Conflict, match="mine is already stored here"):
         imports.import_dataset(slow, "mine", path=folder, new=True)
-    with pytest.raises(Conflict, match="mine is stored here already"):
+    with pytest.raises(Conflict, match="mine is already stored here"):
         imports.import_dataset(bench, "mine", qrels=Path(second), new=True)
     assert [part.rows for part in bench.store.parts("judgements", "mine")] == [2]
 
@@ -101,7 +101,7 @@ def test_one_file_of_judgements_taken_in_twice_at_once_is_counted_once(
     file.write_text("".join(f"q1 0 x{n} 1\n" for n in range(50)), "utf-8")
     words = ["judgements", "import", str(file), "--dataset", "mine", "--person", "ada"]
     told = sorted(at_once(bench.store, "judgements", [words, words]))
-    assert told[0].startswith("0 judgements added to mine; 50 were there already")
+    assert told[0].startswith("0 judgements added to mine; 50 were already stored")
     assert told[1].startswith("50 judgements added to mine\n")
     words = ["judgements", "withdraw", str(file), "--dataset", "mine", "--person", "ada", "--yes"]
     told = sorted(at_once(bench.store, "judgements", [words, words]))

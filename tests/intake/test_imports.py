@@ -54,7 +54,7 @@ def test_all_hits_that_are_left_out_are_counted_and_said(
         "1 hit of queries outside the split left out",
         "1 hit of documents that occur higher in the same list left out",
         "1 hit of the query's own document left out",
-        "1 hit below the depth that is kept (setting depth) left out",
+        "1 hit below the stored depth (setting depth) left out",
     ]
     assert run.said(shallow, outcome).endswith(f"({'; '.join(['answers 2 of 3 queries', *told])})")
     own = replace(run.stored_dataset(bench.store, tiny), dataset=replace(tiny, drop_self=True))
@@ -241,7 +241,7 @@ def test_judgements_alone_may_have_the_texts_of_their_queries(bench: Bench, tmp_
     topics.write_text("q1\twhat it asks\n", "utf-8")
     assert run.read(imports.import_dataset(bench, "mine", qrels=qrels).queries)["text"].isna().all()
     texts = partial(imports.import_dataset, bench, "mine", qrels=qrels, queries=topics)
-    with pytest.raises(Conflict, match="mine is stored here already \\(1 queries would go\\)"):
+    with pytest.raises(Conflict, match="mine is already stored here \\(1 queries would go\\)"):
         texts()
     loaded = texts(replace=True)
     assert run.read(loaded.queries)["text"].to_list() == ["what it asks"]

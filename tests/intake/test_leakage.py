@@ -167,8 +167,8 @@ def test_a_split_is_its_queries_and_their_relevant_documents(
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("", "train: no text in it, give a file with some"),
-        ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train: no text in it, give a file with some"),
+        ("", "train contains no text: give a file with texts"),
+        ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train contains no text: give a file with texts"),
         ("q1\td1\t1\nq2\td2\t1\n", "train: no column of texts, every cell .* is one word"),
         ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, fix the line"),
         (b"a b\n\xff\n", "train line 2: byte 1 is not UTF-8"),
@@ -186,7 +186,7 @@ def test_a_file_without_texts_is_refused(
 def test_a_folder_and_a_split_without_texts_are_no_training_sets(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
-    with pytest.raises(WrongInput, match="a folder where a file is needed"):
+    with pytest.raises(WrongInput, match="is a folder: name a file"):
         leakage.compare(bench, tiny, "set", files=[tmp_path])
     (tmp_path / "some.qrels").write_text("q1 0 d1 1\n")
     bare = imports.import_dataset(bench, "bare", qrels=tmp_path / "some.qrels").dataset
@@ -200,7 +200,7 @@ def test_names_thresholds_and_datasets_without_texts_are_refused(
 ) -> None:
     with pytest.raises(WrongInput, match="'a: b' cannot name a training set"):
         leakage.compare(bench, tiny, "a: b")
-    with pytest.raises(WrongInput, match=r"the threshold 2 is not from 0.1 to 1"):
+    with pytest.raises(WrongInput, match=r"the threshold 2 is not between 0.1 and 1"):
         leakage.compare(bench, tiny, "a", threshold=2)
     (tmp_path / "qrels").write_text("q1 0 d1 1\n")
     bare = imports.import_dataset(bench, "bare", qrels=tmp_path / "qrels").dataset
@@ -225,7 +225,7 @@ def test_the_command_finds_shows_and_removes(
     given = ["--training", str(tmp_path / "train")]
     assert main([*asked, *given]) == main([*asked, "--name", "x"]) == 2
     assert main([*asked, "--split", "tiny"]) == 2
-    assert "tiny holds all of itself" in capsys.readouterr().err
+    assert "tiny contains its own queries" in capsys.readouterr().err
     assert main([*asked, *given, "--name", "set", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["n_touched"] == 2
     assert main(["leakage", "show", "--measure", "P@1", "--json"]) == 0

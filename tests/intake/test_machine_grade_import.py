@@ -143,8 +143,8 @@ def test_scores_are_grades_by_quantiles(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("thresholds", "quantiles", "sentence"),
     [
-        ([], [], "say --thresholds or --quantiles"),
-        ([1.0], [0.5], "say --thresholds or --quantiles"),
+        ([], [], "give --thresholds or --quantiles"),
+        ([1.0], [0.5], "give --thresholds or --quantiles"),
         ([2.0, 2.0], [], "thresholds 2 2 do not ascend"),
         ([float("nan")], [], "thresholds nan do not ascend"),
         ([], [1.5], "shares between 0 and 1"),
@@ -161,7 +161,7 @@ def test_wrong_thresholds(
 
 def test_two_shares_on_one_score_are_no_two_grades() -> None:
     hits = DataFrame({"score": [1.0, 1.0, 1.0, 2.0]})
-    with pytest.raises(WrongInput, match=r"quantiles 0\.1 and 0\.2 fall on one score, 1: choose"):
+    with pytest.raises(WrongInput, match=r"quantiles 0\.1 and 0\.2 have the same score, 1: choose"):
         machine_grades.at_quantiles(hits, [0.1, 0.2])
 
 
@@ -202,14 +202,14 @@ HEADER = "query_id,doc_id,grade\n"
             )
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
-        (HEADER + "q1,d1,\n", "FILE: no grade in it, give a file with some"),
+        (HEADER + "q1,d1,\n", "FILE contains no grade: give a file with grades"),
         (HEADER + "q1,,1\n", "FILE, line 2: no doc_id, fix the line"),
         (
             HEADER + "q1,d1,1\nq1,d1,2\n",
             "FILE, line 3: query 'q1' and document 'd1' have another grade above; keep one of the"
             " lines",
         ),
-        (HEADER + "x,d1,1\n", "tiny has none of the queries of FILE: is it of another dataset?"),
+        (HEADER + "x,d1,1\n", "tiny has none of the queries of FILE: is it for another dataset?"),
         (
             HEADER + "q1,x,1\n",
             "FILE: none of its 1 documents is in tiny: is it a grading on another dataset?"
@@ -217,7 +217,7 @@ HEADER = "query_id,doc_id,grade\n"
         ),
         (
             '{"qid": "q1", "docid": "d1"}\n',
-            "FILE, line 1: no judgment, as umbrela writes it: fix or remove the line",
+            "FILE, line 1: no judgment (umbrela's spelling): fix or remove the line",
         ),
         (
             '{"qid": "q1", "docid": "d1", "judgment": 1.5}\n',

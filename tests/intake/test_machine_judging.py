@@ -64,7 +64,7 @@ def test_each_unjudged_document_is_asked_for_once_and_alone(
 
 def test_without_consent_no_request_is_made(tmp_path: Path, server: Machine) -> None:
     bench = home(tmp_path, server, *SHIPS)
-    with pytest.raises(Conflict, match="no text of tiny may go to http://127"):
+    with pytest.raises(Conflict, match="no text of tiny may be sent to http://127"):
         machine_judging.judge(bench, planned(bench))
     journal.allow(bench.store, "tiny", "http://elsewhere/v1", "ada")
     journal.allow(bench.store, "other", planned(bench).address, "ada")
@@ -83,7 +83,7 @@ def test_a_consent_that_is_taken_back_ends_a_judging(tmp_path: Path, server: Mac
         return grade(asked)
 
     server.answers = answers
-    with pytest.raises(Conflict, match="no text of tiny may go to"):
+    with pytest.raises(Conflict, match="no text of tiny may be sent to"):
         machine_judging.judge(bench, planned(bench))
     assert len(server.asked) == 3
     assert len(stored(bench)) == 3
@@ -126,7 +126,7 @@ def test_talk_is_asked_once_more_and_then_no_grade(tmp_path: Path, server: Machi
     assert "without any other word" in again[1].content
     assert "Sure!" not in again[1].content
     said = machine_judging.said(bench.store, planned(bench), bench.job)
-    assert said == "15 requests, 1,500 tokens; 1 without a grade: its answer was no grade"
+    assert said == "15 requests, 1,500 tokens; 1 without a grade: its answer was not a grade"
     # What gave no grade is asked again on demand alone.
     later = replace(bench, job="judge-000000000001")
     server.answers = grade
@@ -360,9 +360,9 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
         ({"systems": ()}, WrongInput, "say which pairs"),
         ({"depth": 0}, WrongInput, "say which pairs"),
         ({"systems": ("al",)}, Missing, "no run of al on tiny is stored: did you mean all"),
-        ({"task": "none"}, Missing, "no annotation task none"),
-        ({"requests": 0}, WrongInput, "say how many requests"),
-        ({"tokens": 0}, WrongInput, "say how many requests"),
+        ({"task": "none"}, Missing, "no judging task none"),
+        ({"requests": 0}, WrongInput, "limit the number of requests"),
+        ({"tokens": 0}, WrongInput, "limit the number of requests"),
     ],
 )
 def test_plans_that_cannot_be_followed(

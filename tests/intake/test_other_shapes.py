@@ -72,7 +72,7 @@ def test_queries_are_found_by_their_texts(bench: Bench, tiny: Dataset, tmp_path:
     taken = machine_grade_import.import_file(bench, file, tiny, "golden")
     assert run.read(taken.part).values.tolist() == [["q1", "d2", 1], ["q2", "d2", 1]]
     file = written(tmp_path, "odd.json", [*rows, {"query": "unheard of", "retrieved_ids": ["d1"]}])
-    told = "1 of 3 query texts are no texts of queries of tiny, such as 'unheard of': write"
+    told = "1 of 3 query texts are not query texts of tiny, such as 'unheard of': write"
     with pytest.raises(WrongInput, match=told):
         imports.import_run(bench, file, tiny)
 
@@ -100,7 +100,7 @@ def test_chunks_are_folded_by_their_best_rank_if_asked(
 ) -> None:
     only = {"q1": {doc: score for doc, score in CHUNKS["q1"].items() if "#" in doc}}
     file = written(tmp_path, "chunks.json", only)
-    with pytest.raises(WrongInput, match=r"chunks of those of tiny, as 'd5#1' of 'd5'.*--fold"):
+    with pytest.raises(WrongInput, match=r"chunks of documents of tiny, as 'd5#1' of 'd5'.*--fold"):
         imports.import_run(bench, file, tiny)
     report = doctor.check(file, against=doctor.known(bench.store, tiny))
     assert [one.what for one in report.findings if one.refused] == ["chunks of documents"]
@@ -110,7 +110,7 @@ def test_chunks_are_folded_by_their_best_rank_if_asked(
     outcome = imports.import_run(bench, file, tiny, how=How(fold=True))
     assert hits(outcome) == folded
     about = outcome.hits.provenance
-    assert about["folded"] == "3 chunks to 2 documents, each by its best rank"
+    assert about["folded"] == "3 chunks to 2 documents, each at its best rank"
     assert about["command"].endswith("--system chunks --fold")
     table = written(tmp_path, "table.tsv", "d1#0\td3\nd1#7\td3\nd5#1\td4\n")
     outcome = imports.import_run(bench, file, tiny, how=How(fold=table), system="by_table")
@@ -145,7 +145,7 @@ def test_commands_ask_and_are_told(
     words = ["judgements", "import", file, "--dataset", "tiny", "--person", "ada"]
     assert main(words) == 2 and asked in capsys.readouterr().err
     assert main([*words, "--as", "judgements"]) == 0
-    assert "3 pairs judged officially left as they are" in capsys.readouterr().out
+    assert "3 pairs with an official judgement left unchanged" in capsys.readouterr().out
     assert main(["check", file]) == 2 and asked in capsys.readouterr().out
     assert main(["check", file, "--as", "judgements", "--dataset", "tiny"]) == 0
 

@@ -55,7 +55,7 @@ def test_a_collection_stays_packed_and_what_is_wrong_is_told(tmp_path: Path) -> 
     with packed.opened([wiki], home) as found:
         assert found == [wiki]
     for name, content, told in (
-        ("none.zip", {}, "no file in it"),
+        ("none.zip", {}, "contains no file"),
         ("out.zip", {"../x": "x"}, "leads out of the archive"),
         ("out.tar.gz", {"../x": "x"}, "leads out of the archive"),
     ):
@@ -96,4 +96,4 @@ def test_an_archive_without_judgements_takes_those_beside_it(
     judged = {"wiki/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n"}
     whole = zipped(tmp_path / "whole.zip", BEIR | judged)
     assert main(["import-dataset", str(whole), "--qrels", str(qrels), "--name", "two"]) == 2
-    assert "has judgements of its own" in capsys.readouterr().err
+    assert "has its own judgements" in capsys.readouterr().err

@@ -117,8 +117,8 @@ def test_fields_of_queries_that_tell_no_kinds_are_left_out_and_named(
     part = bench.store.part(query_labels.KIND, "tiny")
     assert part is not None
     said = query_labels.said(part)
-    assert said.endswith("left out, for they tell no kinds: '', 'narrative', 'url'")
-    with pytest.raises(WrongInput, match="no label in it but 'url', which make no query groups"):
+    assert said.endswith("left out, since they make no groups: '', 'narrative', 'url'")
+    with pytest.raises(WrongInput, match="contains no label but 'url', which make no query groups"):
         take(bench, tiny, "".join(lines[1:]))
 
 
@@ -135,17 +135,17 @@ def test_labels_of_another_split_are_left_out_and_said(bench: Bench, tiny: Datas
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("q1\ttopic\n", "line 1: not query_id, key and value between tabs"),
+        ("q1\ttopic\n", "line 1: not query_id, key and value separated by tabs"),
         ("q1\ttopic\tsea\nq1\t\tsea\n", "line 2: not query_id, key and value"),
         ("q1\ttopic\tsea\nq1\ttopic\tland\n", "line 2: query 'q1' has another 'topic' above"),
         ("other\ttopic\tsea\n", "tiny has none of the queries"),
-        ("", "no label in it"),
+        ("", "contains no label"),
         ('{"text": "no id"}\n', "line 1: no query with an _id"),
         ('{"_id": "q1"}\n{"_id": "q2", "metadata": 3}\n', "line 2: no query with an _id"),
-        ('{"_id": "q1", "text": "ships"}\n', "no label in it"),
-        (f"q1\ttopic\t{'x' * 61}\n", "line 1: .* is no label: write at most 60 characters"),
-        ("q1\ttopic\ta\x1bb\n", "line 1: .* is no label"),
-        (f"q1\ttopic\t{'x' * 200_000}\n", "line 1: .* is no label"),
+        ('{"_id": "q1", "text": "ships"}\n', "contains no label"),
+        (f"q1\ttopic\t{'x' * 61}\n", "line 1: .* is not a label: write at most 60 characters"),
+        ("q1\ttopic\ta\x1bb\n", "line 1: .* is not a label"),
+        (f"q1\ttopic\t{'x' * 200_000}\n", "line 1: .* is not a label"),
         ("q1\ttopic\tsea\rq2\ttopic\r", "line 2: not query_id, key and value"),
         ("".join(f"q{n}\ttopic\t{n}\n" for n in range(41)), "'topic' has 41 values: too many"),
     ],

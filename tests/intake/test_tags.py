@@ -18,7 +18,7 @@ def test_a_tag_of_several_files_names_none_of_them() -> None:
     called = tags.names(runs)
     assert called == ["ours_f", "run1", "z"]
     assert tags.renamed(runs, called) == [
-        "2 files have the tag run1: they are called by their files, ours_f, run1"
+        "2 files have the tag run1: they are named after their files, ours_f, run1"
     ]
 
 
@@ -44,8 +44,8 @@ def test_a_check_of_several_files_ends_with_what_they_come_to(
         (tmp_path / name).write_text(text, encoding="utf-8")
     assert main(["check", str(tmp_path)]) == 2
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        "2 files have the tag mine: they are called by their files, a, b",
-        "2 of 3 fit for import",
+        "2 files have the tag mine: they are named after their files, a, b",
+        "2 of 3 can be imported",
     ]
     assert main(["check", str(tmp_path / "a.run")]) == 0
-    assert capsys.readouterr().out.endswith("  fit for import\n")
+    assert capsys.readouterr().out.endswith("  can be imported\n")

@@ -39,7 +39,7 @@ def test_equal_texts_have_cosine_1_and_only_dense_systems_compare(
     found = translation.similarity(bench, *pair, "minilm", n=3).set_index("of")
     assert found.loc["queries", "mean"] == pytest.approx(1)
     assert found.loc["documents", "pairs"] == 3
-    with pytest.raises(WrongInput, match="bm25 gives no vector"):
+    with pytest.raises(WrongInput, match="bm25 does not encode texts"):
         translation.similarity(bench, *pair, "bm25")
 
 

@@ -124,7 +124,7 @@ def test_a_folder_without_qrels_is_taken_in(bench: Bench, tmp_path: Path) -> Non
 def test_an_empty_qrels_needs_runs(bench: Bench, tmp_path: Path) -> None:
     qrels = tmp_path / "qrels"
     qrels.write_text("query-id\tcorpus-id\tscore\n")
-    with pytest.raises(WrongInput, match="no judgement in it: give some, or runs too"):
+    with pytest.raises(WrongInput, match="contains no judgement: give some, or also runs"):
         imports.import_dataset(bench, "none", qrels=qrels)
     files = [(written(tmp_path / "a.json", ROWS["a"]), How())]
     assert imports.import_dataset(bench, "none", qrels=qrels, files=files).judgements.rows == 0
@@ -182,7 +182,7 @@ def test_what_stands_twice_in_runs_is_counted_and_named(bench: Bench, tmp_path: 
         "1 query in several rows brought together: 'q1'",
         "1 document with several texts, of which one is kept: 'd1'",
     ]
-    other = "1 text of documents unlike those of files before: 'd1'"
+    other = "1 text of documents that differ from earlier files: 'd1'"
     assert [*told, other] == imports.remarks(loaded)[-4:-1]
     found = doctor.check(files[0], home=bench.settings.home)
     assert told == [one.what for one in found.findings][:2]

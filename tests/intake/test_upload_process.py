@@ -138,7 +138,7 @@ def test_what_an_upload_replaces_is_kept_where_it_is_told_to(at_home: Bench) -> 
     for run in (RUN, RUN.replace(b"2.0", b"9.0")):
         order = {"dataset": "tiny", "systems": ["mine"], "options": options}
         (told,) = asked(at_home, "take runs", {"a.run": run}, **order)
-    assert told["said"].endswith("; version 2; the one before is kept as mine@1")
+    assert told["said"].endswith("; version 2; the previous run is kept as mine@1")
     assert [part.system for part in run_versions.stored(at_home.store)] == ["mine@1"]
 
 
@@ -147,7 +147,7 @@ def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:
     order = {"as": ["qrels"], "name": "tiny", "options": options}
     before = at_home.store.parts(dataset="tiny")
     (told,) = asked(at_home, "take dataset", {"qrels.txt": b"q1 0 d1 1\n"}, **order)
-    assert (told["ok"], told["said"].partition(":")[0]) == (False, "tiny is stored here already")
+    assert (told["ok"], told["said"].partition(":")[0]) == (False, "tiny is already stored here")
     assert at_home.store.parts(dataset="tiny") == before
 
 
@@ -222,9 +222,11 @@ def test_names_that_several_runs_would_have_are_found() -> None:
 def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     assert figures.taken(["a", "b"], {"c"}, "tiny", replace=False) == ""
     kept = figures.taken(["a", "b"], {"b"}, "tiny", replace=False)
-    assert kept.startswith("Stored on tiny already: b. The same file again changes nothing;")
+    assert kept.startswith(
+        "Already stored on tiny: b. Importing the same file again changes nothing;"
+    )
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
-    assert gone == "Stored on tiny already: a, b. These files replace what is stored."
+    assert gone == "Already stored on tiny: a, b. These files replace what is stored."
     version = figures.taken(["a"], {"a"}, "tiny", replace=True, as_version=True)
     assert version.endswith("already: a. The stored runs are kept as versions of these.")
 
@@ -268,7 +270,7 @@ def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
     (again,) = asked(at_home, "take texts", archive, dataset="alone")
     assert (again["ok"], again["said"]) == (
         False,
-        "the texts of alone are here already: nothing is to be added",
+        "the texts of alone are already here: there is nothing to add",
     )
 
 

@@ -1,1 +1,1 @@
-"""For the page Compare."""
+"""The views of the page Compare."""

@@ -1,4 +1,4 @@
-"""Two runs compared by their ranked lists only, while no judgement says which is better."""
+"""Two runs compared only by their ranked lists, without judgements."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -33,10 +33,9 @@ from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MOST = 20
-"""Queries of the table of those that changed most."""
+"""Rows of the table of queries that changed most."""
 HUBS, LEAST, SHARE = 5, 3, 0.2
-"""Documents that are named as hubs: at most so many, each in so many top lists of a run and in
-this share of them."""
+"""Most documents named as hubs, and the least share of a run's top lists that contain a hub."""
 _LETTERS = 200
 _PAIR = ("dataset", "a", "b")
 
@@ -49,7 +48,7 @@ class Two(NamedTuple):
     systems: tuple[str, str]
     titles: tuple[str, str]
     measure: str = ""
-    """Of the control; ranked lists need none."""
+    """The measure of the control; ranked lists need none."""
 
     def lists(self) -> DataFrame:
         """`select.tops` of both."""
@@ -62,7 +61,7 @@ class Two(NamedTuple):
         return self.ask(select.overlaps, datasets=[self.dataset], a=a, b=b)
 
     def texts(self, ids: Sequence[str]) -> Series:
-        """The texts of documents by id, as far as they are stored: each with its title."""
+        """The texts of documents by id, as far as they are stored, each with its title."""
         collection = offers.record(self.ask, self.dataset).collection
         rows = self.ask(query_select.documents, collection=collection, doc_ids=sorted({*ids}))
         both = rows["title"].fillna("") + " " + rows["text"].fillna("")
@@ -70,7 +69,7 @@ class Two(NamedTuple):
 
 
 def section(two: Two) -> Steps:
-    """How far the two rankings differ, on which queries, and documents that crowd both."""
+    """The distance of the two rankings, the queries behind it, and documents that crowd both."""
     rows, tops = two.overlaps(), two.lists()
     if rows.empty or tops.empty:
         yield Message("The ranked lists of these runs are not stored.")
@@ -84,15 +83,15 @@ def section(two: Two) -> Steps:
 
 
 def no_query(two: Two) -> str:
-    """Why two runs that answer no query in common cannot be compared; empty where they can."""
+    """Reason why two runs without a shared query cannot be compared; empty if they share one."""
     tops, (a, b) = two.lists(), two.titles
     of_a, of_b = (tops.loc[tops[f"rank_{one}"].notna(), "query_id"].unique() for one in "ab")
     if not len(of_a) or not len(of_b) or {*of_a} & {*of_b}:
         return ""
     near = nearest("query", pa.array(of_a), pa.array(of_b), b)
     return (
-        f"{a} and {b} share no query: {a} answers {len(of_a):,}, {b} {len(of_b):,} others. So"
-        f" nothing of them can be compared; of {a} {near}."
+        f"{a} and {b} share no query: {a} answers {len(of_a):,}, {b} {len(of_b):,} others, so"
+        f" they cannot be compared; for {a}, {near}."
     )
 
 
@@ -115,7 +114,7 @@ def likeness(alike: Callable[[], DataFrame]) -> Iterator[Step]:
 
 
 def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
-    """On how many queries the top 10 differ, and how far."""
+    """Number of queries on which the top 10 differ, and the size of the difference."""
     n, changed = len(rows), int(changed_queries(tops).sum())
     a, b = titles
     if not changed:
@@ -128,16 +127,15 @@ def said(rows: DataFrame, tops: DataFrame, titles: tuple[str, str]) -> str:
 
 
 def changed_queries(tops: DataFrame) -> Series:
-    """By query whether the two top lists hold different documents, or in another order."""
+    """For each query, whether the two top lists differ in documents, or only in order."""
     differs = tops["rank_a"].fillna(0).ne(tops["rank_b"].fillna(0))
     return differs.groupby([tops["dataset"], tops["query_id"]]).any()
 
 
 def depths(rows: DataFrame) -> DataFrame:
-    """As text, by depth: the mean share of documents that both lists have, and how many queries
-    have all in common, or none."""
+    """Text by depth: the mean share of common documents, and the queries that share all or none."""
     every = {k: rows[f"at_{k}"] for k in select.DEPTHS}
-    # Below the end of all lists nothing changes.
+    # Nothing changes below the end of all lists.
     found = {k: of for k, of in every.items() if k == 1 or not of.equals(every[_above(k)])}
     return DataFrame(
         {
@@ -154,7 +152,7 @@ def _above(k: int) -> int:
 
 
 def moved(tops: DataFrame) -> Note:
-    """How far the documents move that both top lists have, and how often the first is another."""
+    """Rank changes of the documents in both top lists, and the share of other first documents."""
     both = tops.dropna(subset=["rank_a", "rank_b"])
     steps = (both["rank_a"] - both["rank_b"]).abs()
     first = tops[tops["rank_a"].eq(1)].groupby(["dataset", "query_id"])["rank_b"].max()
@@ -200,8 +198,8 @@ def _hubs(two: Two, tops: DataFrame) -> Steps:
 
 
 def most_changed(rows: DataFrame, tops: DataFrame) -> DataFrame:
-    """The queries whose lists are least alike: dataset, query_id, text, rbo, shared, and the first
-    document that only one of the top lists has with its rank: only_a, at_a, only_b, at_b."""
+    """The queries whose lists differ most: dataset, query_id, text, rbo, shared, and the first
+    document that is only in one top list, with its rank: only_a, at_a, only_b, at_b."""
     changed = changed_queries(tops).rename("changed").reset_index()
     few = rows.merge(changed[changed["changed"]], on=["dataset", "query_id"])
     few = few.sort_values(["rbo", "dataset", "query_id"], kind="stable").head(MOST)
@@ -247,13 +245,13 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
 
 
 def _first(texts: Series, rank: float, name: str) -> str:
-    """A document with its rank, by its text where that is stored."""
+    """A document with its rank, by its text if that is stored."""
     if pd.isna(rank):
         return "–"
     return f"{rank:.0f}: {texts.get(name, '') or name}"
 
 
 def _text(two: Two, ids: Series, column: str) -> dict[str, Series]:
-    """A column of texts, where some are stored."""
+    """A column of texts, if any are stored."""
     texts = ids.map(two.texts(ids.tolist()))
     return {column: texts.fillna("")} if texts.notna().any() else {}

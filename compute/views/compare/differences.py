@@ -1,7 +1,7 @@
-"""Two systems on the same queries: who is better how often, by how much, on which queries.
+"""Two systems on the same queries: wins, differences, and the queries behind them.
 
-`pairs` are what `compare.select.pairs` gives: a row per query with value_a and value_b. Of a
-dataset of parts every part weighs the same, as in its mean.
+`pairs` are what `compare.select.pairs` gives: a row per query with value_a and value_b. All parts
+of a dataset have equal weight, as in its mean.
 """
 
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from compute.evaluate.tolerance import above, equal, ranks
 
 
 class Verdict(NamedTuple):
-    """Two systems on the queries that both have a value on."""
+    """Two systems on the queries for which both have a value."""
 
     n: int
     left_out: int
@@ -42,7 +42,7 @@ def verdict(pairs: DataFrame, measure: str) -> Verdict:
 
 
 def by_part(both: DataFrame, measure: str) -> DataFrame:
-    """A row per part, as `compare.select.across` has them, with who is better."""
+    """A row per part, as from `compare.select.across`, with the better system."""
     worth = better(measure) * both["difference"]
     told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
     return (
@@ -61,10 +61,8 @@ def by_part(both: DataFrame, measure: str) -> DataFrame:
 
 
 def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
-    """The numbers of a dataset from the rows of its parts, or from its own row.
-
-    The interval is that of `significance.two`, in which the queries of a part weigh 1 / (k n).
-    """
+    """The statistics of a dataset from the rows of its parts, or from its own row. The interval is
+    that of `significance.two`, in which each query of a part has weight 1 / (k n)."""
     k, n = len(rows), rows["n"].sum()
     mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
     gap = mean_a - mean_b
@@ -78,12 +76,10 @@ def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
 
 
 def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
-    """A row per dataset that both systems have, in the order of `datasets`.
-
-    `rows`: what `compare.select.across` gives; `datasets`: dataset, title, parts. Returns dataset,
-    title, n, mean_a, mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts stand
-    as one row once both systems have all of them, else alone.
-    """
+    """A row per dataset that both systems have, in the order of `datasets`. `rows`: as from
+    `compare.select.across`; `datasets`: dataset, title, parts. Returns dataset, title, n, mean_a,
+    mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts form one row if both
+    systems have all of them; otherwise each has its own."""
     first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
     rows = rows.rename(columns={first: "a_better", second: "b_better"})
     there = set(rows["dataset"])
@@ -106,7 +102,7 @@ def ahead(rows: DataFrame, measure: str) -> Series:
 
 
 def sure(rows: DataFrame) -> Series:
-    """Rows whose interval of the difference excludes 0. Rows: low, high; absent ends hold it."""
+    """Rows (low, high) whose interval of the difference excludes 0; absent ends do not."""
     return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 
@@ -133,11 +129,11 @@ ORDERS = {
     OF_B: "B better",
     BY_RANKING: "Lowest RBO",
 }
-"""Orders of queries, and what people read for them."""
+"""Orders of queries, and their labels."""
 
 
 def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
-    """The queries that an order is of: those where A, or B, is ahead by the measure; else all."""
+    """The queries of an order: those where A, or B, is better by the measure; else all."""
     sides = {OF_A: 1, OF_B: -1}
     if order not in sides:
         return both
@@ -147,8 +143,8 @@ def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
 def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
     """The n queries where two systems differ most: by the measure, or by rank-biased overlap.
 
-    `alike` (dataset, query_id, rbo, shared) lacks queries that neither answers; equal ones stand
-    by the other order.
+    `alike` (dataset, query_id, rbo, shared) lacks queries that neither answers; ties are broken by
+    the other order.
     """
     rows = both.merge(alike, on=["dataset", "query_id"], how="left")
     rows = rows.assign(gap=ranks(rows["difference"].abs()))

@@ -1,4 +1,4 @@
-"""Two systems on the same queries: who leads where, by how much, and on which queries."""
+"""Two systems on the same queries: the leader, the differences, and the queries behind them."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 GRID = 40
-"""Steps between 0 and 1 that marks are put on where there are more than MOST_MARKS queries."""
+"""Steps of the grid between 0 and 1 for marks of more than MOST_MARKS queries."""
 MOST_MARKS = 1500
 ROW = 34
 """Height of a dataset in pixels."""
 
 _REACH = 1.24
-"""End of the axis of differences: room for a line of text beyond the longest bars."""
+"""End of the axis of differences, with room for a line of text beyond the longest bars."""
 
 Titles = tuple[str, str]
 
@@ -36,12 +36,11 @@ def _values(a: float, b: float, titles: Titles) -> str:
 def bars(
     both: DataFrame, titles: Titles, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """The difference on every query, A's largest lead left, as a bar each.
+    """The difference on every query, A's largest lead first, as a bar each.
 
-    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. Of very
-    many queries a bar stands for neighbours and shows their mean. A bar's customdata is the dataset
-    and the id of its query (its first). Above and below where bars may reach stands which system
-    is better there, its name made shorter in a `narrow` figure.
+    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. With very many queries, a
+    bar shows the mean of neighbours. A bar's customdata is the dataset and the id of its query (its
+    first). The better system is named above and below the bars, abbreviated in a `narrow` figure.
     """
     n, gaps = len(both), both["difference"].to_numpy(float)
     edges = binned_queries.groups(n)
@@ -101,7 +100,7 @@ def _bars_layout(n: int, titles: Titles, measure: str, reach: float) -> dict[str
 def _leaders(
     titles: Titles, measure: str, look: looks.Palette, longest: int, reach: float
 ) -> list[dict[str, Any]]:
-    """The better system where bars go up, and where they go down, beyond the longest bars."""
+    """The better system where bars point up, and where they point down, beyond the longest bars."""
     inks = {"color": look.win}, {"color": look.loss}
     both = [
         (f"{escape(title, longest)} is better", ink)
@@ -118,11 +117,9 @@ def _leaders(
 
 @drawing
 def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """A's value up, B's across, a mark per query; queries of one place are one larger mark.
-
-    Over MOST_MARKS queries the places are GRID steps. A mark's customdata is the dataset and id of
-    a query that is there.
-    """
+    """A's value on the vertical axis, B's on the horizontal, a mark per query; queries at the same
+    place share a larger mark. With more than MOST_MARKS queries, places are rounded to GRID steps.
+    A mark's customdata is the dataset and id of one of its queries."""
     look = looks.palette(theme)
     line = {"width": 1.25, "dash": "dot", "color": look.muted}
     ticks = shared_axes.SHARES | {"range": [-0.05, 1.05], "zeroline": False}
@@ -137,7 +134,7 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
 
 
 def _places(both: DataFrame) -> DataFrame:
-    """x, y, n, and dataset, query_id and text of the first query there."""
+    """x, y, n, and dataset, query_id and text of the first query at each place."""
     step = GRID if len(both) > MOST_MARKS else 1000
     x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
     named = {name: (name, "first") for name in ("dataset", "query_id", "text")}
@@ -159,7 +156,7 @@ def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette)
 
 
 def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
-    """The colour of who is better: blue for A, orange for B."""
+    """The colour of the better system: blue for A, orange for B."""
     worth = better(measure) * np.asarray(gaps, dtype=np.float64)
     ahead, behind = above(worth, 0), above(0, worth)
     return np.where(ahead, look.win, np.where(behind, look.loss, look.muted)).tolist()
@@ -180,7 +177,7 @@ def _mark_hover(row: Any, titles: Titles) -> str:
 
 @drawing
 def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
-    """How many queries have which rank-biased overlap (`rbo`, 0 to 1), and their mean."""
+    """Histogram of rank-biased overlap (`rbo`, 0 to 1) over queries, and the mean."""
     look = looks.palette(theme)
     count, edges = np.histogram(alike["rbo"].clip(0, 1), bins=20, range=(0, 1))
     figure = go.Figure()
@@ -193,7 +190,7 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     ink = {"color": look.text, "width": 1.5, "dash": "dot"}
     figure.add_vline(x=mean, line=ink)
     note = {"text": f"mean {looks.plain(mean)}", "yref": "paper", "yanchor": "bottom"}
-    # Near to 0 the text would lie on the numbers of the axis.
+    # Near 0 the text would overlap the axis labels.
     note["xanchor"] = "left" if mean < 0.1 else "center"
     figure.add_annotation(x=mean, y=1, **note)
     figure.update_layout(height=400, bargap=0, margin={"t": 24})
@@ -210,7 +207,7 @@ INTERVALS = "Lines: 95% CI. Hollow: not significant. Blue: A is better; orange: 
 def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """Mean differences of query groups with their intervals, a mark each.
 
-    `key`: names the groups; `rows` as `slices.contrasts` gives them.
+    `key`: the key of the groups; `rows` as from `slices.contrasts`.
     """
     figure = go.Figure(data=[_intervals(rows, measure, theme, across=False)])
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
@@ -243,7 +240,7 @@ def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
 
 
 def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> dict[str, Any]:
-    """Marks at differences with 95 % intervals; hollow where the interval holds 0."""
+    """Marks at differences with 95 % intervals; hollow if the interval contains 0."""
     look = looks.palette(theme)
     shade = _shades(rows["difference"], measure, look)
     fill = np.where(differences.sure(rows), shade, look.background).tolist()
@@ -268,11 +265,9 @@ def _interval_hover(row: Any) -> str:
 def forest(
     rows: DataFrame, titles: Titles, measure: str, *, theme: str, names: Titles = ("A", "B")
 ) -> go.Figure:
-    """The difference on every dataset with its interval, a row each; counts at the right.
-
-    `rows` as `differences.across` gives them; counts may be absent. A mark's customdata is its
-    dataset. `names` are those of both sides.
-    """
+    """The difference on every dataset with its interval, a row each; counts at the right. `rows` as
+    from `differences.across`; counts may be absent. A mark's customdata is its dataset. `names` are
+    the two systems'."""
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()

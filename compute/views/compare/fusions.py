@@ -1,4 +1,4 @@
-"""Two systems fused: which weight is best, what it is worth elsewhere, and holes at each."""
+"""Two systems fused: the best weight, its cross-validated value, and unjudged shares."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -23,16 +23,16 @@ from compute.views.shared.theme import between, escape, plain, precise, signed
 
 Titles = tuple[str, str]
 FUSING = (
-    "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). At weight 0 or 1"
-    " the other system's documents still follow where a list is short."
+    "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). At"
+    " weight 0 or 1, the other system's documents still follow the end of a short list."
 )
 MARKS = (
-    "Line: mean; band: 95% CI; dotted: each system by itself. Hollow: better only while unjudged"
-    " documents count as not relevant."
+    "Line: mean; band: 95% CI; dotted: each system by itself. Hollow: better only if"
+    " unjudged documents count as not relevant."
 )
 ELSEWHERE = "Cross-validated: ten-fold, ten times, over all weights and k."
 _SCORES, _HOLES = [0.36, 1], [0, 0.22]
-"""Places of the figure's panels, from below."""
+"""Positions of the figure's panels, from the bottom."""
 
 
 class Swept(NamedTuple):
@@ -40,13 +40,12 @@ class Swept(NamedTuple):
 
     settings: DataFrame
     """method, setting, value, low, high (the mean with Student's 95% interval), holes, left_out
-    (the mean of the measure with holes left out), only_judged: above the better system alone, and
-    below it where holes are left out."""
+    (the mean of the measure over condensed lists), only_judged: above the better single system, but
+    below it over condensed lists."""
     alone: tuple[float, float]
     """The mean of each system."""
     fused: tuple[float, float, float, float] | None
-    """With the setting chosen on other queries: the mean, what it is above the better system alone,
-    and that difference's 95% interval; None for too few queries."""
+    """With the setting chosen on other queries: mean, gain over the better system, and 95% CI."""
     n: int
 
 
@@ -54,7 +53,7 @@ class Swept(NamedTuple):
 def swept(rows: DataFrame, measure: str) -> Swept | None:
     """Results of `fusion_sweep.swept`, a row per setting.
 
-    Parts of a dataset count the same. None where no query has a value at every setting.
+    Parts of a dataset have equal weight. None if no query has a value at every setting.
     """
     wide = rows.pivot(index=["dataset", "query_id"], columns=["method", "setting"])
     wide = wide.take(np.flatnonzero(wide["value"].notna().to_numpy().all(axis=1)))
@@ -75,7 +74,7 @@ def swept(rows: DataFrame, measure: str) -> Swept | None:
 def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
     values = wide["value"].to_numpy()
     mean = share @ values
-    # Each part varies around its own mean; of a single query nothing is known.
+    # Each part varies around its own mean; a single query has no known variance.
     parts = wide["value"].groupby(level="dataset")
     off = (wide["value"] - parts.transform("mean")).to_numpy()
     n = parts.transform("size").to_numpy(dtype=np.float64)
@@ -85,13 +84,13 @@ def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
     for name in ("holes", "left_out"):
         column = wide[name].to_numpy()
         there = ~np.isnan(column)
-        # A query whose list is empty, or holds but holes, has no share of them.
+        # A query without hits, or with only unjudged ones, has no such value.
         found[name] = (share @ np.where(there, column, 0)) / (share @ there)
     return found.assign(value=mean, low=low, high=high)
 
 
 def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
-    """Which settings beat a system only while holes count as not relevant."""
+    """True for settings that beat a system only while unjudged documents count as not relevant."""
     ahead = above(sign * found["value"], sign * alone["value"])
     behind = above(sign * alone["left_out"], sign * found["left_out"])
     return np.asarray(ahead) & np.asarray(behind)
@@ -100,8 +99,8 @@ def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
 def _elsewhere(
     wide: DataFrame, share: np.ndarray, base: int, sign: int
 ) -> tuple[float, float, float, float] | None:
-    """`Swept.fused`, of a row per query with its `share` in the mean; `base` is the place, 0 or 1,
-    of the better system alone."""
+    """`Swept.fused`, from queries with their `share` in the mean; `base`: index of the better
+    system."""
     if len(wide) < tuning.FEWEST:
         return None
     values: Any = wide["value"]
@@ -115,13 +114,13 @@ def _elsewhere(
 
 
 def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
-    """The row of `settings` with the best mean, of one method or of all."""
+    """The row of `settings` with the best mean, for one method or for all."""
     rows = found.settings[found.settings["method"] == method] if method else found.settings
     return rows.to_dict("records")[int(tolerance.best(better(measure) * rows["value"]))]
 
 
 def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
-    """`Interpolation with weight .55 for BM25`, `RRF with k = 20`."""
+    """A fusion in words: `Interpolation with weight .55 for BM25`, `RRF with k = 20`."""
     if row["method"] == RRF:
         return f"RRF with k = {row['setting']:g}"
     return f"Interpolation with weight {plain(row['setting'], 2)} for {titles[0]}"
@@ -132,7 +131,7 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
     sign, row = better(measure), best(found, measure)
     base = int(tolerance.best([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
-    # A fusion may be level with one of its systems, or behind it.
+    # A fusion may tie with one of its systems, or be worse.
     which = "Best" if above(sign * row["value"], sign * found.alone[base]) else "Best fusion"
     said = (
         f"{which} on these queries: {called(row, titles)}, {plain(row['value'])} ({name}"
@@ -151,10 +150,7 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
 
 
 def name(row: Mapping[Hashable, Any], a: str, b: str) -> str:
-    """The system that a fusion is stored as.
-
-    Raises WrongInput for systems whose names are none that a fusion can be made of.
-    """
+    """Name under which a fusion is stored. Raises WrongInput for systems without a usable name."""
     value = int(row["setting"]) if row["method"] == RRF else row["setting"]
     given = "k" if row["method"] == RRF else "weight"
     return system(f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})").name
@@ -162,7 +158,7 @@ def name(row: Mapping[Hashable, Any], a: str, b: str) -> str:
 
 @drawing
 def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figure:
-    """The mean at each weight and at each k with its interval; below, the share of holes."""
+    """The mean at each weight and each k with its interval; below it, the unjudged share."""
     look = looks.palette(theme)
     drawn = go.Figure()
     for axis, method in (("", INTERPOLATE), ("2", RRF)):
@@ -200,8 +196,8 @@ def _hover(row: Mapping[Hashable, Any], titles: Titles, measure: str) -> str:
     interval = f"{precise(row['low'])} to {precise(row['high'])}"
     return (
         f"<b>{escape(called(row, titles))}</b><br>{escape(measure)} {precise(row['value'])}"
-        f" (95%: {interval})<br>{row['holes']:.0%} holes"
-        f"<br>with holes left out {precise(row['left_out'])}"
+        f" (95%: {interval})<br>{row['holes']:.0%} unjudged"
+        f"<br>condensed list {precise(row['left_out'])}"
     )
 
 
@@ -225,7 +221,7 @@ def _layout(titles: Titles, measure: str) -> dict[str, Any]:
 
 
 def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
-    """The best weight of an interpolation by dataset, and one chosen on the other datasets.
+    """The best weight of an interpolation per dataset, and the weight chosen on the others.
 
     Dataset, Queries, Best weight, its mean, Weight from the others (the best of the mean over
     them), Loss with it: both absent for a single dataset.
@@ -251,12 +247,12 @@ def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
 
 
 def _best_of(means: Series) -> float:
-    """The first weight that none is better than."""
+    """The smallest weight that none beats."""
     return float(means.index[int(tolerance.best(means))])
 
 
 def columns(rows: DataFrame) -> list[Column]:
-    """The columns of such a table: weights with two digits."""
+    """The columns of that table; weights have two digits."""
     numbers = set(rows.select_dtypes("float"))
     digits = {name: 2 if "eight" in str(name) else 3 for name in rows}
     return [
@@ -275,7 +271,7 @@ def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) 
 
 
 def _weights(found: Mapping[str, Swept]) -> DataFrame:
-    """The mean of each dataset at each weight of an interpolation."""
+    """The mean on each dataset at each weight of an interpolation."""
     means = {
         name: one.settings[one.settings["method"] == INTERPOLATE].set_index("setting")["value"]
         for name, one in found.items()

@@ -25,13 +25,13 @@ from compute.views.shared import catalogue
 from compute.views.shared import theme as looks
 
 MEASURE, DEPTH, FIRST = "P@10", 10, 100
-"""Of a task that a button makes: the measure, the depth, and the judgements."""
+"""Measure, depth and number of judgements of a task made by a button."""
 DECIDED, OPEN, KNOWN = "decided", "too little evidence", "all judged"
 """States of a verdict."""
 
 
 def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
-    """A sample of what tells two runs apart, judged relevant or not."""
+    """Sample of documents that the two runs rank differently, judged as relevant or not."""
     grades = of_levels(())
     return Plan(
         title=f"{titles[0]} or {titles[1]}"[:120],
@@ -50,7 +50,7 @@ def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
 
 
 def can_decide(expected: DataFrame) -> str:
-    """Forecast of `tasks.expected` for numbers of judgements."""
+    """Forecast from `tasks.expected` for several numbers of judgements."""
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
@@ -58,13 +58,13 @@ def can_decide(expected: DataFrame) -> str:
             break
         told.append(f"{n:,}: {looks.plain(reach * deciding.found_mostly(n))}")
     return (
-        f"Judgements, and the {MEASURE} difference that they decide in four of five samples:"
+        f"Judgements, and the {MEASURE} difference that they decide in 80% of samples:"
         f" {'; '.join(told)}. Only documents that the two rank differently are sampled."
     )
 
 
 def task_of(two: Two) -> Task | None:
-    """The newest sampled task of these two runs only, drawn for their difference."""
+    """The newest sampled task of exactly these two runs, drawn for their difference."""
     for task in tasks.tasks(two.ask.store):
         of_them = task.dataset == two.dataset and {*task.systems} == {*two.systems}
         if of_them and tells_apart(task):
@@ -73,13 +73,13 @@ def task_of(two: Two) -> Task | None:
 
 
 def tells_apart(task: Task) -> bool:
-    """True if a task samples the pairs that separate two systems."""
+    """True if a task samples the documents that separate two systems."""
     drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
     return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
 
 
 def section(two: Two) -> Steps:
-    """Estimate from the judgements of their task; without one, its button."""
+    """Estimate from the judgements of the systems' task, or a button that makes a task."""
     task = task_of(two)
     if task is None:
         a, b = two.systems
@@ -89,7 +89,7 @@ def section(two: Two) -> Steps:
 
 
 def _verdict(two: Two, task: Task) -> Iterator[Step]:
-    """Drawn anew as soon as somebody judges."""
+    """Redrawn after each judgement."""
     try:
         found = verdict(two, task)
     except BeirscopeError as error:
@@ -124,28 +124,28 @@ class Verdict(NamedTuple):
     state: str
     """DECIDED, OPEN or KNOWN."""
     difference: float
-    """First minus second, as the pair was asked for."""
+    """First minus second system, in the order of the question."""
     low: float | None
-    """Of its 95% CI, where it is decided of that which decided; None without an interval."""
+    """Bounds of the 95% CI (of the deciding look, if decided); None without an interval."""
     high: float | None
     better: str | None
-    """A system; None unless it is decided or known."""
+    """The better system; None unless it is decided or known."""
     decided_at: int | None
     """The number of judgements that decided it."""
     n_judged: int
     n_waiting: int
-    """Documents of the task that are left to judge."""
+    """Unjudged documents left in the task."""
     more: int | None
-    """About how many judgements more may decide it; None where that is not known."""
+    """Approximate number of further judgements to a decision; None if unknown."""
     verdict: str
-    """All of it in one sentence."""
+    """All of this in one sentence."""
 
 
 def of_pair(
     store: Store, dataset: str, systems: tuple[str, str], choice: Choice, task: Task | None = None
 ) -> Verdict | None:
-    """Text on a pair while it is judged, or of a task of it; None where the
-    dataset has official judgements, or no such task is there."""
+    """Text on a pair being judged, or on its task; None without a task or with official
+    judgements."""
     with opened(store, systems, choice) as ask:
         two = Two(ask, dataset, systems, systems)
         if task is None and dataset in set(ask(catalogue.unjudged, added=False)["dataset"]):
@@ -154,7 +154,7 @@ def of_pair(
 
 
 def verdict(two: Two, task: Task) -> Verdict:
-    """Estimate from their task. Raises BeirscopeError where nothing is estimated."""
+    """Estimate from their task. Raises BeirscopeError if there is none."""
     sample = Sample.of(two.ask, task, task.measure)
     found, judged = sample.estimated(), sample.judged()
     decision = deciding.decision(two.ask.store, task, sample.frame, judged)
@@ -218,19 +218,18 @@ def _said(
             f" {estimates.n_not_relevant:,} not relevant documents were found; an interval needs"
             f" {estimates.n_needed:,} of each."
         )
-    whole = "" if more != _left(found) else ", all that are left"
+    whole = "" if more != _left(found) else ", all that remain"
     told = counted(more or 0, "judgement")
     return f"{after}{lead}. Too little evidence to decide; about {told} more{whole}."
 
 
 def _left(found: Estimated) -> int:
-    """Documents that could be drawn and are not judged."""
+    """Number of unjudged documents that could be drawn."""
     return int((found.growth.size > 0).sum()) - found.n
 
 
 def _more(found: Estimated, task: Task, difference: float) -> int | None:
-    """Judgements up to the first look that should decide a difference as large as it seems, or all
-    that are left; None without an interval."""
+    """Judgements up to the first look expected to decide, or all left; None without an interval."""
     left = _left(found)
     for n in deciding.LOOKS:
         if 0 < n - found.n < left and difference:

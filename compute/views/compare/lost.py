@@ -1,4 +1,4 @@
-"""Places at which two systems lose relevant documents."""
+"""Stages at which two systems lose relevant documents."""
 
 from collections.abc import Sequence
 
@@ -24,21 +24,19 @@ PLACES = {
 
 
 def first_stage(system: str) -> str:
-    """The system whose list this one reranks; empty if it reranks none."""
+    """The system whose list this one reranks; empty if it is no reranker."""
     try:
         name = names.parse(system)
     except WrongInput:
-        return ""  # A run from a file may be called anything.
+        return ""  # An imported run can have any name.
     return str(name.inputs[0]) if name.base in RERANKERS and name.inputs else ""
 
 
 @select(datasets=("datasets",), shows="runs")
 def places(datasets: Sequence[str], a: str, b: str, first_a: str, first_b: str) -> str:
     """place_a, place_b (of PLACES), n: relevant documents by their place in both systems' lists, of
-    all queries of datasets, one or all parts. `first_a`, `first_b` as `first_stage` has them.
-
-    No row where a list of one system is not stored.
-    """
+    all queries of datasets, one or all parts. `first_a`, `first_b` are from `first_stage`. No rows
+    if a list of one system is not stored."""
     return f"""
         with listed as (
             select dataset from parts
@@ -75,8 +73,7 @@ def _place(side: str) -> str:
 
 
 def by_place(found: DataFrame) -> DataFrame:
-    """place, a, b: documents of each place in either list, of `places`; those of neither left
-    out."""
+    """place, a, b: documents of either list at each of `places`; those in neither are left out."""
     counts = {side: found.groupby(f"place_{side}")["n"].sum() for side in ("a", "b")}
     rows = DataFrame(counts).reindex([*PLACES]).fillna(0).astype(int)
     rows = rows[rows.any(axis=1)]
@@ -95,5 +92,5 @@ def said(found: DataFrame, titles: tuple[str, str]) -> str:
 
 
 def columns(titles: tuple[str, str]) -> list[Column]:
-    """Of the table of places."""
+    """Columns of the table of places."""
     return [Column("Place", "place"), *(Column(t, s) for t, s in zip(titles, "ab", strict=True))]

@@ -62,7 +62,7 @@ ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
 Tested = Mapping[Hashable, Any]
-"""Fields of `significance.Comparison`, none under two queries."""
+"""Fields of `significance.Comparison`; None under two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
 _FUSE = Switch("fuse", "Sweep the weights of a fusion")
@@ -78,7 +78,7 @@ class View(NamedTuple):
     titles: tuple[str, str]
     measure: str
     datasets: list[str]
-    """The dataset, or its parts; none of ALL."""
+    """The dataset, or its parts; empty for ALL."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -87,12 +87,12 @@ class View(NamedTuple):
 
     @property
     def versus(self) -> str:
-        """Both systems, the second one subtracted."""
+        """Both systems in words: the first minus the second."""
         return f"{self.titles[0]} minus {self.titles[1]}"
 
     @property
     def query(self) -> Link:
-        """A query with both systems."""
+        """Link to a query with both systems."""
         names = {"systems": [self.a, self.b], "measure": self.measure}
         return Link("query", names, carried=("dataset", "query"))
 
@@ -101,7 +101,7 @@ def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
     runs = ask(select.runs)
     several = runs["dataset"].duplicated(keep=False)
-    # A dataset with one run is offered to who asks for it, and speaks for itself.
+    # A dataset with one run is offered on request, and explains itself.
     asked = yield Asked("dataset")
     if not (several | runs["dataset"].eq(asked)).any():
         yield Message(
@@ -141,9 +141,9 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _alone(view: View) -> Iterator[Step]:
-    """Why the one run of a dataset is compared with none, and ways to a second."""
+    """Reason why a dataset's only run is not compared, and ways to a second run."""
     dataset, run = view.titles
-    yield Message(f"{dataset} has one run, of {run}: to compare it takes a second one.")
+    yield Message(f"{dataset} has only one run, {run}; a comparison needs two.")
     yield Row(
         [
             Button("Import a run", Link("data", {"show": "Import", "to": view.dataset})),
@@ -153,7 +153,7 @@ def _alone(view: View) -> Iterator[Step]:
 
 
 def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
-    """Controls of A, B and the measure."""
+    """Controls for A, B and the measure."""
     own = runs if dataset == ALL else runs[runs["dataset"] == dataset]
     systems = sorted(set(own["system"]))
     noun = f"system on {dataset}"
@@ -171,12 +171,12 @@ def _systems(ask: Ask, runs: DataFrame, dataset: str) -> Steps:
 
 
 def _members(ask: Ask, dataset: str) -> list[str]:
-    """The dataset, or its parts; none of ALL."""
+    """The dataset, or its parts; empty for ALL."""
     return [] if dataset == ALL else list(offers.record(ask, dataset).parts) or [dataset]
 
 
 def _one_dataset(view: View) -> Steps:
-    """Two systems on the queries of one dataset; without official judgements by what is known."""
+    """Two systems on the queries of one dataset; without official judgements, as far as known."""
     two = before_labels.Two(view.ask, view.dataset, (view.a, view.b), view.titles, view.measure)
     bare = set(view.ask(catalogue.unjudged, added=False)["dataset"])
     lacking = view.dataset in bare and offers.is_unjudged(view.ask, view.dataset)
@@ -198,8 +198,8 @@ def _scored(view: View) -> Steps:
     both = comparing.valued(pairs)
     if both.empty:
         yield Message(
-            f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
-            " scored before this was a measure (python -m compute rescore)."
+            f"No query has {view.measure} for both systems: a list may have too few ranks, or was"
+            " scored before the measure was added (python -m compute rescore)."
         )
         return
     verdict, tested = comparing.verdict(pairs, view.measure), cache(partial(_tested, view))
@@ -236,9 +236,9 @@ def _unjudged(view: View) -> Steps:
 
 
 def _unanswered(view: View) -> list[str]:
-    """A sentence for each system that leaves queries unanswered."""
+    """A sentence for each system with unanswered queries."""
     if parse(view.measure).formula.answered_only:
-        return []  # These are left out, which the sentence before says.
+        return []  # These are left out, as the previous sentence states.
     rows = view.ask(select.unanswered, measure=view.measure, **view.asked)
     titles = dict(zip((view.a, view.b), view.titles, strict=True))
     counts = zip(rows["system"], rows["n_unanswered"], rows["n_queries"], strict=True)
@@ -257,16 +257,14 @@ def _answer(
     place: Any,
     family: tuple[float, int] | None = None,
 ) -> Iterator[Step]:
-    """Verdict at the top; `family` is p corrected for so many pairs."""
+    """Verdict at the top; `family` is p corrected for that many pairs."""
     words = tables.answer(verdict, tested(), view.titles, view.measure, family)
     yield Into(place, Heading(words))
 
 
 def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
-    """The answer again, corrected for all pairs: the row of `_among_all`.
-
-    On 10,000 queries of many systems it takes a second: the figures are there before.
-    """
+    """The verdict corrected for all pairs: the row of `_among_all`. With many systems on 10,000
+    queries it takes a second, so the figures come first."""
     family = _among_all(view)
     if family is not None:
         yield from answer((family["p"], family["n_pairs"]))
@@ -274,7 +272,7 @@ def _corrected(view: View, answer: Callable[..., Iterator[Step]]) -> Steps:
 
 
 def _power(plan: power.Plan) -> Steps:
-    """The minimum detectable difference, and the queries for another."""
+    """The minimum detectable difference, and the number of queries for another difference."""
     yield (told := power.found(plan))
     if told != power.TOO_FEW:
         yield Row(partial(_needed, plan))
@@ -330,7 +328,7 @@ def _kinds(view: View, both: DataFrame) -> Steps:
     """The difference by query group, each against the others."""
     asked: dict[str, Any] = {"datasets": view.datasets}
     keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
-    # To look up the words of all queries takes long: only where there may be groups by them.
+    # Looking up the words of all queries takes long, so only if there may be groups by words.
     kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
     offered = [key for key in keyed if key in slices.QUICK]
     offered += [query_slices.RARE] * (query_slices.RARE in kinds)
@@ -346,14 +344,14 @@ def _kinds(view: View, both: DataFrame) -> Steps:
         keyed = query_slices.by_key(both, DataFrame(columns=["key"]), words)
         if key not in keyed:
             yield Message(
-                "By rare words all queries are in one group: group them by something else."
+                "By rare words, all queries fall into one group; choose another grouping."
             )
             return
     yield from _contrasted(view, both, key, keyed[key])
 
 
 def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
-    """A figure, a table, and what both say."""
+    """A figure, a table, and a summary of both."""
     rows, title = slices.contrasts(both, of), query_slices.TITLES.get(key, key)
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
     drawn = partial(figures.by_slice, title, rows, view.measure)
@@ -368,7 +366,7 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
             "Each group is tested against all other labelled queries: Welch's t, adjusted for the"
             " number of groups (maxT).",
             "One group being significant and another not does not show that they differ.",
-            "Every query counts the same, in whichever part." * (len(view.datasets) > 1),
+            "Every query counts the same, whatever its part." * (len(view.datasets) > 1),
         ]
     )
 
@@ -408,11 +406,11 @@ def _most_different(
 
 
 def _lost(view: View) -> Iterator[Step]:
-    """Where both systems lose relevant documents."""
+    """Stages at which both systems lose relevant documents."""
     firsts = {"first_a": lost.first_stage(view.a), "first_b": lost.first_stage(view.b)}
     found = view.ask(lost.places, **view.asked, **firsts)
     if found.empty:
-        yield Message("Needs both systems' ranked lists and a relevant document.")
+        yield Message("This needs both systems' ranked lists and a relevant document.")
         return
     title = f"Places of relevant documents, {view.titles[0]} and {view.titles[1]}"
     columns = lost.columns(view.titles)
@@ -462,14 +460,14 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
             "Interval of the difference: Student's t; of the effect size: bootstrap, or linearised"
             " from 20,000 queries.",
             f"Wilcoxon drops equal queries; exact up to {EXACT} different ones." * wilcoxon,
-            "Parts weigh the same." * (len(view.datasets) > 1),
+            "All parts have equal weight." * (len(view.datasets) > 1),
         ]
     )
 
 
 def _among_all(view: View) -> Series | None:
-    """The pair's row of `standings.among_all`, which corrects for all pairs of the dataset's
-    systems as the page Dataset does; None where nothing can be said."""
+    """The pair's row of `standings.among_all`, corrected for all pairs of the dataset's systems as
+    on the page Dataset; None without a test."""
     rows = view.ask(standings.standing, datasets=view.datasets, measure=view.measure)
     systems = standings.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
@@ -478,17 +476,17 @@ def _among_all(view: View) -> Series | None:
     try:
         found = view.ask(standings.among_all, measure=view.measure, **asked)
     except WrongInput:
-        # Too few queries that all systems have: the Dataset page says nothing either.
+        # Too few queries shared by all systems; the page Dataset shows nothing either.
         return None
     return standings.pair(found, view.a, view.b)
 
 
 def _all_datasets(view: View) -> Steps:
-    """Two systems on every dataset that both are scored on; a click opens one."""
+    """Two systems on every dataset on which both have scores; a click opens one."""
     found = view.ask(select.across, a=view.a, b=view.b, measure=view.measure)
     rows = comparing.across(found, view.ask(select.parts), view.measure)
     if rows.empty:
-        yield Message("No dataset has both of these systems: choose others.")
+        yield Message("No dataset has both systems: choose others.")
         return
     wins = comparing.ahead(rows, view.measure).sum()
     yield Figure(
@@ -511,7 +509,7 @@ def _all_datasets(view: View) -> Steps:
 
 
 def _fused(view: View) -> Steps:
-    """The two of one dataset, or of its parts, fused at every weight."""
+    """The two systems on one dataset, or on its parts, fused at every weight."""
     if not (yield _FUSE):
         return
     found = yield Wait("Fusing…", partial(_swept, view, view.datasets))
@@ -532,37 +530,37 @@ def _fused(view: View) -> Steps:
 
 
 def _stored(view: View, found: Swept) -> Button | Note | Widget:
-    """A link to the best fusion once it is stored; until then a form that has it stored."""
+    """A link to the best fusion once it is stored; before that, a form that stores it."""
     try:
         fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b)
     except WrongInput:
-        return Note(["A fusion of systems with these names cannot be stored."])
+        return Note(["Systems with these names cannot be stored as a fusion."])
     runs = view.ask(select.runs)
     if fusion not in set(runs.loc[runs["dataset"] == view.dataset, "system"]):
         return Widget("store", {"fusion": fusion, "dataset": view.dataset})
     names = {"dataset": view.dataset, "a": fusion, "b": view.a, "measure": view.measure}
-    return Button(f"Compare {fusion}, which is stored", Link("compare", names))
+    return Button(f"Compare {fusion} (stored)", Link("compare", names))
 
 
 def _swept(view: View, datasets: Sequence[str]) -> Swept | None:
     asked = {"a": view.a, "b": view.b, "measure": view.measure}
     rows = [view.ask(fusion_sweep.swept, dataset=one, **asked) for one in datasets]
     there = [one for one in rows if len(one)]
-    # A part may have no query of the group that is read.
+    # A part may have no query of the chosen group.
     if not there or (len(there) < len(rows) and not view.ask.kind):
         return None
     return fusions.swept(pd.concat(there, ignore_index=True), view.measure)
 
 
 def _cut(view: View, datasets: Sequence[str]) -> str:
-    """Sentence about lists that ship with fewer ranks than they had; empty where none does."""
+    """Sentence on shipped lists that are truncated; empty if none is."""
     found = [view.ask(fusion_sweep.cut, dataset=one, a=view.a, b=view.b) for one in datasets]
     ranks = pd.concat(found)["cut"].min()
     return "" if pd.isna(ranks) else f"Lists are cut to {ranks:.0f} ranks; full ones may differ."
 
 
 def _fused_across(view: View, names: Sequence[str]) -> Steps:
-    """The best weight of each dataset, by its parts, and what it loses on the others."""
+    """The best weight of each dataset, over its parts, and its loss on the others."""
     if not (yield _FUSE):
         return
     parts = {name: _members(view.ask, name) for name in names}
@@ -581,8 +579,13 @@ def _fused_across(view: View, names: Sequence[str]) -> Steps:
     yield Note([weight, others, cut, fusions.FUSING])
     if len(found) > 1:
         lost = fusions.losses(found, view.measure, titles)
-        title = f"{view.measure} lost with weights of other datasets"
+        title = f"{view.measure} lost with other datasets' weights"
         yield Table("fused_losses", title, lost, fusions.columns(lost), of=_PAIR)
         yield Note(
-            [f"Loss of {view.measure} on each dataset, by the dataset that the weight is best for."]
+            [
+                (
+                    f"Loss of {view.measure} on each dataset (columns) with the weight that is"
+                    " best on another (rows)."
+                )
+            ]
         )

@@ -19,32 +19,32 @@ TOO_FEW = Note(["Too few queries differ to compute the minimum detectable differ
 
 
 class Plan(NamedTuple):
-    """A pair's test alone, or among all pairs."""
+    """A pair tested by itself, and among all pairs."""
 
     n: int
     n_pairs: int
     level: float
     deviation: float
     detectable: float
-    """Absent (nan) where nothing can be said."""
+    """Absent (nan) if unknown."""
     alone: float
 
 
 def of_two(tested: Mapping[Hashable, Any]) -> Plan:
-    """Of the fields of `significance.Comparison`: a pair that is tested alone."""
+    """From the fields of `significance.Comparison`: a pair tested by itself."""
     n, differing = int(tested["n"]), tested["won"] + tested["lost"]
     found = float(power.detectable(tested["error"], n, LEVEL, differing))
     return Plan(n, 1, LEVEL, tested["error"] * math.sqrt(n), found, found)
 
 
 def of_pair(row: Series) -> Plan:
-    """Of a pair's row among all pairs."""
+    """From a pair's row among all pairs."""
     whole = int(row["n"]), int(row["n_pairs"])
     return Plan(*whole, *(float(row[name]) for name in Plan._fields[2:]))
 
 
 def found(plan: Plan) -> Note:
-    """The smallest difference that the test would have found."""
+    """The minimum detectable difference, in words."""
     if math.isnan(plan.detectable):
         return TOO_FEW
     least = f"Minimum detectable difference (80% power): {_found(plan.detectable)}"
@@ -53,21 +53,21 @@ def found(plan: Plan) -> Note:
 
 
 def needed(plan: Plan, difference: float) -> Note:
-    """The queries that it takes to find a difference that somebody names."""
+    """The number of queries needed to detect a named difference."""
     if math.isnan(plan.detectable):
         return TOO_FEW
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
     rest = f" corrected for {plan.n_pairs:,} pairs, {alone} for this pair only"
     return Note(
         [
-            f"A true difference of {_named(difference)} takes {n} queries (80% power)"
+            f"Detecting a true difference of {_named(difference)} takes {n} queries (80% power)"
             f"{rest * (plan.n_pairs > 1)}."
         ]
     )
 
 
 def leads(plans: list[Plan]) -> str:
-    """The smallest lead over one system or several that the test has the power to find."""
+    """The minimum detectable lead over one system or several."""
     known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
     if not known:
         return ""
@@ -94,5 +94,5 @@ def _found(least: float) -> str:
 
 
 def rounded_up(value: float) -> str:
-    """Rounded up: what is written would be found."""
+    """Rounded up, so that the printed difference is detectable."""
     return plain(math.ceil(value * 1000 - 1e-6) / 1000)

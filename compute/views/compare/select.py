@@ -25,7 +25,7 @@ Cursor = DuckDBPyConnection
 
 @select()
 def runs() -> str:
-    """dataset, title, system: what is scored or has lists.
+    """dataset, title, system: every system with scores or lists.
 
     The datasets with the most systems come first, then in the catalogue's order.
     """
@@ -83,7 +83,7 @@ def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
     """Scores of two systems on every query, A's largest lead first.
 
     dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
-    value_b (absent for what a measure leaves out, such as holes of an unanswered query).
+    value_b (absent where the measure is undefined, such as Hole@k of an unanswered query).
     """
     return _PAIRS
 
@@ -100,7 +100,7 @@ def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str
 
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
-"""Ranks to which the overlap of two lists is told."""
+"""Ranks for which the overlap of two lists is reported."""
 _LENGTHS = """
 select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
 """
@@ -114,18 +114,18 @@ join (select query_id, doc_id, rank from read_parquet($other) where rank <= $dep
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared, and
-    the share of the first k documents that both have as at_k.
+    """Similarity of the two rankings of every answered query: dataset, query_id, rbo, shared, and
+    the shared part of the first k documents as at_k.
 
-    `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
-    No row where the lists of one system are not stored.
+    `rbo` over the first `rbo.DEPTH` ranks, `shared`: number of documents in both top 10s. No rows
+    if the lists of one system are not stored.
     """
     found = [_of_kind(cursor, name, _overlaps(cursor, name, a, b)) for name in sorted(datasets)]
     return pd.concat(found, ignore_index=True)
 
 
 def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
-    """The rows of the queries that the cursor reads."""
+    """Rows of the queries that the cursor reads."""
     queries = one_kind.narrowed(cursor, dataset)
     return rows if queries is None else rows[rows["query_id"].isin(queries.to_pylist())]
 
@@ -165,8 +165,8 @@ order by query_id, coalesce(one.rank, other.rank), doc_id
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
-    """The first ten documents of two systems: dataset, query_id, doc_id, rank_a, rank_b, which is
-    absent where that one has it below."""
+    """Top ten of two systems: dataset, query_id, doc_id, rank_a, rank_b (absent if ranked
+    lower)."""
     found = [DataFrame(columns=["dataset", "query_id", "doc_id", "rank_a", "rank_b"])]
     for name in sorted(datasets):
         one, other = (files(cursor, "top", name, [system]) for system in (a, b))
@@ -178,9 +178,9 @@ def tops(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
 
 @select(systems=("a", "b"), shows="runs")
 def across(a: str, b: str, measure: str) -> str:
-    """Two systems on every dataset and part that both are scored on, a row each, in order.
+    """Two systems on every dataset and part on which both have scores, a row each, in order.
 
-    dataset, title, whole (the dataset that it is a part of, empty for none), n (queries with both
+    dataset, title, whole (the dataset that it is part of, or empty), n (queries with both
     values), mean_a, mean_b, spread (the standard deviation of the differences, n - 1 below; absent
     for one query), a_more, b_more, equal (queries, by value).
     """
@@ -209,5 +209,5 @@ def across(a: str, b: str, measure: str) -> str:
 
 @select()
 def parts() -> str:
-    """dataset, title, parts (a list, empty for most): the datasets in their order."""
+    """dataset, title, parts (a list, mostly empty): the datasets in catalogue order."""
     return "select name as dataset, title, parts from datasets"

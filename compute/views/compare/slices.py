@@ -1,4 +1,4 @@
-"""Two systems by kinds of queries: where one is ahead, and where it is by more than elsewhere."""
+"""Two systems by query group: which leads, and whether by more than elsewhere."""
 
 from pandas import DataFrame, Series
 
@@ -13,21 +13,19 @@ from compute.views.shared.query_slices import ANSWERED, FIRST, RARE, RELEVANT, T
 from compute.views.shared.theme import between, plain, signed
 
 QUICK = (WORDS, RELEVANT, FIRST)
-"""Keys of kinds that stand before rare words."""
+"""Keys of query groups listed before rare words."""
 UNTESTED = {
-    ANSWERED: "Groups made from the scores cannot be tested: Dataset shows them.",
-    RARE: "Rare words need the counted words of the corpus: python -m compute overlap compute.",
+    ANSWERED: "Groups made from the scores cannot be tested; Dataset shows them.",
+    RARE: "Groups by rare words need the corpus's word counts: python -m compute overlap compute.",
 }
-"""Why a key is not offered."""
+"""Reasons why a key is not offered."""
 
 
 @remembered
 def contrasts(both: DataFrame, of: Series) -> DataFrame:
-    """Each kind of queries in its order: label, n, difference (A minus B), low, high, contrast, p,
-    p_adjusted, as `slices.contrasts` says. Queries of no kind are left out.
-
-    `both` as `differences.valued` gives it; `of`: the kind of each of these queries.
-    """
+    """Each query group in order: label, n, difference (A minus B), low, high, contrast, p,
+    p_adjusted, as from `slices.contrasts`. Queries without a group are left out. `both` as from
+    `differences.valued`; `of`: the group of each of these queries."""
     known = both[of.notna()]
     found = slices.contrasts(known["difference"], of.dropna().astype(str).tolist())
     order = [str(name) for name in of.cat.categories]
@@ -36,7 +34,7 @@ def contrasts(both: DataFrame, of: Series) -> DataFrame:
 
 
 def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
-    """The groups that differ significantly from the rest, and where the other system leads."""
+    """Groups that differ significantly from the rest, or in which the other system leads."""
     key, tested = TITLES.get(key, key), rows[rows["p_adjusted"].notna()]
     if tested.empty:
         return f"Too few queries in each group to test {key}: {slices.FEWEST} and as many others."
@@ -70,4 +68,4 @@ COLUMNS = (
     Column("Adjusted p", "p_adjusted", p_text),
     Column("p", "p", p_text, in_files=True),
 )
-"""Of the table of query groups."""
+"""Columns of the table of query groups."""

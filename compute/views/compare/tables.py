@@ -1,4 +1,4 @@
-"""Two systems on the same queries, in words and tables."""
+"""Two systems on the same queries, in sentences and tables."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -18,13 +18,13 @@ from compute.views.shared.theme import signed
 Titles = tuple[str, str]
 ALPHA = sign_flips.LEVEL
 LEAST_UNJUDGED = 0.005
-"""Share of unjudged documents that is said."""
+"""Least share of unjudged documents that is mentioned."""
 TESTS = {
     "p_randomisation": "Randomisation test",
     "p_t": "Paired t-test",
     "p_wilcoxon": "Wilcoxon signed-rank test",
 }
-"""The p-values of `significance.Comparison`, and what computes them."""
+"""The p-values of `significance.Comparison`, and the method of each."""
 
 
 def answer(
@@ -37,7 +37,7 @@ def answer(
     """Leader, difference, significance and number of queries, in one sentence.
 
     `tested` has the fields of `significance.Comparison`, or is empty for too few queries. `family`
-    is p corrected for so many pairs, where there are more than one.
+    is p corrected for that many pairs, if there is more than one.
     """
     worth = better(measure) * found.difference
     if equal(worth, 0):
@@ -53,7 +53,7 @@ def answer(
 
 
 def outcomes(found: Verdict, titles: Titles) -> str:
-    """The numbers of queries on which each system is better."""
+    """The number of queries on which each system is better."""
     return (
         f"{titles[0]} is better on {counted(found.a_better, 'query')}, {titles[1]} on"
         f" {found.b_better:,}; equal on {found.equal:,}."
@@ -67,7 +67,7 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
     if p < ALPHA <= family[0]:
         return f"significant by itself ({_said(p)}), not {after} ({_said(family[0])})"
     if family[0] < ALPHA <= p:
-        # Of all systems' common queries, which may be fewer.
+        # Over the queries shared by all systems, which may be fewer.
         return f"not significant by itself ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
@@ -79,16 +79,16 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
         f" {b} {looks.plain(found.mean_b)}.",
-        *["Less is better."] * (better(measure) < 0),
+        *["Lower is better."] * (better(measure) < 0),
         f"{a} minus {b}: {signed(found.difference)}.",
     ]
     if found.left_out:
-        sentences.append(f"Left out: {found.left_out:,} without a value of both.")
+        sentences.append(f"Left out: {found.left_out:,} without a value for both.")
     return sentences
 
 
 def unjudged(holes: DataFrame, titles: Titles) -> str:
-    """Unjudged shares of both systems' top 10, where there are any; `holes`: value_a, value_b."""
+    """Unjudged shares of both systems' top 10, if any; `holes`: value_a, value_b."""
     a, b = holes["value_a"].mean(), holes["value_b"].mean()
     if not max(a, b) >= LEAST_UNJUDGED:
         return ""
@@ -97,13 +97,13 @@ def unjudged(holes: DataFrame, titles: Titles) -> str:
 
 
 def unanswered(number: int, queries: int, title: str) -> str:
-    """The number of queries that a system returns nothing for, of so many; empty for none."""
+    """The number of queries without hits from a system, out of a total; empty if there are none."""
     total = counted(int(queries), "query")
     return f"{title} leaves {number:,} of {total} unanswered; these score 0." if number else ""
 
 
 def difference_columns(rows: DataFrame, titles: Titles, *, whole: bool) -> list[Column]:
-    """Columns of the queries that differ most; those that no row fills are left out."""
+    """Columns of the queries that differ most; empty columns are left out."""
     has_text, has_lists = bool(rows["text"].notna().any()), bool(rows["rbo"].notna().any())
     return [
         *[Column("Part", "dataset")] * whole,
@@ -123,8 +123,7 @@ def _shares(a: float, b: float) -> str:
 
 
 def across_columns(titles: Titles) -> list[Column]:
-    """Columns of the datasets: means, the first minus the second, on how many queries each is
-    better."""
+    """Columns of the datasets: means, their difference, and queries better, by system."""
     return [
         Column("Dataset", "title"),
         Column("Queries", "n", "{:,}".format),
@@ -139,8 +138,7 @@ def across_columns(titles: Titles) -> list[Column]:
 
 
 def test_rows(found: Mapping[Hashable, Any], about: Mapping[str, str]) -> DataFrame:
-    """Quantity, Test, p and verdict at the level of 5%, of the tests that can be
-    done."""
+    """Quantity, Test, p and verdict at the 5% level, for each possible test."""
     rows = [
         (*about.values(), name, found[key], "differ" if found[key] < ALPHA else "not significantly")
         for key, name in TESTS.items()
@@ -153,7 +151,7 @@ TEST_COLUMNS = (Column("Test"), Column("p", format=lambda p: p_text(p)), Column(
 
 
 def p_text(value: float) -> str:
-    """A p-value as people read it: `.0400`, `< .0001`; – if absent."""
+    """A p-value as text: `.0400`, `< .0001`; – if absent."""
     if math.isnan(value):
         return "–"
     return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
@@ -168,7 +166,7 @@ def among_all(p: float, n_pairs: int) -> str:
 
 
 def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
-    """Two systems that differ when they alone are compared, and not among all pairs; else empty."""
+    """Sentence on two systems that differ as a single pair but not among all pairs; else empty."""
     if p_alone >= ALPHA or p < ALPHA:
         return ""
     return (
@@ -178,7 +176,7 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
 
 
 def _said(p: float) -> str:
-    """`p = .07`, and more digits where fewer would be those of the level."""
+    """p as text, such as `p = .07`, with more digits if rounding would give the level itself."""
     if p < 0.001 or p > 0.99:
         return "p < .001" if p < 0.5 else "p > .99"
     text = looks.plain(p, 2 if p >= 0.01 else 3)
@@ -186,7 +184,7 @@ def _said(p: float) -> str:
 
 
 def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
-    """Difference and effect size with their intervals, in a sentence each."""
+    """Difference and effect size with their intervals, one sentence each."""
     interval = _interval(found["low"], found["high"], 3)
     said = f"{titles[0]} minus {titles[1]}: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):

@@ -1,1 +1,1 @@
-"""For the page Leaderboard."""
+"""The views of the page Leaderboard."""

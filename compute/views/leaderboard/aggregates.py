@@ -1,4 +1,4 @@
-"""Does the order depend on how datasets are averaged? Ranks by several ways, side by side."""
+"""Robustness of the ranking to how datasets are averaged: ranks by several averages."""
 
 from collections.abc import Mapping
 
@@ -17,15 +17,15 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import escape, plain
 
 FEWEST = 3
-"""Datasets and systems: of fewer there is nothing to average, or no order to speak of."""
+"""Least number of datasets and of systems: with fewer there is nothing to average or to rank."""
 ROW, MOST = 28, 24
-"""Pixels of a system, and how many are drawn."""
+"""Pixels per system, and most systems drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
 HOW_TO_READ = (
     "In brackets: the range of ranks in 95% of 1,000 bootstrap samples of datasets (not a test).",
     "Relative to best: scores divided by the dataset's best.",
-    "Mean rank is Borda's count, which orders systems as Bradley–Terry strengths do.",
-    "Both, and wins, depend on which systems are included.",
+    "Mean rank is the Borda count, which orders systems as Bradley–Terry strengths do.",
+    "Both depend on which systems are included, and so do wins.",
 )
 _SIGNED = ("ranks and wins",)
 WAYS = {
@@ -40,12 +40,9 @@ WAYS = {
 
 @remembered
 def orders(board: Board) -> DataFrame:
-    """COLUMNS: of each system that has all `averaged` datasets its rank by each way, with the 95%
-    of ranks when datasets are drawn again, and the number that it is ranked by.
-
-    `unbounded`: as `aggregates.unbounded` says. No row under FEWEST datasets
-    or systems.
-    """
+    """COLUMNS: for each system with all `averaged` datasets its rank by each average, with its 95%
+    range over bootstrap samples of datasets, and the value that ranks it. `unbounded`: from
+    `aggregates.unbounded`. No rows with fewer than FEWEST datasets or systems."""
     systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if min(len(systems), len(board.averaged)) < FEWEST:
         return DataFrame(columns=COLUMNS)
@@ -66,7 +63,7 @@ def orders(board: Board) -> DataFrame:
 
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
-    """Stability of the first rank over ways of averaging."""
+    """Stability of the first rank over the averages."""
     by_way: dict[str, list[str]] = {}
     for row in rows[rows["rank"] == 1].to_dict("records"):
         by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
@@ -84,7 +81,7 @@ def _called(way: str) -> str:
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
-    """Limits of ways: zeros in a geometric mean, systems that are never beaten."""
+    """Limits of the averages: zeros in a geometric mean, systems that are never beaten."""
     zero = rows[(rows["way"] == "geometric mean") & (rows["number"] == 0)]["system"]
     free = rows[rows["unbounded"]]["system"].unique()
     told = []
@@ -124,10 +121,8 @@ def _with_number(row: Mapping) -> str:
 @in_lists(_lists)
 @drawing
 def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figure:
-    """The rank of each system by each way with its interval, the best by the mean first.
-
-    `rows` as `orders` gives them; the first MOST systems are drawn.
-    """
+    """The rank of each system by each average with its interval, the best by the mean first. `rows`
+    as from `orders`; the first MOST systems are drawn."""
     ways = [*dict.fromkeys(rows["way"])]
     first = rows[rows["way"] == MEAN].sort_values(["rank", "system"])["system"].head(MOST)
     told = rows.assign(told=[_said(row) for row in rows.to_dict("records")])
@@ -152,6 +147,6 @@ def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) ->
         for name, (_, of) in zip(names, words.iterrows(), strict=True)
     ]
     text = {"text": words.to_numpy(), "texttemplate": "%{text}", "textfont": {"color": look.text}}
-    # The half of the scale on which text is read.
+    # The half of the scale on which text is legible.
     stops = [*reversed(look.sequential[:5])]
     return traces.cells(square.to_numpy(float), stops, max(len(names), 2), hovers, zmin=1, **text)

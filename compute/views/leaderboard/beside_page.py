@@ -1,4 +1,4 @@
-"""The Leaderboard beside another one: the same systems in another order; ours against print."""
+"""The Leaderboard compared with another one, and computed with published scores."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -39,18 +39,18 @@ _ALL = "Systems that are not shown above are compared, too."
 
 
 class Other(NamedTuple):
-    """Another board: where its numbers come from."""
+    """Another leaderboard: the source of its scores."""
 
     kind: str
     source: str
     measure: str
     added: bool | None = None
     whole: bool = False
-    """Of all queries, where this board is of one query group."""
+    """Suffix "of all queries", if this leaderboard is of one query group."""
 
 
 def section(view: View, ground: Ground | None) -> Steps:
-    """This board's ranking beside that of another, over all systems, picked or not."""
+    """This leaderboard's ranking compared with another's, over all systems, picked or not."""
     if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
         return
     others = _others(view, ground)
@@ -86,7 +86,7 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     shared = _where(view, ground, int(rows["n_datasets"].iloc[0]))
     facts = [*_agreement(found, shared, beside), _ALL * (len(view.picked) < len(board.systems))]
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
-    # Of one dataset, or of ranks that stay, a figure says no more than a line.
+    # For one dataset, or unchanged ranks, a figure adds nothing to a line of text.
     if len(board.datasets) == 1 or not moving:
         yield Note([_moving(moving), *facts])
         return
@@ -95,7 +95,7 @@ def _compared(view: View, ground: Ground, other: Other, beside: str) -> Iterator
     drawn = partial(bump, rows.assign(title=rows["system"].map(view.titles)), names)
     look: dict[str, Any] = {"of": ("over", "beside", *OF), "finding": facts[0]}
     yield Figure("bump", f"Ranks by {names[0]} and by {beside}", drawn, _COLOURS, **look)
-    moved = f"The {MOST_NAMED} that move furthest are named." * (len(rows) > MOST_NAMED)
+    moved = f"The {MOST_NAMED} systems that move furthest are named." * (len(rows) > MOST_NAMED)
     yield Note([*facts[1:], moved])
 
 
@@ -106,7 +106,7 @@ def _moving(number: int) -> str:
 
 
 def _where(view: View, ground: Ground, n_datasets: int) -> str:
-    """The datasets of the compared scores: a single one by its name."""
+    """The datasets of the compared scores; a single one by name."""
     if len(ground.datasets) > 1:
         return f"means over the {counted(n_datasets, 'shared dataset')}"
     datasets = view.board.datasets
@@ -127,7 +127,7 @@ def _plain(value: float) -> str:
 
 
 def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
-    """True if judgements of the compared runs were added: else both boards are the same."""
+    """True if judgements of the compared runs were added; otherwise both leaderboards are equal."""
     if len(ask(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
         return False
     parts = [DATASETS[name].parts for name in datasets if name in DATASETS]
@@ -138,7 +138,7 @@ def _has_added(ask: Ask, datasets: Sequence[str]) -> bool:
 
 
 def _others(view: View, ground: Ground) -> dict[str, Other]:
-    """Leaderboards to compare with, by the words in the control."""
+    """Leaderboards to compare with, by their labels in the control."""
     ask, of, found = view.ask, view.of, {}
     tables, stored = ask(select.published_tables), list(ask(select.measures)["measure"])
     if of.kind == COMPUTED:
@@ -148,7 +148,7 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
             word = OFFICIAL if ask.choice else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not ask.choice)} | found
     if ask.kind:
-        # In print all queries count.
+        # Published scores are over all queries.
         return {ALL_QUERIES: Other(COMPUTED, "", of.measure, whole=True)} | found
     paper = of.source.partition(",")[0]
     order = cells.in_order(set(tables["measure"]) - {of.measure})
@@ -164,7 +164,7 @@ def _others(view: View, ground: Ground) -> dict[str, Other]:
 
 
 def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
-    """Its cells; means computed here are over the same queries as this board's."""
+    """Cells of the other leaderboard; computed means are over the same queries as this one's."""
     if other.kind == PUBLISHED:
         figures = ask(select.published, source=other.source, measure=other.measure)
         return cells.by_language(cells.printed(figures))
@@ -173,7 +173,7 @@ def _cells(ask: Ask, other: Other, *, returned: bool) -> DataFrame:
 
 
 def against_print(view: View) -> Iterator[Step]:
-    """Every score here that a paper prints, too."""
+    """Every score here that a paper also reports."""
     ask, of = view.ask, view.of
     printed = ask(select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
@@ -183,7 +183,7 @@ def against_print(view: View) -> Iterator[Step]:
         yield Message("No score computed here was published.")
         return
     yield Text(f"{of.measure}: {reproduction.verdict_counts(found)}.")
-    # A cell cuts what has no room, a wide table scrolls.
+    # Cells truncate long texts; a wide table scrolls.
     width = 24 + 7 * int(found["reason"].str.len().max())
     yield Table(
         "ours-published",
@@ -199,6 +199,6 @@ def against_print(view: View) -> Iterator[Step]:
             "Blue: rounds to the published value. Orange: differs; see the likely reason.",
             "Difference: computed − published.",
             "Computed over returned queries only." * of.filter.returned,
-            "Computed with added judgements, which no paper had." * bool(ask.choice),
+            "Computed with added judgements, which the papers did not have." * bool(ask.choice),
         ]
     )

@@ -1,5 +1,4 @@
-"""Other questions of the papers: averages as printed, and in-domain against
-zero-shot."""
+"""Further analyses of the papers: published averages, and in-domain against zero-shot."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -25,13 +24,14 @@ from compute.views.page import (
 from compute.views.shared import theme as looks
 
 _WHY = (
-    "The paper's AVERAGE is over every row of its table, MS MARCO among them, on which most systems"
-    " were trained; the average here is over zero-shot datasets that all ranked systems have."
+    "The paper's AVERAGE covers every row of its table, including MS MARCO, on which"
+    " most systems were trained; the average here covers the zero-shot datasets that all"
+    " ranked systems have."
 )
 
 
 def sections(view: View) -> Iterator[Step]:
-    """Folded sections under the board."""
+    """Folded sections below the heatmap."""
     parts = {
         "averages-printed": ("Published averages", partial(_averages, view)),
         "in-domain": ("In-domain against zero-shot", partial(_in_domain, view)),
@@ -48,7 +48,7 @@ def sections(view: View) -> Iterator[Step]:
 
 
 def _averages(view: View) -> Iterator[Step]:
-    """The printed row AVERAGE beside the mean of all printed cells, and the board's average."""
+    """The published row AVERAGE, the mean of all published cells, and this page's average."""
     source, own = view.of.source, published.averages()
     cells = published.results()
     means = cells[cells["source"] == source].groupby("system")["value"].mean()
@@ -59,7 +59,7 @@ def _averages(view: View) -> Iterator[Step]:
     written = {"format": lambda value: looks.plain(value)}
     columns = [
         Column("System", "title"),
-        Column("AVERAGE in print", "value", **written),
+        Column("Published AVERAGE", "value", **written),
         Column("Mean of all its rows", "all", **written),
         Column("Zero-shot average here", "here", **written),
     ]
@@ -70,8 +70,8 @@ def _averages(view: View) -> Iterator[Step]:
 def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
     """Systems with a value on MS MARCO and an average, as `domain_shift_figure.panel` takes them.
 
-    `similarity` is the value on MS MARCO, `gain` the average minus the baseline's; left out of the
-    correlation is who was not trained on it.
+    `similarity` is the value on MS MARCO, `gain` the average minus the baseline's; systems not
+    trained on MS MARCO are left out of the correlation.
     """
     own = board.cells[board.cells["dataset"].isin(TRAINED_ON[:1])]
     rows = own.merge(board.systems[["system", "title", "average"]], on="system")
@@ -90,7 +90,7 @@ def marks(board: Board, families: dict[str, str], baseline: str) -> DataFrame:
 
 
 def _in_domain(view: View) -> Iterator[Step]:
-    """A score on the training set is no sign of the zero-shot average."""
+    """Scores on the training set do not predict the zero-shot average."""
     board, systems = view.board, view.board.systems
     families = dict(zip(systems["system"], systems["family"], strict=True))
     found = marks(board, families, view.baseline)
@@ -109,7 +109,8 @@ def _in_domain(view: View) -> Iterator[Step]:
     yield Figure("in-domain", title, drawn, legend, width="content", of=("baseline", *OF))
     yield Note(
         [
-            "A system further right is better where most were trained; further up, where none was.",
+            "Further right: better on MS MARCO, on which most systems were trained."
+            " Further up: better on datasets on which none was.",
             "Open marks: not trained on MS MARCO, left out of ρ.",
             f"Zero-shot average: over {len(board.averaged)} datasets.",
         ]

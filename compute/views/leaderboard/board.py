@@ -1,11 +1,8 @@
-"""The leaderboard's arithmetic: order, averages, the best, and who beats whom on how many.
-
-Systems are ranked by averages over the same datasets alone.
-
-A cell is a system's value on a dataset. A cell is *in-domain* where the system was trained on
-the dataset: shown, but in no average and never the best; wins count it, as the papers do.
-A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
-"""
+"""The leaderboard's arithmetic: ranking, averages, best values, and wins against a baseline.
+Systems are ranked by averages over the same datasets only. A cell is a system's value on a dataset.
+A cell is *in-domain* if the system was trained on the dataset: it is shown, but is in no average
+and never the best; wins count it, as in the papers. A *suspect* cell contradicts other published
+figures: it is shown but never used. Missing cells are never filled in."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -21,29 +18,29 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
 from compute.views.shared.theme import plain
 
-# Nearly every neural system was trained on it: a best would compare memory with search.
+# Nearly every neural system was trained on it: a best value would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
 MOST_NAMED = 6
-"""Datasets or systems that a caption names one by one."""
+"""Most datasets or systems that a caption names one by one."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """Datasets down, systems across, both in the order to show them."""
+    """Datasets as rows, systems as columns, both in display order."""
 
     measure: str
     cells: DataFrame
     """dataset, system, value, in_domain, suspect, remark; usable (in averages and ranks), best,
-    rank (1 is best, equal values share it), n_ranked. Only the cells that there are."""
+    rank (1 is best; ties share a rank), n_ranked. Only existing cells."""
     datasets: DataFrame
     """dataset, title, task, domain, group, zero_shot: the counted ones first, then by task."""
     systems: DataFrame
-    """system, title, family, average and n_averaged (over how many of `averaged`: those on which
-    it has a usable value), rank (by the average, of systems that have all of them; else absent),
-    best (of several that have a rank)."""
+    """system, title, family, average and n_averaged (the number of `averaged` datasets with a
+    usable value), rank (by the average, if the system has all of these; else absent), best (among
+    several ranked systems)."""
     counted: tuple[str, ...]
-    """The datasets that averages and wins are about: the zero-shot ones, where at least half of
-    the systems have one, else all shown."""
+    """Datasets in averages and wins: zero-shot ones if half of the systems have one, else all
+    shown."""
     averaged: tuple[str, ...]
     """Datasets of `counted` that averages cover: see `in_common`."""
 
@@ -59,8 +56,8 @@ def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: st
 
     `cells`: dataset, system, value, in_domain, suspect, remark. `datasets`: dataset, title, task,
     domain, group, collection, zero_shot, in the catalogue's order. `systems`: system, title,
-    family. Both may name more than the cells do; what they do not name is shown by its bare name.
-    A forum of CQADupStack is left out where the whole stands.
+    family. Both may have more rows than the cells need; missing datasets and systems are shown by
+    their names. A forum of CQADupStack is left out if the whole dataset is shown.
     """
     shown = _without_parts(cells)
     rows = _rows(shown, datasets)
@@ -111,16 +108,15 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 
 
 def in_common(pairs: DataFrame) -> list[str]:
-    """The datasets that averages are compared over. `pairs`: dataset, system of what can be used.
+    """The datasets over which averages are compared. `pairs`: dataset, system of usable cells.
 
-    Only systems that have all of them can be ranked by an average. A few runs of few datasets
-    take none away, and a run that alone has many adds none:
-    1. A system has a say that has at least half as many datasets as the second fullest one.
-    2. The datasets are those that at least half of these systems have. A system that has fewer
-       than half of them has no say any more.
-    3. While fewer than half of the systems with a say, or only one of several, have all of the
-       datasets, the one that fewest of them have is dropped (of several the last by name).
-    4. There are none where a system with a say then has fewer than half of them.
+    Only systems that have all of them can be ranked by an average. Systems with few datasets remove
+    none, and a single system with many adds none: 1. A system has a say if it has at least half as
+    many datasets as the system with the second most. 2. The datasets are those that at least half
+    of these systems have. A system with fewer than half of these datasets loses its say. 3. While
+    fewer than half of the systems with a say, or only one of several, have all datasets, the
+    dataset that the fewest have is dropped (among ties, the last by name). 4. If a system with a
+    say then has fewer than half of the datasets, there are none.
     """
     table = pd.crosstab(pairs["system"], pairs["dataset"]) > 0
     counts = table.sum(axis=1)
@@ -144,20 +140,20 @@ def _columns(
     usable = cells[cells["usable"]].groupby("system")["value"]
     values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
     columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
-    # One easy dataset would stand above the leader's mean of all.
+    # The value on one easy dataset would rank above the leader's mean over all.
     most = 2 * columns["n_averaged"] >= len(averaged)
     columns["average"] = columns["system"].map(values.mean()).where(most)
     whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
     columns["rank"] = ranks((sign * columns["average"]).where(whole))
     columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
-    # Who lacks some follows without an order by value: those with most datasets, then by name.
+    # Systems that lack some follow, ordered by number of datasets, then by name.
     many = columns["system"].map(usable.count()).fillna(0)
     keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
     return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
 
 
 def below_best(board: Board) -> Series:
-    """Per cell, its value over the best of its row (the inverse where less is better), 0 to 1.
+    """Each cell's value divided by the best of its row (inverted if lower is better), 0 to 1.
 
     In a row of zeros every cell is the best. Absent for cells that are not usable.
     """
@@ -171,18 +167,16 @@ def below_best(board: Board) -> Series:
 
 
 def against(board: Board, baseline: str) -> Series:
-    """Per cell, its value minus the baseline's on the same dataset; absent where there is none."""
+    """Each cell's value minus the baseline's on the dataset; absent if the baseline has none."""
     base = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     base_value = board.cells["dataset"].map(base.set_index("dataset")["value"])
     return board.cells["value"].where(~board.cells["suspect"]) - base_value
 
 
 def differences(board: Board, baseline: str) -> DataFrame:
-    """Ground of the wins: dataset, system, difference to the baseline, in_domain.
-
-    All counted datasets where both have a value that is not suspect, in-domain cells included,
-    as the papers count. A run that is missing is neither won nor lost.
-    """
+    """Differences behind the wins: dataset, system, difference to the baseline, in_domain. All
+    counted datasets on which both have a value that is not suspect, including in-domain cells, as
+    in the papers. A run that is missing is neither won nor lost."""
     cells = board.cells.assign(difference=against(board, baseline))
     kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
     chosen = cells[kept & (cells["system"] != baseline)]
@@ -190,7 +184,7 @@ def differences(board: Board, baseline: str) -> DataFrame:
 
 
 def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
-    """Per system of `differences`: won, lost, equal (counts) and the median difference.
+    """For each system of `differences`: won, lost, equal (counts) and the median difference.
 
     Sorted by wins, then by the median, then by name.
     """
@@ -212,17 +206,15 @@ def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
 
 
 def short_titles(systems: DataFrame) -> dict[str, str]:
-    """Titles for columns: without what stands in brackets where that stays unambiguous."""
+    """Column headings: titles without the part in brackets, if they stay unambiguous."""
     bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
     clear = ~bare.duplicated(keep=False)
     return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
 
 
 def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> list[str]:
-    """Caption of the figure: source and counts, the average's ground, omissions.
-
-    Of the systems those that are `shown` are named; none given means all.
-    """
+    """Caption of the figure: source and counts, datasets of the average, omissions. Only `shown`
+    systems are named; none given means all."""
     named, n = board.systems, len(board.systems)
     if shown is not None:
         named = named[named["system"].isin(list(shown))]
@@ -233,14 +225,14 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
             "Italic: in-domain (trained on this dataset); excluded from averages and ranking."
         )
     if board.cells["suspect"].any():
-        sentences.append("?: contradicts other figures in print; not ranked or averaged.")
+        sentences.append("?: contradicts other published figures; not ranked or averaged.")
     if len(board.cells) < len(board.datasets) * len(board.systems):
         sentences.append("–: no score.")
     return sentences
 
 
 def finding(board: Board) -> str:
-    """The system with the best average, and on how many datasets it is the best."""
+    """The system with the best average, and the number of datasets on which it is the best."""
     titles, best = short_titles(board.systems), board.cells[board.cells["best"]]
     first = board.systems[board.systems["best"]]
     wins = best["system"].value_counts()
@@ -253,7 +245,7 @@ def finding(board: Board) -> str:
 
 
 def hidden(board: Board, shown: Collection[str]) -> str:
-    """The sentence about hidden systems: a row may then have no best."""
+    """The sentence on hidden systems, without which a row may seem to have no best value."""
     n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
     if left == n:
         return ""
@@ -271,14 +263,14 @@ def _average_notes(board: Board, systems: DataFrame) -> list[str]:
 
 
 def averaged_note(board: Board) -> str:
-    """`Average over 18 datasets that 9 of 10 systems have`: what stands beside an average."""
+    """The label of an average, such as `Average over 18 datasets that 9 of 10 systems have`."""
     number, ranked = counted(len(board.averaged), "dataset"), board.systems["rank"].notna()
     who = "all systems" if ranked.all() else f"{ranked.sum()} of {len(ranked)} systems"
     return f"Average over {number} that {who} have"
 
 
 def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
-    """Whose average is over fewer, for it lacks a run or was trained on a dataset."""
+    """Systems whose average covers fewer datasets, for lack of a run or for training."""
     fewer = systems[systems["average"].notna() & systems["rank"].isna()]
     if fewer.empty:
         return ""

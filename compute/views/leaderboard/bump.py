@@ -10,17 +10,17 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette, escape, palette, plain
 
 ROW, TIGHT = 24, 14
-"""Pixels per system, and where there are many."""
+"""Pixels per system, and the same if there are many."""
 MOST_NAMED = 30
-"""Of more systems, those that move furthest are named."""
+"""Most systems that are all named; of more, only those that move furthest."""
 
 
 @drawing
 def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
-    """Systems by rank on the left board and on the right one.
+    """Systems by rank on the left and the right leaderboard.
 
     `rows`: system, title, left, right (values), left_rank, right_rank (1 is best; equal values
-    share a rank). Rising lines are blue, falling ones orange. Where systems are many, only those
+    share a rank). Rising lines are blue, falling ones orange. If there are many systems, only those
     that move furthest are named.
     """
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
@@ -33,7 +33,7 @@ def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
 
 
 def _places(rows: DataFrame, side: str) -> list[int]:
-    """A line of its own for every system, also for those with equal ranks."""
+    """A separate line for every system, even if ranks are tied."""
     order = rows.sort_values([f"{side}_rank", "title"], kind="stable").index
     return [list(order).index(row) for row in rows.index]
 

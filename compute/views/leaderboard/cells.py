@@ -1,7 +1,5 @@
-"""The leaderboard's cells: the papers', ours, or the difference; and which of them to show.
-
-A frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover.
-"""
+"""The leaderboard's cells: published, computed, or the difference; and the selection to show. A
+frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover text."""
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
@@ -18,17 +16,15 @@ from compute.systems import SYSTEMS, rows_behind, system
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
-"""Kinds of scores of a board; a difference is computed minus published."""
+"""Kinds of scores of a leaderboard; a difference is computed minus published."""
 
 MOST_NAMED = 2
-"""Measures that the title of a printed table names."""
+"""Most measures that the title of a published table names."""
 
 
 def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
-    """The measures that these numbers have, in the order of MEASURES.
-
-    `stored`: measure, of the runs. `tables`: source and measure, of the printed tables.
-    """
+    """The measures available for these scores, in the order of MEASURES. `stored`: measures of the
+    runs. `tables`: source and measure of the published tables."""
     printed = set(tables.loc[tables["source"] == source, "measure"])
     known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
     return in_order(known.get(numbers, printed & set(stored["measure"])))
@@ -41,7 +37,7 @@ def in_order(measures: Iterable[str]) -> list[str]:
 
 
 def table_titles(tables: DataFrame) -> dict[str, str]:
-    """Titles of the printed tables, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
+    """Titles of the published tables, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
 
     `tables`: source and measure. Of many measures the first ones are named.
     """
@@ -52,8 +48,8 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
 
 
 def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "") -> str:
-    """Source of the numbers, for the caption; `returned`: over returned queries only;
-    `kind`: over those of one kind."""
+    """Source of the scores for the caption; over `returned` queries only, or one query group
+    (`kind`)."""
     if numbers == PUBLISHED:
         return source
     over = "returned queries only (as BEIR's code)" if returned else "all judged queries"
@@ -62,7 +58,7 @@ def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "")
 
 
 def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
-    """The cells of these numbers, from those of the papers and ours."""
+    """The cells of these scores, from the published and the computed ones."""
     if numbers == PUBLISHED:
         return by_language(printed)
     return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
@@ -71,7 +67,7 @@ def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
 def of_datasets(
     cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
 ) -> DataFrame:
-    """The cells on datasets with the wanted values in their columns; no value named means all."""
+    """The cells on datasets with the wanted values in their columns; without any, all cells."""
     kept = datasets
     for column, values in wanted.items():
         kept = kept[kept[column].isin(list(values))] if values else kept
@@ -79,7 +75,7 @@ def of_datasets(
 
 
 def of_all(cells: DataFrame) -> DataFrame:
-    """The cells on datasets where every system has one."""
+    """The cells on datasets for which every system has a value."""
     n_systems = cells.groupby("dataset")["system"].transform("nunique")
     return cells[n_systems == cells["system"].nunique()]
 
@@ -88,9 +84,9 @@ def of_all(cells: DataFrame) -> DataFrame:
 def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
     """Cells from the means of stored runs.
 
-    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` says which
-    of the two values. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and
-    system of in-domain pairs. The remark tells the holes and the unanswered queries.
+    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` names the
+    value to use. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and system of
+    in-domain pairs. The remark states the unjudged share and the unanswered queries.
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
@@ -133,8 +129,8 @@ _SPOKEN = {"en": ", English", "pl": ", Polish"}
 
 
 def by_language(printed: DataFrame) -> DataFrame:
-    """The cells of a table in print; of one in two languages a system for each, on the dataset in
-    English, so that neither mean is over both."""
+    """The cells of a published table; a table in two languages has one system per language, on the
+    English dataset, so that no mean mixes the two."""
     language = printed["dataset"].map(lambda name: DATASETS[name].language)
     if language.nunique() < 2:
         return printed
@@ -143,7 +139,7 @@ def by_language(printed: DataFrame) -> DataFrame:
 
 
 def run_of(dataset: str, system: str) -> dict[str, str]:
-    """The dataset and system that a cell is about, of one language where `by_language` named it."""
+    """The dataset and system of a cell, in one language if `by_language` named it."""
     name, _, spoken = system.rpartition(", ")
     if f", {spoken}" not in _SPOKEN.values():
         return {"dataset": dataset, "system": system}
@@ -151,7 +147,7 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
 
 
 def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
-    """dataset, system: what a system is made from has seen the dataset in training."""
+    """dataset, system: datasets that a system, or one of its inputs, saw in training."""
     parts = [(name, row) for name in systems for row in _rows_behind(name)]
     behind = DataFrame(parts, columns=["made", "system"])
     found = behind.merge(trained, on="system").drop(columns="system")
@@ -164,7 +160,7 @@ def _rows_behind(name: str) -> frozenset[str]:
 
 
 def _trained_here(systems: Iterable[str]) -> DataFrame:
-    """dataset, system of what models that were trained here, or are within others, have seen."""
+    """dataset, system: training datasets of models trained here, or used inside other systems."""
     behind = sorted({row for name in systems for row in _rows_behind(name) if "[" in row})
     pairs = [
         (dataset.name, name)
@@ -185,7 +181,7 @@ def _has_seen(name: str) -> tuple[str, ...]:
 
 @cache
 def _trained_on() -> DataFrame:
-    """dataset, system of what the catalogue knows of training; splits and forums included."""
+    """dataset, system: training datasets from the catalogue, with splits and forums."""
     pairs = [
         (dataset.name, system.name)
         for system in SYSTEMS.values()
@@ -196,7 +192,7 @@ def _trained_on() -> DataFrame:
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Cells where both a run and a sound printed figure stand: value is the run's minus it."""
+    """Cells with both a run and a sound published score; value: the run's minus the published."""
     sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
     both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
     pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
@@ -215,7 +211,7 @@ def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
 def of_families(
     cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
 ) -> DataFrame:
-    """The cells of these families, all if none is named; the baseline always stays."""
+    """The cells of these families (all if none is named); the baseline always stays."""
     if not families:
         return cells
     named = systems.loc[systems["family"].isin(list(families)), "system"]
@@ -223,7 +219,7 @@ def of_families(
 
 
 def baseline(systems: Iterable[str]) -> str | None:
-    """The system to compare with unless told otherwise: the table's BM25, else its first."""
+    """The default baseline: the table's BM25, else its first system."""
     names = list(systems)
     lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
     return min(lexical, key=len) if lexical else (names[0] if names else None)

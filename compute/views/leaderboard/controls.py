@@ -1,4 +1,4 @@
-"""The controls of the Leaderboard, whose options depend on each other, and the board they leave."""
+"""The Leaderboard's controls, whose options depend on each other, and the selected board."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -38,7 +38,7 @@ HEATMAP, TABLE = VIEWS = ("Heatmap", "Table")
 FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
 """Keys of the popover's controls."""
 OF = ("task", "domain", "group", "family", "returned", "shared", "systems", "measure")
-"""Controls whose values all its figures and tables are of."""
+"""Controls that apply to all figures and tables of the page."""
 _FILTERS = {"group": "Dataset group"}
 _OF_ALL = "Published scores are over all queries: query groups need Scores: Computed."
 
@@ -47,29 +47,29 @@ class Filter(NamedTuple):
     """Values of the popover."""
 
     ask: Ask
-    """Of the query group, if one is chosen."""
+    """The query group, if one is chosen."""
     wanted: dict[str, list[str]]
-    """Values by column of the datasets; none named means all."""
+    """Chosen values by column of the datasets; none means all."""
     families: list[str]
     returned: bool
-    """True for means over the returned queries only."""
+    """True for means over returned queries only."""
     shared: bool
-    """True for only datasets that all systems shown cover."""
+    """True to show only datasets that all shown systems cover."""
     place: Any
-    """For the control of systems, whose names the board knows."""
+    """The value for the control of systems, whose names the board provides."""
 
 
 class Numbers(NamedTuple):
-    """Which numbers are shown."""
+    """Chosen scores."""
 
     kind: str
     """One of `cells.NUMBERS`."""
     source: str
-    """The printed table."""
+    """The published table."""
     measure: str
     filter: Filter
     places: tuple[Any, Any, Any]
-    """For the view, the colour and the baseline."""
+    """The view, the colour and the baseline."""
 
     @property
     def tested(self) -> bool:
@@ -84,7 +84,7 @@ class View(NamedTuple):
     of: Numbers
     board: Board
     printed: DataFrame
-    """Cells of the printed table."""
+    """Cells of the published table."""
     ours: DataFrame
     """Cells of stored runs, on the wanted datasets."""
     named: tuple[DataFrame, DataFrame]
@@ -103,15 +103,15 @@ class View(NamedTuple):
 
     @property
     def origin(self) -> str:
-        """Source of the numbers."""
+        """Source of the scores."""
         kind = self.ask.kind.title if self.ask.kind else ""
         of = self.of
         return cells.origin(of.kind, of.source, returned=of.filter.returned, kind=kind)
 
     @property
     def tests(self) -> dict[str, Any]:
-        """Parameters of `select_marks.against`: all systems, for what a correction is for does not
-        depend on what is picked."""
+        """Parameters of `select_marks.against`: all systems, as the correction ignores the
+        selection."""
         return {
             "measure": self.board.measure,
             "datasets": self.board.datasets["dataset"].tolist(),
@@ -120,7 +120,7 @@ class View(NamedTuple):
         }
 
     def run(self, dataset: str, system: str) -> Link | None:
-        """Address of a cell's run, by the same measure; what is in print only is none there."""
+        """Address of a cell's run, by the same measure; none for published-only cells."""
         if not dataset:  # the average's row
             return None
         measure = self.of.measure
@@ -130,7 +130,7 @@ class View(NamedTuple):
 
 
 def controls(ask: Ask) -> Steps:
-    """Returns the view, None where nothing is left."""
+    """Return the view, or None if nothing is left to show."""
     tables, datasets, systems = map(
         ask, (select.published_tables, catalogue.datasets, catalogue.systems)
     )
@@ -160,11 +160,11 @@ def controls(ask: Ask) -> Steps:
 
 
 def _nothing(bare: Sequence[str], none: str) -> Iterator[Step]:
-    """Why no cell is shown; `bare`: datasets with runs and without judgements."""
+    """Reason why no cell is shown; `bare`: datasets with runs but without judgements."""
     if bare:
         yield from offers.unjudged(bare[0])
     else:
-        nothing = "Nothing to show for these choices. python -m compute admin demo computes runs."
+        nothing = "Nothing to show for these choices. To compute runs: python -m compute admin demo"
         yield Message(f"{nothing} {none}".strip())
 
 
@@ -199,7 +199,7 @@ def has_own(ask: Ask) -> bool:
 
 
 def _filter(ask: Ask, datasets: DataFrame, numbers: str) -> Steps:
-    """The popover of filters, which says how many are set."""
+    """The popover of filters, labelled with the number of active filters."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
     given = []
     for key in FILTERS:
@@ -239,7 +239,7 @@ def _baseline(ask: Ask, of: Numbers, names: list[str]) -> Steps:
 
 
 def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> Steps:
-    """Cells of the chosen families, and on shared datasets only if that is chosen."""
+    """Cells of the chosen families; only on shared datasets, if that is chosen."""
     left = cells.of_families(shown, systems, chosen.families, baseline)
     if not chosen.shared:
         return left
@@ -250,7 +250,7 @@ def _filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: st
 
 
 def in_common(n_shown: int, printed: DataFrame) -> str:
-    """How many of a printed table's systems a board of differences has."""
+    """Number of a published table's systems that a leaderboard of differences has."""
     number = printed["system"].nunique()
     are = "is" if n_shown == 1 else "are"
-    return f"{n_shown or 'None'} of the {number} systems of this table {are} computed here."
+    return f"{n_shown or 'None'} of this table's {number} systems {are} computed here."

@@ -1,4 +1,4 @@
-"""Domain shift: does a system gain less where the collection is less like its training set?
+"""Domain shift: does a system gain less on corpora that are less similar to its training set?
 
 Rank correlation over collections of similarity and gain over a baseline (BEIR v1, Table 4).
 """
@@ -44,12 +44,12 @@ class Correlation:
 def correlation(points: DataFrame) -> Correlation | None:
     """Spearman's rho of the columns `similarity` and `gain`; equal values share their mean rank.
 
-    None for fewer than FEWEST_FOR_RANKS points, or where all values of a column are equal.
+    None for fewer than FEWEST_FOR_RANKS points, or if all values of a column are equal.
 
     The interval is Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright
-    (2000, Psychometrika 65), made for Spearman's rho and small n. Of 2,000 drawn samples of 14 with
-    rho .78 it held the true value in 96%, Fisher's own 1 / (n - 3) in 94%, and the percentile
-    bootstrap in 98% at a width that is no smaller.
+    (2000, Psychometrika 65), made for Spearman's rho and small n. In 2,000 simulated samples of 14
+    with rho .78 it covered the true value in 96%, Fisher's own 1 / (n - 3) in 94%, and the
+    percentile bootstrap in 98% without being narrower.
     """
     if len(points) < FEWEST_FOR_RANKS or points[["similarity", "gain"]].nunique().min() < 2:
         return None
@@ -71,11 +71,11 @@ def points(
     baseline: str,
     left_out: Collection[str],
 ) -> DataFrame:
-    """dataset, system, similarity, gain, left_out: what a figure shows, one row per mark.
+    """dataset, system, similarity, gain, left_out: the marks of a figure, one row each.
 
-    `similarities`: dataset, similarity to the source, without the source itself. `scores`:
-    dataset, system, value; `gain` is a system's value minus the baseline's. A forum of
-    CQADupStack is left out where the whole has a mark.
+    `similarities`: dataset, similarity to the source, without the source itself. `scores`: dataset,
+    system, value; `gain` is a system's value minus the baseline's. A forum of CQADupStack is left
+    out if the whole dataset has a mark.
     """
     known = scores[scores["value"].notna()].drop_duplicates(["dataset", "system"])
     base = known[known["system"] == baseline][["dataset", "value"]]
@@ -85,16 +85,16 @@ def points(
     shown = set(both["dataset"])
     parts = {part for name in shown if name in DATASETS for part in DATASETS[name].parts}
     both = both[~both["dataset"].isin(parts)].reset_index(drop=True)
-    # Print has three digits: what is equal there must stay equal in ranks.
+    # Published values have three digits; equal ones must keep equal ranks.
     gain = levels(both["value"] - both["value_base"])
     frame = both[["dataset", "system", "similarity"]]
     return frame.assign(gain=gain, left_out=both["dataset"].isin(list(left_out)))
 
 
 def to_source(similarities: DataFrame, source: str, collections: Mapping[str, str]) -> DataFrame:
-    """dataset, similarity: every dataset's collection against the source's.
+    """dataset, similarity: similarity of each dataset's corpus to the source's.
 
-    `similarities`: dataset, other, similarity of collections, each pair once. `collections`: the
+    `similarities`: dataset, other, similarity of corpora, each pair once. `collections`: the
     collection of each dataset. Datasets of the source itself are left out.
     """
     turned = similarities.rename(columns={"dataset": "other", "other": "dataset"})
@@ -108,7 +108,7 @@ def to_source(similarities: DataFrame, source: str, collections: Mapping[str, st
 
 
 def ranges(marks: DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The span of similarities and of gains that all panels of a group share, with some room."""
+    """The common range of similarities and of gains of all panels of a group, with a margin."""
     similarity, gain = marks["similarity"].to_numpy(), [*marks["gain"], 0.0]
     return _span(similarity, 0.01), _span(np.array(gain), 0.02)
 
@@ -120,16 +120,14 @@ def _span(values: np.ndarray, least: float) -> tuple[float, float]:
 
 
 def printed_similarities(words: str) -> DataFrame:
-    """dataset, similarity to MS MARCO as BEIR v1, Table 4 prints it; "unigrams" or "bigrams"."""
+    """dataset, similarity to MS MARCO from BEIR v1, Table 4; "unigrams" or "bigrams"."""
     table = published.domain_shift().drop_duplicates("dataset")
     return DataFrame({"dataset": table["dataset"], "similarity": table[words]})
 
 
 def tables(figures: DataFrame, names: Collection[str]) -> list[str]:
-    """The printed tables that could give a correlation over these datasets, TABLE first.
-
-    `figures`: rows of `published.results`. Two systems at least, with nDCG@10 on enough datasets.
-    """
+    """The published tables that allow a correlation over these datasets, TABLE first. `figures`:
+    rows of `published.results`. They need at least two systems with nDCG@10 on enough datasets."""
     rows = figures[(figures["measure"] == "nDCG@10") & figures["dataset"].isin(list(names))]
     found = []
     for source in published.sources(rows):

@@ -22,7 +22,7 @@ from compute.views.shared.drawing import COLUMN, drawing
 WIDTH, HEIGHT = 630, 440
 LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
 MORE_HEAD = 36
-"""For the lines of a narrow head, in pixels as those above."""
+"""Heights of the lines of a narrow header, in pixels as above."""
 SIZE = 10
 FONT = 12
 LETTERS = 24
@@ -46,8 +46,8 @@ def panel(
     """One system's marks: dataset, title, domain (one of `kinds`), similarity, gain, left_out.
 
     Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
-    their ends, shared by the panels of a group. Above 0 the system is better than the baseline,
-    below it where `sign` is -1. A `narrow` one has its head in more lines.
+    their ends, shared by the panels of a group. Above 0 the system is better than the baseline;
+    below 0, if `sign` is -1. A `narrow` panel has more header lines.
     """
     marks = points.sort_values("dataset").reset_index(drop=True)
     wide = COLUMN if narrow else WIDTH
@@ -110,7 +110,7 @@ def said(marks: DataFrame) -> str:
 
 
 def intervals(marks: DataFrame) -> list[str]:
-    """The 95% intervals of those correlations, in one line; nothing where there are none."""
+    """The 95% intervals of those correlations, in one line; empty without intervals."""
     found = [correlation(marks[~marks["left_out"]])]
     found += [correlation(marks)] if marks["left_out"].any() else []
     ranges = [interval(one) for one in found if one is not None]
@@ -118,14 +118,14 @@ def intervals(marks: DataFrame) -> list[str]:
 
 
 def interval(found: Correlation, digits: int = 2) -> str:
-    """An interval as text; empty where a correlation of exactly 1 or −1 has none."""
+    """An interval as text; empty if a correlation of exactly 1 or −1 has none."""
     if np.isnan(found.low):
         return ""
     return f"{looks.plain(found.low, digits)} to {looks.plain(found.high, digits)}"
 
 
 def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
-    """Every correlation with its interval; `groups` are marks by system and words."""
+    """Every correlation with its interval; `groups` are marks by system and unit of words."""
     rows = []
     for (system, words), marks in groups.items():
         kept = marks[~marks["left_out"]]
@@ -173,7 +173,7 @@ def _names(
 def boxes(
     marks: DataFrame, spans: tuple[Span, Span], theme: str, wide: int = WIDTH
 ) -> list[labels.Label]:
-    """Place of each mark's name, in pixels of the plot from its upper left."""
+    """Position of each mark's name, in pixels of the plot from its upper left."""
     (x0, x1), (y0, y1) = spans
     wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     pixels = [
@@ -204,7 +204,7 @@ def _name(
 
 
 def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
-    """A tint where the system is better, and the line of no difference."""
+    """A tint on the side where the system is better, and the line of no difference."""
     common = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
     band = {"type": "rect", "y0": 0, "y1": end, "fillcolor": look.second}
     line = {"type": "line", "y0": 0, "y1": 0, "line": {"color": look.muted, "width": 1}}
@@ -230,7 +230,7 @@ def _frame(axes: tuple[str, str], spans: tuple[Span, Span], wide: int) -> dict[s
 
 
 def _ticks(span: Span) -> list[float]:
-    """Round values inside a span, at most seven."""
+    """Round values within a range, at most seven."""
     for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
         first, last = np.ceil(span[0] / step), np.floor(span[1] / step)
         if last - first < 7:

@@ -1,7 +1,7 @@
 """The leaderboard's heatmap of datasets and systems.
 
-Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
-Uneven gaps between the blocks of tasks would stretch one heatmap: every row is a trace.
+Plotly's heatmaps report no clicks, so an invisible scatter lies over the cells for hover and
+selection. Uneven gaps between task groups would stretch a single heatmap, so every row is a trace.
 """
 
 import math
@@ -50,25 +50,25 @@ _NOTES = {
     DIFFERENCE: "Colour: computed − published.",
 }
 _ENDS = {BELOW_BEST: ("½ or less", "¾", "best"), VALUE: ("0", ".5", "1")}
-"""Of the colour bar, where colours are no differences."""
+"""Title of the colour bar, unless colours are differences."""
 TITLES = {BELOW_BEST: "Relative to best", AGAINST: "vs. baseline", VALUE: "Score"}
 MARKS = {1: "▲", -1: "▼"}
-"""Behind a value that is significantly above, or below, the baseline's."""
+"""Suffixes of values that are significantly above, or below, the baseline's."""
 _MOST_NAMED = 4
-"""Datasets that a sentence names."""
+"""Most datasets that a sentence names."""
 AVERAGE = ""
-"""Stands for the average's row where a dataset's name stands."""
+"""Dataset name of the average's row."""
 
 ROW = 28
 GAP = 0.3
 CLIP = 0.2
-"""Differences beyond this have the strongest colour."""
+"""Differences beyond this value have the strongest colour."""
 MOST_WITH_NUMBERS = 24
 MOST_IN_PRINT = 17
 LETTERS = 28
-"""Letters shown of a system's name."""
+"""Characters shown of a system's name."""
 FEWEST_COLUMNS = 6
-"""With fewer systems the right stays empty: cells would become bars."""
+"""With fewer systems the right side stays empty, since cells would become bars."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class _Cell:
     text: str
     hover: str
     share: float = math.nan
-    """Place on the colour scale, 0 to 1; nan leaves the cell unfilled."""
+    """Position on the colour scale, 0 to 1; nan leaves the cell unfilled."""
     mark: str = ""
     best: bool = False
     faint: bool = False
@@ -88,7 +88,7 @@ class _Cell:
 
 @dataclass(frozen=True)
 class _View:
-    """How the values of a board are shown."""
+    """Display options of a board's values."""
 
     board: Board
     colour: str
@@ -96,10 +96,9 @@ class _View:
     titles: Mapping[str, str]
     rows: Mapping[str, str]
     systems: Sequence[str]
-    """The columns; what is best, or the baseline's, is so among all of the board."""
+    """Systems shown as columns; bold and the baseline refer to the whole board."""
     tested: Mapping[tuple[str, str], tuple[float, int, float]]
-    """By dataset and system, p of the difference to the baseline, the side where it lies, and which
-    would have been found."""
+    """By dataset and system: p of the difference to the baseline, direction, detectable one."""
 
     @property
     def signed(self) -> bool:
@@ -115,7 +114,7 @@ def _lists(
     marks: DataFrame | None = None,
     **_: object,
 ) -> Lists:
-    """The systems on each dataset by what the cells say; what is not ranked comes last."""
+    """The systems on each dataset by the cells' values; unranked ones last."""
     view, by_row = _view(board, colour_by, baseline, shown, marks), {}
     for cell in _cells(view):
         by_row.setdefault(cell.dataset, []).append(cell)
@@ -150,10 +149,9 @@ def heatmap(
     shown: Collection[str] | None = None,
     marks: DataFrame | None = None,
 ) -> go.Figure:
-    """Datasets down, systems across; the average first, then blocks of tasks.
-
-    `shown` systems alone have a column; what is best, and the baseline, are those of the board.
-    `marks`, a frame of `select_marks`, says what is significantly above or below the baseline.
+    """Datasets as rows, systems as columns; the average first, then task groups. Only `shown`
+    systems have a column; the best values and the baseline are those of the board. `marks`, a frame
+    of `select_marks`, has the cells significantly above or below the baseline.
 
     `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
     `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
@@ -181,7 +179,7 @@ def heatmap(
 
 
 def _bar(ends: Sequence[str]) -> dict[str, Any]:
-    """The colour bar, at the right below the cells."""
+    """The colour bar, to the right, below the cells."""
     place: dict[str, Any] = {
         "x": 1,
         "xanchor": "right",
@@ -196,7 +194,7 @@ def _bar(ends: Sequence[str]) -> dict[str, Any]:
 def legend(
     board: Board, colour_by: str, baseline: str | None, shown: Collection[str] | None, theme: str
 ) -> list[Entry]:
-    """The families of systems, and what colours mean."""
+    """The families of systems, and the meaning of the colours."""
     of = (
         board.systems if shown is None else board.systems[board.systems["system"].isin(list(shown))]
     )
@@ -207,7 +205,7 @@ def legend(
 
 
 def marks_note(marks: DataFrame, title: str) -> list[str]:
-    """The caption of the marks, if a cell has one; `title` is the baseline's."""
+    """The caption of the marks, if any cell has one; `title` is the baseline's."""
     if not marks["side"].any():
         return []
     return [
@@ -217,7 +215,7 @@ def marks_note(marks: DataFrame, title: str) -> list[str]:
 
 
 def unmarked(board: Board, baseline: str) -> str:
-    """Datasets without marks, because the baseline has no run there; empty where it has all."""
+    """Sentence on datasets without marks, for lack of a baseline run; empty if there are none."""
     filled = board.cells[board.cells["value"].notna()]
     tested = set(filled.loc[filled["system"] == baseline, "dataset"])
     others = set(filled.loc[filled["system"] != baseline, "dataset"])
@@ -256,10 +254,8 @@ def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Place of each row: 0 for the average if there is one, then 1 apart, more between blocks.
-
-    Of one dataset the average would be the same row again.
-    """
+    """Position of each row: 0 for the average if there is one, then 1 apart, more between task
+    groups. With one dataset the average would only repeat its row."""
     averaged = board.systems["average"].notna().any() and len(board.datasets) > 1
     places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
     for row in board.datasets.itertuples():
@@ -279,12 +275,12 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 
 def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
-    """Cells of datasets and systems, the average's row among them."""
+    """Cells of datasets and systems, including the average's row."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),
     )
-    # A row without a best, such as MS MARCO's, has nothing to be coloured below.
+    # A row without a best value, such as MS MARCO's, has no reference for its colours.
     frame["share"] = frame["share"].where(frame.groupby("dataset")["best"].transform("any"))
     known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
     return known | {(AVERAGE, row["system"]): row for row in _averages(view)}
@@ -379,7 +375,7 @@ def _hover(view: _View, row: Mapping) -> str:
     if row["in_domain"]:
         lines.append("in-domain: trained on this dataset; not averaged")
     if row["suspect"]:
-        lines.append("suspect in print; not ranked or averaged")
+        lines.append("suspect in the publication; not ranked or averaged")
     if row["remark"] and row["remark"] != "in-domain":
         lines.append(escape(row["remark"], longest=120))
     return "<br>".join(lines)
@@ -438,7 +434,7 @@ def _overlay(cells: list[_Cell]) -> dict:
 
 
 def _tasks(view: _View, theme: str) -> list[dict]:
-    """The name of each block of tasks, at the right of its middle."""
+    """The name of each task group, to the right of its middle."""
     places, blocks = _places(view.board), {}
     for row in view.board.datasets.itertuples():
         blocks.setdefault((row.zero_shot, row.task), []).append(places[str(row.dataset)])
@@ -466,7 +462,7 @@ def _axes(view: _View, theme: str) -> dict:
         "yaxis": axes.CELLS | _rows(view),
         "annotations": tasks,
         "height": round(ROW * (last + 1)) + 50 + names,
-        # Of few rows Plotly would else keep more, and cut long turned names at the top.
+        # With few rows Plotly would otherwise keep more, and cut off long rotated names at the top.
         "minreducedheight": ROW,
         "margin": {"l": 8, "r": 8 + max(_lean(shown), round(right)), "t": 30, "b": 42},
         **axes.CLICKED,
@@ -474,7 +470,7 @@ def _axes(view: _View, theme: str) -> dict:
 
 
 def _columns(view: _View, columns: dict, theme: str) -> dict:
-    """`columns` with the colour of each system's family before its name."""
+    """`columns` with the colour of each system's family in front of its name."""
     family = dict(zip(view.board.systems["system"], view.board.systems["family"], strict=True))
     colours = [mark(family[name], FAMILIES, theme)[0] for name in view.systems]
     names = [
@@ -497,5 +493,5 @@ def _rows(view: _View) -> dict:
 
 
 def _lean(titles: list[str]) -> int:
-    """Pixels that the turned names of the last columns need at the right."""
+    """Pixels that the rotated names of the last columns need at the right."""
     return min(max((6 * (len(title) - 7) for title in titles[-3:]), default=0), 110)

@@ -1,4 +1,4 @@
-"""The order of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
+"""The ranking of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,27 +17,27 @@ from compute.views.shared.narrow_lists import Lists, Ranked, Row
 from compute.views.shared.theme import Palette, between, escape, palette, plain, precise
 
 MOST_ROWS = 40
-"""Systems that the figure shows; the table has all."""
+"""Systems in the figure; the table has all."""
 MOST_BARS = 10
-"""Groups with bars of their own: more would be a fence."""
+"""Most groups that get bars; more would look like a fence."""
 ROW = 26
 TIGHT = 18
-"""Pixels per system, and where there are many."""
+"""Pixels per system, and the same if there are many."""
 _MANY = 16
 PICTURE, HOLES = "Interval", "Hole@10"
-"""Columns of the table: the interval drawn, and the mean share of unjudged documents."""
+"""Columns of the table: the interval as a picture, and the mean share of unjudged documents."""
 _HEADS = ("System", "Mean", PICTURE, "95% CI", "Rank", "P(rank 1)", "Significance group", HOLES)
 _WIDE, _HIGH, _DOT = 150, 24, 4
-"""Pixels of a picture, and half of its dot."""
+"""Pixels of a picture, and the radius of its dot."""
 WIDTH = 172
-"""Of the column of pictures."""
+"""Width of the column of pictures."""
 _SHORT = 18
-"""Letters of a name in one column of a page."""
+"""Characters of a name in one column of a page."""
 _LETTERS = {"xshift": 66, "xanchor": "left"}
 
 
 def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: object) -> Lists:
-    """The systems by their means, with the interval and the ranks that a system may have."""
+    """The systems by their means, with the interval and the possible ranks."""
     rows = [
         Row(
             None if row["rank"] != row["rank"] else int(row["rank"]),
@@ -61,10 +61,10 @@ def intervals(
     *,
     narrow: bool = False,
 ) -> go.Figure:
-    """Systems down, the best first; at the right rank interval, share first and groups.
+    """Systems as rows, the best first; at the right rank interval, share of first ranks and groups.
 
     `ranking` is a frame of `leaderboard.select_order`. Every mark's customdata is its system. A
-    `narrow` one has the groups as letters, and no share.
+    `narrow` figure has the groups as letters, and no share.
     """
     look, rows = palette(theme), ranking.head(MOST_ROWS)
     bars = {} if narrow else groups_drawn(ranking)
@@ -79,14 +79,14 @@ def intervals(
 
 
 def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
-    """The layout where names and numbers leave the means but half of a column of a page."""
+    """The layout in which names and numbers leave only half of a column of a page for the means."""
     names = [escape(titles[name], _SHORT) for name in rows["system"]]
     across = {"domain": [0, 0.55]}
     return {"xaxis": across, "yaxis": {"ticktext": names}, "margin": {"r": 20}}
 
 
 def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
-    """The groups of more than one system that have a bar: none where they are too many."""
+    """Groups of more than one system that get a bar; none if there are too many."""
     rows = ranking.head(MOST_ROWS)
     groups = order_confidence.members(rows["group"].tolist())
     several = {letter: places for letter, places in groups.items() if len(places) > 1}
@@ -126,7 +126,7 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
 
 
 def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
-    # Right of the means' panel: the rank interval, then the share of resamples or the groups.
+    # To the right of the means: the rank interval, then the share of resamples or the groups.
     place = {"xref": "x domain", "x": 1, "xanchor": "right"}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
@@ -160,7 +160,7 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
         },
         "yaxis": axes.names_down(names, above=2.5 if many else 1.8, below=0.6, tickfont=font),
         "height": (TIGHT if many else ROW) * (len(rows) + 2) + 60,
-        # On a narrow screen the head of few bars is wider than they are.
+        # On a narrow screen the heading is wider than a few bars.
         "margin": {"r": 30} if bars else {},
         "hoverdistance": 12,
     }
@@ -170,11 +170,9 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
 def table(
     ranking: DataFrame | None, board: Board, holes: Mapping[str, float] | None = None
 ) -> DataFrame:
-    """The board as rows of a table, one per system: title, the fields of `ranking`, hole (where
-    `holes` by system are known), n_datasets, and its values under the heads of their columns.
-
-    Systems that `ranking` lacks follow without a rank.
-    """
+    """The board as rows of a table, one per system: title, the fields of `ranking`, hole (if
+    `holes` by system are known), n_datasets, and its values under their column headings. Systems
+    missing from `ranking` follow without a rank."""
     titles = short_titles(board.systems)
     if ranking is None:
         ranking = DataFrame(columns=["system", *COLUMNS]).astype({"system": str})
@@ -193,18 +191,18 @@ def table(
 
 
 OF_DATASET = "on "
-"""Before the name of a dataset in the field of its values."""
+"""Prefix of a dataset's name in the field of its values."""
 
 
 def pictures(ranking: DataFrame, systems: Sequence[str], theme: str) -> list[str | None]:
-    """The interval of each system, drawn with its mean on one scale: addresses of pictures.
+    """The interval and mean of each system as pictures on one scale (data URLs).
 
     None for a system without an interval.
     """
     low, shade = ranking["low"].min(), palette(theme).primary
     span = ranking["high"].max() - low or 1.0
     rows = ranking.set_index("system")[["low", "mean", "high"]].dropna()
-    # The dot stays inside at both ends.
+    # Keep the dot inside at both ends.
     places = _DOT + (rows - low) / span * (_WIDE - 2 * _DOT)
     drawn = {system: _picture(shade, *ends) for system, *ends in places.itertuples()}
     return [drawn.get(system) for system in systems]
@@ -221,8 +219,8 @@ def _picture(shade: str, start: float, middle: float, end: float) -> str:
 
 
 def headings(board: Board) -> dict[str, str]:
-    """By dataset, the head of its column in the table: its title, or its name too if that is
-    ambiguous, as where somebody's own dataset is called Rank."""
+    """Column heading of each dataset: its title, with its name if the title is ambiguous, for
+    example if a user's dataset is called Rank."""
     rows = board.datasets[["dataset", "title"]]
     unclear = rows["title"].duplicated(keep=False) | rows["title"].isin(
         [*_HEADS, "# datasets", "system"]
@@ -232,12 +230,12 @@ def headings(board: Board) -> dict[str, str]:
 
 
 def ranks_of(row: Mapping) -> str:
-    """`2–4`: between which ranks a system lies; its rank alone where nothing is known of that."""
+    """The possible ranks of a system, such as `2–4`; only its rank if no others are known."""
     return rank_range(row["rank"], row["rank_low"], row["rank_high"])
 
 
 def rank_range(rank: float, low: float, high: float) -> str:
-    """The same of the rank and its ends."""
+    """The same from a rank and its bounds."""
     if rank != rank:
         return "–"
     low, high = (int(one or rank) for one in (low, high))
@@ -245,5 +243,5 @@ def rank_range(rank: float, low: float, high: float) -> str:
 
 
 def share(first: float) -> str:
-    """The share of draws in which a system is first."""
+    """The share of bootstrap samples in which a system ranks first."""
     return "–" if first != first else f"{first:.0%}" if first >= 0.005 or first == 0 else "<1%"

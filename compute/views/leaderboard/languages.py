@@ -1,4 +1,4 @@
-"""Polish against English on all datasets: printed pairs, and stored runs query by query."""
+"""Polish against English on all datasets: published pairs, and stored runs query by query."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -29,8 +29,8 @@ def paired(
     cursor: DuckDBPyConnection, english: Sequence[str], polish: Sequence[str], measure: str
 ) -> DataFrame:
     """dataset (the English one), system, n, mean_a, mean_b, difference (Polish minus English),
-    spread, a_better, equal, b_better of runs of one system on a dataset in both languages, over the
-    queries that both have; `polish` names the counterpart of each of `english`."""
+    spread, a_better, equal, b_better of runs of one system on a dataset in both languages, over
+    their shared queries; `polish` names the counterpart of each of `english`."""
     return cursor.execute(
         """
         with pairs as (select unnest($english) as dataset, unnest($polish) as other),
@@ -59,15 +59,15 @@ def paired(
 
 
 def printed_pairs(printed: DataFrame) -> DataFrame:
-    """Systems that one printed table has on a dataset in both languages: dataset (the English one),
-    system, source, mean_a, mean_b, difference (Polish minus English).
+    """Systems that one published table has on a dataset in both languages: dataset (the English
+    one), system, source, mean_a, mean_b, difference (Polish minus English).
 
     `printed`: source, dataset, system, value.
     """
     there = printed.assign(dataset=printed["dataset"].map(counterpart))
     keys = ["source", "dataset", "system"]
     both = there.merge(printed, on=keys, suffixes=("_a", "_b"))
-    # Of no rows pandas cannot tell that these are true or false.
+    # Without rows pandas does not infer booleans.
     both = both[~both["dataset"].map(is_polish).astype(bool)]
     both = both.rename(columns={"value_a": "mean_a", "value_b": "mean_b"})
     found = both[[*keys, "mean_a", "mean_b"]]
@@ -101,21 +101,21 @@ def rows(ask: Ask, measure: str) -> DataFrame:
 
 
 def section(ask: Ask, measure: str) -> Iterator[Step]:
-    """The differences as a figure, with what they come to."""
+    """The differences as a figure, and their summary."""
     found = rows(ask, measure)
     if found.empty:
         yield Message(f"No system has {measure} on a dataset in Polish and in English.")
         return
     drawn = partial(figures.forest, found, LANGUAGES, measure, names=LANGUAGES)
-    said = "Blue: better in Polish; orange: worse. Hollow: no interval, or one that holds 0."
+    said = "Blue: better in Polish; orange: worse. Hollow: no interval, or one that contains 0."
     yield Figure("languages", f"{measure} in Polish minus English", drawn, said, of=("measure",))
     yield Note(
         [
             *_means(found),
-            "Printed: BEIR-PL, Table 3. Computed: over the queries that both languages have, with"
+            "Published: BEIR-PL, Table 3. Computed: over the queries in both languages, with"
             " 95% intervals of the mean difference.",
-            "Systems differ across languages even under one name: here Polish words are analysed by"
-            " Morfologik, in the paper by Stempel.",
+            "Systems with the same name differ between languages: Polish words are"
+            " analysed by Morfologik here, by Stempel in the paper.",
         ]
     )
 

@@ -1,4 +1,4 @@
-"""How sure a board's order is: what it is about, its groups, and the words under it."""
+"""Reliability of a board's ranking: its subject, its groups, and the text under it."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from compute.evaluate import rank_intervals
 from compute.views.leaderboard.board import Board
 
 ALL = "Average"
-"""The order by the board's average."""
+"""Label of the ranking by the board's average."""
 _NAMED = 6
-"""Systems that a verdict names."""
+"""Most systems that a verdict names."""
 _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in rank_intervals.COVERAGE.items())
 
 
 class Ground(NamedTuple):
-    """Subject of an order."""
+    """Subject of a ranking."""
 
     datasets: list[str]
     systems: list[str]
@@ -26,12 +26,10 @@ class Ground(NamedTuple):
 
 @remembered
 def grounds(board: Board) -> dict[str, Ground]:
-    """ALL, where systems are ranked by an average of several datasets, then every dataset with two.
-
-    ALL has the datasets and the systems of the board's own average and rank. Where that average is
-    of one dataset, this one is the first, so that both have one order. A system that was trained on
-    a dataset takes no part in the order on it.
-    """
+    """ALL, if systems are ranked by an average of several datasets, then every dataset with two
+    systems. ALL has the datasets and the systems of the board's own average and rank. If that
+    average covers one dataset, this dataset comes first, so that both have one ranking. A system
+    that was trained on a dataset is not ranked on it."""
     found: dict[str, Ground] = {}
     ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if len(ranked) > 1 and len(board.averaged) > 1:
@@ -47,7 +45,7 @@ def grounds(board: Board) -> dict[str, Ground]:
 
 
 def members(groups: Sequence[str]) -> dict[str, list[int]]:
-    """Letter -> the places of its systems, in the order of letters."""
+    """The positions of the systems of each letter, in the order of letters."""
     found: dict[str, list[int]] = {}
     for place, group in enumerate(groups):
         for name in group.split():
@@ -56,11 +54,11 @@ def members(groups: Sequence[str]) -> dict[str, list[int]]:
 
 
 _ROW = 3
-"""Letters in a row that are still written one by one."""
+"""Most consecutive letters that are still written one by one."""
 
 
 def compact(group: str) -> str:
-    """Letters without blanks between where each is one; four and more in a row as "a–d"."""
+    """Letters without spaces if each is a single character; four or more in a row as "a–d"."""
     rows: list[list[str]] = []
     for name in group.split():
         if rows and rank_intervals.after(rows[-1][-1]) == name:
@@ -73,12 +71,8 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
-    """Significance of the lead of the first of an order, in one sentence; empty
-    where nothing is known of that.
-
-    `ranking` is a frame of `leaderboard.select_order`; systems with a letter in common
-    cannot be told apart.
-    """
+    """Significance of the leader's lead, in one sentence; empty if unknown. `ranking` is a frame of
+    `leaderboard.select_order`; systems that share a letter are not significantly different."""
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
     systems, alike = ranking["system"].tolist(), like_first(ranking)
@@ -100,13 +94,14 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]]:
-    """The first that differs significantly from the leader; one that ranks lower and does not."""
+    """The first system that differs significantly from the leader, and a lower one that does
+    not."""
     between = [system for system in others[: others.index(alike[-1])] if system not in alike]
     return [between[:1], [alike[-1]]] if between else []
 
 
 def _why(apart: str = "", lower: str = "") -> str:
-    """At a larger difference, only a larger standard error leaves 0 in the interval."""
+    """For a larger difference, only a larger standard error keeps 0 in the interval."""
     if not lower:
         return ""
     return (
@@ -125,19 +120,19 @@ def _often_first(ranking: DataFrame) -> str:
 
 
 def like_first(ranking: DataFrame) -> list[str]:
-    """The systems that are not significantly different from the first of an order."""
+    """The systems that are not significantly different from the leader."""
     own = set(ranking["group"].iloc[0].split())
     others = zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
     return [system for system, group in others if own & set(group.split())]
 
 
 def how_to_read(ranking: DataFrame, table: str = "in the view Table") -> str:
-    """How to read an order; `table` says where the letters of the groups stand."""
+    """How to read a ranking; `table` names the place of the groups' letters."""
     return _HOW.format(table) if ranking["drawn"].iloc[0] else ""
 
 
 def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """The ground of the intervals of an order, and what is left out."""
+    """The data behind the intervals of a ranking, and omissions."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     left = f"Left out: {left_out:,} queries on which a system has no value."
     over, *without = _size(ranking, board, ground)
@@ -145,7 +140,7 @@ def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
 
 
 def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
-    """The datasets that the columns Mean to Significance group are over, and systems left out."""
+    """The datasets behind the columns Mean to Significance group, and systems left out."""
     over, *without = _size(ranking, board, ground)
     return [f"Columns Mean to Significance group: {over}", *without]
 
@@ -169,15 +164,18 @@ _HOW = (
     " different; overlapping lines do not imply that."
 )
 OFTEN = 0.95
-"""Share of samples from which ranking first without significance reads like a contradiction."""
+"""Share of samples above which ranking first without significance looks like a contradiction."""
 FIRST = "It is not a significance test."
 _GROUNDS = {
-    rank_intervals.QUERIES: ("The intervals are over other queries on the same datasets.",),
+    rank_intervals.QUERIES: ("The intervals generalise to other queries on the same datasets.",),
     rank_intervals.DATASETS: (
-        "The intervals are over other datasets like these, and widened: in simulations plain 95%"
+        "The intervals generalise to other datasets like these, and are widened: in"
+        " simulations plain 95%"
         f" intervals covered {_PLAIN} datasets.",
     ),
-    rank_intervals.BOTH: ("The intervals are over other datasets like these and other queries.",),
+    rank_intervals.BOTH: (
+        "The intervals generalise to other datasets like these and to other queries.",
+    ),
     rank_intervals.NOTHING: (
         f"No intervals: per-query scores are not published, and {rank_intervals.FEWEST_DATASETS}"
         f" datasets are needed: in simulations 95% intervals covered {_PLAIN} datasets.",

@@ -1,4 +1,4 @@
-"""The Leaderboard's order: how sure it is, as a figure, and the board as a table with it."""
+"""The Leaderboard's ranking: its reliability as a figure, and the board as a table."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -35,8 +35,10 @@ from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import between
 
 MOST_ROWS = 25
-"""Of the table, without scrolling in it."""
-_APART = "Italic: in-domain, suspect or on a training set of most systems; not compared."
+"""Rows of the table that are visible without scrolling in it."""
+_APART = (
+    "Italic: in-domain, suspect, or on a dataset that most systems were trained on; not compared."
+)
 _TOLD = (
     "Systems that share a letter are not significantly different.",
     "Click a value to open its dataset.",
@@ -46,7 +48,7 @@ _TOLD = (
 def section(view: View) -> Steps:
     """Reliability of the ranking, on all datasets or on one; returns its ground, if any.
 
-    All systems of the board are compared with each other, of which the picked ones are shown.
+    All systems of the board are compared with each other; only the picked ones are shown.
     """
     found, datasets = order_confidence.grounds(view.board), view.board.datasets
     if not found:
@@ -75,7 +77,7 @@ def _verdict(view: View, ground: Ground) -> str:
         return ""
     try:
         order = ranking(view, ground)
-    except WrongInput:  # The section says it.
+    except WrongInput:  # The section shows it.
         return ""
     said = order_confidence.verdict(order, view.titles)
     return f"{said} {_leads(view, ground, order)}".strip() if said else ""
@@ -114,7 +116,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
 
 
 def ranking(view: View, ground: Ground) -> DataFrame:
-    """The order on this ground: a frame of `leaderboard.select_order`. Raises WrongInput."""
+    """The ranking for this subject: a frame of `leaderboard.select_order`. Raises WrongInput."""
     of = view.of
     about: dict[str, Any] = {"measure": of.measure, "sign": view.board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
@@ -123,7 +125,7 @@ def ranking(view: View, ground: Ground) -> DataFrame:
 
 
 def _leads(view: View, ground: Ground, order: DataFrame) -> str:
-    """The smallest lead that the test has the power to find; on one dataset, over its queries."""
+    """The smallest lead that the test can detect; on one dataset, over its queries."""
     alike = order_confidence.like_first(order)
     if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
         return ""
@@ -133,13 +135,13 @@ def _leads(view: View, ground: Ground, order: DataFrame) -> str:
 
 
 def _over_all(view: View) -> str:
-    """The queries of an order's means, where the board's own are over fewer."""
+    """Note on the queries of the ranking's means, if the board's own means cover fewer."""
     over_fewer = view.of.filter.returned and view.of.kind != PUBLISHED
     return "These means are over all judged queries." if over_fewer else ""
 
 
 def _without_bars(order: DataFrame) -> str:
-    """Place of the groups, if they are too many for bars."""
+    """Where to find the groups if there are too many for bars."""
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
@@ -147,13 +149,13 @@ def _without_bars(order: DataFrame) -> str:
 
 
 def table(view: View) -> Iterator[Step]:
-    """The picked systems as a table, ordered among all; a click on a value opens its dataset."""
+    """The picked systems as a table, ranked among all; a click on a value opens its dataset."""
     board, of = view.board, view.of
     ground = next(iter(order_confidence.grounds(board).values()), None)
     try:
         order = ranking(view, ground) if ground else None
     except WrongInput:
-        # Too few queries for an order: `section`, below, says so.
+        # Too few queries for a ranking: `section`, below, reports it.
         order = None
     rows = figures.table(order, board, _holes(view, ground) if ground else None)
     rows = rows[rows["system"].isin(view.picked)].reset_index(drop=True)
@@ -175,7 +177,7 @@ def table(view: View) -> Iterator[Step]:
 
 
 def _holes(view: View, ground: Ground) -> dict[str, float] | None:
-    """The mean Hole@10 of systems over the datasets of an order, where runs have one."""
+    """The mean Hole@10 of systems over the datasets of a ranking, if runs have one."""
     if view.of.kind != COMPUTED or view.of.measure == figures.HOLES:
         return None
     rows = view.ask(select.holes)
@@ -185,20 +187,17 @@ def _holes(view: View, ground: Ground) -> dict[str, float] | None:
 
 
 def _opened(view: View, datasets: Mapping[str, str], system: str, head: str) -> Link | None:
-    """Address of a value's run; `datasets` by the heads of their columns, others have none."""
+    """Address of a value's run; `datasets` are by column heading, other columns have none."""
     return view.run(datasets.get(head, ""), system)
 
 
 def scores(view: View, rows: DataFrame) -> Scores:
-    """Compared columns in print; cells that beat the baseline are marked,
-    significantly.
-
-    Scores of systems that were trained on a dataset take no part, as on the page.
-    """
+    """Compared columns of the exported table; cells significantly better than the baseline are
+    marked. In-domain scores are not compared, as on the page."""
     board, systems = view.board, rows["system"]
     heads = figures.headings(board)
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
-    # On MS MARCO, which nearly every system was trained on, nothing is best.
+    # On MS MARCO, on which nearly every system was trained, no value is marked as best.
     compared = board.cells.groupby("dataset")["best"].any()
     ranked = {
         head: usable[name].reindex(systems).eq(True) & compared[name]
@@ -223,7 +222,7 @@ def scores(view: View, rows: DataFrame) -> Scores:
 
 
 def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Column]:
-    """The table's columns, and what those of the order say of themselves."""
+    """The table's columns, with explanations of those of the ranking."""
     holes = "mean unjudged share of the top 10"
     alike = "test of all pairs: systems that share a letter are not significantly different"
     picture = "line: 95% CI; dot: mean"
@@ -234,7 +233,7 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
     hole = Column(figures.HOLES, "hole", "%.3f", told=holes)
     values = figures.headings(board).items()
     return [
-        # A pinned column that is wider would leave nothing of the others on a phone.
+        # A wider pinned column would leave no room for the others on a phone.
         Column("System", "title", pinned=True, width=min(24 + 7 * longest, 180)),
         Column("Mean", "mean", "%.3f"),
         *[pictures] * (drawn is not None),
@@ -243,7 +242,13 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
         Column("P(rank 1)", ["first"], figures.share, told=first),
         Column("Significance group", ["group"], _group, told=alike),
         *[hole] * ("hole" in rows),
-        *[Column("# datasets", "n_datasets", told="with a score, averaged or not")]
+        *[
+            Column(
+                "# datasets",
+                "n_datasets",
+                told=("number of datasets with a score, averaged or not"),
+            )
+        ]
         * (len(board.datasets) > 1),
         *(Column(head, figures.OF_DATASET + name, "%.3f") for name, head in values),
     ]

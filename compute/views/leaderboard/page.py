@@ -1,4 +1,4 @@
-"""The page Leaderboard: which system is best, on what?"""
+"""The page Leaderboard: which system is best, on which datasets?"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -45,7 +45,7 @@ UNTESTED = (
 
 def page(ask: Ask) -> Steps:
     """Controls and parts, in the order of the screen."""
-    # An address may hold it where no scores make an order.
+    # An address may request it although no scores allow a ranking.
     yield Asked("over")
     view: View | None = yield from controls(ask)
     if view is None:
@@ -76,7 +76,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _heat(view: View) -> Steps:
-    """The heatmap of datasets and picked systems, and what stands under it."""
+    """The heatmap of datasets and picked systems, and the text under it."""
     board, of, shown = view.board, view.of, view.picked[:MOST_WITH_NUMBERS]
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else view.colour
@@ -105,15 +105,18 @@ def _heat(view: View) -> Steps:
 
 
 def _aggregates(view: View) -> Iterator[Step]:
-    """Ranks by several ways of averaging, of several datasets and systems."""
+    """Ranks by several averages, if there are several datasets and systems."""
     rows, board = aggregates.orders(view.board), view.board
     if rows.empty:
-        yield Message(f"Averages need {aggregates.FEWEST} systems that share as many datasets.")
+        yield Message(
+            f"Averages need {aggregates.FEWEST} systems that share at least"
+            f" {aggregates.FEWEST} datasets."
+        )
         return
     shown, n = rows[rows["system"].isin(view.picked)], len(board.averaged)
     verdict = aggregates.verdict(rows, view.titles)
     if (shown["way"] == aggregates.MEAN).any():
-        title = f"Ranks by {board.measure} over {n} datasets, averaged in many ways"
+        title = f"Ranks by {board.measure} over {n} datasets, by several averages"
         drawn = partial(aggregates.matrix, shown, view.titles)
         yield Figure("aggregates", title, drawn, of=OF, finding=verdict)
     else:
@@ -122,8 +125,7 @@ def _aggregates(view: View) -> Iterator[Step]:
 
 
 def _wins(view: View) -> Iterator[Step]:
-    """Wins and losses of the picked against the baseline over several datasets, or why there are
-    none."""
+    """Wins and losses of the picked against the baseline on several datasets, or a reason."""
     board, baseline = view.board, view.baseline
     if missing := nothing_to_compare(board, baseline, view.picked):
         yield Message(missing)

@@ -1,4 +1,4 @@
-"""Two leaderboards of the same systems: how alike are their orders?"""
+"""Agreement between two leaderboards' rankings of the same systems."""
 
 import math
 from collections.abc import Mapping
@@ -12,19 +12,19 @@ from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import levels, ranks
 
 FEWEST_SYSTEMS = 3
-"""Of two systems an order is right or wrong; a correlation says nothing more."""
+"""Fewest systems: the order of two is right or wrong, and a correlation adds nothing."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two boards order the same systems alike: 1 the same way, -1 the other way round."""
+    """Rank agreement of two leaderboards: 1 for the same order, -1 for the reverse."""
 
     tau: float
-    """Kendall's tau-b; absent (nan) where all systems of a board are equal."""
+    """Kendall's tau-b; absent (nan) if all systems of a leaderboard are equal."""
     tau_ap: float
-    """AP correlation of the other board with the reference."""
+    """AP correlation of the other leaderboard with the reference."""
     tau_ap_back: float
-    """The same with the boards' parts exchanged."""
+    """The same with the two leaderboards exchanged."""
     n: int
 
     @property
@@ -34,24 +34,22 @@ class Agreement:
 
 
 def tau(one: ArrayLike, other: ArrayLike) -> float:
-    """Kendall's tau-b of two boards' values, by system; nan where all of a board are equal."""
-    # Imported late: it takes half a second, and few figures need it.
+    """Kendall's tau-b of two leaderboards' values, by system; nan if those of one are equal."""
+    # Imported late, since it takes half a second and few figures need it.
     from scipy import stats
 
     return float(np.asarray(stats.kendalltau(levels(one), levels(other)))[0])
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
-    """AP correlation (Yilmaz, Aslam and Robertson 2008) of a board with a reference board.
-
-    Going down the other board: of the systems above each one, the share that the reference has
-    above it, too; the mean over all but the first, times 2, minus 1. So a swap near the top costs
-    more than one further down. Values by system, more is better. Systems equal on the other board
-    count as in all orders alike, and equal on the reference as half right (the expected value over
-    orders drawn by lot; Urbano and Marrero 2017 call it tau_AP,a).
-    """
+    """AP correlation (Yilmaz, Aslam and Robertson 2008) of a leaderboard with a reference. For each
+    system but the first on the other leaderboard, take the systems above it and the share of these
+    that the reference also has above it; the result is the mean, times 2, minus 1. So a swap near
+    the top costs more than one further down. Values are by system; higher is better. Ties on the
+    other leaderboard count as the average over all their orders, ties on the reference as half
+    right (the expected value over random orders; Urbano and Marrero 2017 call it tau_AP,a)."""
     base, own = levels(reference), levels(other)
-    # By rows: how far the reference puts the column's system above the row's.
+    # By rows: the reference's lead of the column's system over the row's.
     right = 0.5 + 0.5 * np.sign(np.subtract.outer(base, base)).T
     total = 0.0
     for place in range(len(own)):
@@ -63,21 +61,17 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
 
 
 def _share(above: float, beside: float, over: NDArray[np.bool_], equal: NDArray[np.bool_]) -> float:
-    """The expected share of rightly placed systems above one that stands beside equal ones.
-
-    `above` and `beside` count the rightly placed ones; with k of the equal ones above it, a share
-    k / n of those beside is, and each k from 0 to n is as likely.
-    """
+    """The expected share of correctly placed systems above one that has ties. `above` and `beside`
+    count the correctly placed ones above it and among its ties; if k of n ties are above it, so is
+    a share k / n of `beside`, and each k from 0 to n is equally likely."""
     many, n = int(over.sum()), int(equal.sum())
     shares = [(above + (k / n * beside if n else 0)) / (many + k) for k in range(n + 1) if many + k]
     return sum(shares) / (n + 1)
 
 
 def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agreement | None:
-    """The agreement of two boards (value by system, more is better) on the systems of both.
-
-    None for fewer than FEWEST_SYSTEMS. Absent values count as no system.
-    """
+    """Agreement of two leaderboards (value by system, higher is better) on their shared systems.
+    None for fewer than FEWEST_SYSTEMS. Systems with absent values do not count."""
     names = [
         name
         for name, value in reference.items()
@@ -91,12 +85,12 @@ def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agr
 
 @remembered
 def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) -> DataFrame:
-    """The systems of two boards with their averages over the datasets that both boards share.
+    """The systems of two leaderboards with their averages over the shared datasets.
 
-    `reference` and `other`: cells (dataset, system, value, in_domain, suspect); `sign` of each is
-    -1 where less is better. system, left, right (averages), left_rank, right_rank, n_datasets: of
-    the systems that both boards have, the datasets where all of these have a sound value on both.
-    No rows where there is no such dataset.
+    `reference` and `other`: cells (dataset, system, value, in_domain, suspect); the `sign` of each
+    is -1 if lower is better. system, left, right (averages), left_rank, right_rank, n_datasets:
+    over the datasets on which all shared systems have a sound value on both. No rows if there is no
+    such dataset.
     """
     both = _sound(reference).merge(_sound(other), on=["dataset", "system"], suffixes=("", "_other"))
     counts = both.groupby("dataset")["system"].nunique()

@@ -1,4 +1,4 @@
-"""Ours against published: does a computed score agree with the printed one, and if not, why?"""
+"""Computed against published scores: does a score match the published one, and if not, why?"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import ink, palette, plain, signed
 
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
-"""Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
+"""Verdicts: rounds to the published digits; within CLOSE; differs; suspect in print."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
 NO_REASON = "No reason is known."
@@ -21,7 +21,7 @@ _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "
 
 @remembered
 def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
-    """Every computed score with a printed counterpart, what differs most first.
+    """Every computed score with a published counterpart, the largest difference first.
 
     `ours`: dataset, system, value. `printed`: source, dataset, system, value, suspect.
     `reasons`: rows of `published.reasons`. Columns: dataset, system, source, computed, published,
@@ -57,12 +57,12 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
 
 
 def _digits(value: float) -> int:
-    """How many digits it is printed with after the point; zeros at the end are not told."""
+    """Number of digits after the point in the published value; trailing zeros are unknown."""
     return max(len(f"{value:.6f}".rstrip("0").partition(".")[2]), 1)
 
 
 def _usual_digits(printed: DataFrame) -> dict[str, int]:
-    """By source, the digits of most of its values: some end in 0, a few have one more."""
+    """For each source, the digits of most of its values: some end in 0, a few have one more."""
     digits = printed["value"].map(_digits).groupby(printed["source"])
     return {str(source): int(own.mode().max()) for source, own in digits}
 
@@ -81,7 +81,7 @@ def _reason(row: dict, reasons: Sequence[dict]) -> str:
 
 
 def verdict_counts(found: DataFrame) -> str:
-    """`6 match the published digits, 1 are within .005, 2 differ`."""
+    """Counts by verdict, as in `6 match the published digits, 1 are within .005, 2 differ`."""
     words = {EQUAL: "match the published digits", NEAR: "are within .005", APART: "differ"}
     words |= {SUSPECT: "are suspect in print"}
     counts = found["verdict"].value_counts()
@@ -98,7 +98,7 @@ def titled(found: DataFrame, named: tuple[DataFrame, DataFrame]) -> DataFrame:
 
 
 def columns(found: DataFrame, width: int) -> list[Column]:
-    """Its columns; Difference and Verdict are coloured, the reason is so wide."""
+    """Columns of the table; Difference and Verdict are coloured, the reason is this wide."""
     fill = partial(_filled, found["verdict"].tolist())
     return [
         Column("Dataset", "dataset"),
@@ -118,7 +118,7 @@ def _filled(verdicts: Sequence[str], theme: str) -> list[str]:
 
 
 def _fills(theme: str) -> Mapping[str, str]:
-    """Blue for agreement, orange for disagreement; the rest stays as it is."""
+    """Blue for agreement, orange for disagreement; other cells stay unchanged."""
     look = palette(theme)
     return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
 

@@ -1,4 +1,4 @@
-"""Every SELECT of the Leaderboard, some of them shared by other pages.
+"""Every SELECT of the Leaderboard; other pages share some.
 
 `scores` and `means` are tables of a reading: see `reading.database` and `reading.means`.
 """
@@ -8,7 +8,7 @@ from compute.reading.questions import select
 
 @select()
 def families() -> str:
-    """family, n_printed, n_run: how many of its systems the papers print, and have stored runs."""
+    """family, n_printed, n_run: its systems with published scores, and with stored runs."""
     return """
         select family,
             count(*) filter (where name in (select system from published)) as n_printed,
@@ -19,7 +19,7 @@ def families() -> str:
 
 @select()
 def published_tables() -> str:
-    """source, measure: which printed table holds figures of which measure."""
+    """source, measure: the published tables, and the measures that they report."""
     return """
         select distinct source, measure from published where measure like '%@%'
         order by source, measure
@@ -28,7 +28,7 @@ def published_tables() -> str:
 
 @select(shows="tables in print")
 def published(source: str, measure: str) -> str:
-    """dataset, system, value, in_domain, suspect, note: one printed table."""
+    """dataset, system, value, in_domain, suspect, note: one published table."""
     return """
         select dataset, system, value, in_domain, suspect, note
         from published where source = $source and measure = $measure
@@ -37,7 +37,7 @@ def published(source: str, measure: str) -> str:
 
 @select(shows="tables in print")
 def printed_of(measure: str) -> str:
-    """source, dataset, system, value, suspect: what all tables print of a measure."""
+    """source, dataset, system, value, suspect: scores of all published tables by a measure."""
     return """
         select source, dataset, system, value, suspect
         from published where measure = $measure order by source, dataset, system
@@ -46,13 +46,13 @@ def printed_of(measure: str) -> str:
 
 @select()
 def trained_pairs() -> str:
-    """dataset, system: what the papers mark as in-domain."""
+    """dataset, system: pairs that the papers mark as in-domain."""
     return "select distinct dataset, system from published where in_domain"
 
 
 @select()
 def measures() -> str:
-    """measure: those that stored runs have."""
+    """measure: those of stored runs."""
     return "select distinct measure from means order by measure"
 
 

@@ -1,4 +1,4 @@
-"""Which cells of systems x datasets are significantly above or below a baseline's."""
+"""Cells of systems x datasets that are significantly above or below a baseline's."""
 
 from collections.abc import Iterator, Sequence
 
@@ -25,12 +25,11 @@ def against(
 ) -> DataFrame:
     """dataset, system, p, side, detectable: the other systems against the baseline on each dataset.
 
-    p is that of the randomisation test over the queries that both have, or of its approximation
-    from `baseline.NORMAL` on, corrected over the systems of a dataset by Holm's method; `side` is
-    1 where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
-    is the smallest difference that the strictest step of Holm's would have found with a chance of
-    80%, as `power` has it. Pairs with fewer than two queries are left out, as are datasets without
-    a run of the baseline.
+    p is from the randomisation test over the shared queries, or from its approximation if there are
+    `baseline.NORMAL` or more, corrected over the systems of a dataset by Holm's method; `side` is 1
+    where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
+    is the smallest difference that Holm's strictest step detects with 80% power, as in `power`.
+    Pairs with fewer than two queries are left out, as are datasets without a run of the baseline.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)
@@ -39,7 +38,7 @@ def against(
 
 
 def _on_one(dataset: str, parts: Sequence[Values], names: Sequence[str]) -> Iterator[tuple]:
-    """The rows of a dataset; the baseline is the first of the names."""
+    """The rows of a dataset; the baseline is the first name."""
     tested = testing.against(parts, 0).assign(system=names)[1:]
     tested = tested[tested["n"] > 1]
     if tested.empty:

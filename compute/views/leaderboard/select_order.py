@@ -1,4 +1,4 @@
-"""The order of systems with its uncertainty, from scores by query or from a printed table."""
+"""The ranking of systems with its uncertainty, from per-query scores or from a published table."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ def of_runs(
     """system, COLUMNS, and drawn to n_left_out of `rank_intervals.Ranking`: the best first.
 
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
-    equally. `sign` is -1 where less is better. Every system has a run on every dataset.
+    equally. `sign` is -1 if lower is better. Every system has a run on every dataset.
     """
     boards = matrices.of_boards(cursor, measure, datasets, systems)
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
@@ -43,7 +43,7 @@ def of_print(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """The same of a printed table, where datasets alone can be drawn again."""
+    """The same from a published table, for which only datasets can be resampled."""
     rows = published(cursor, source, measure)[["dataset", "system", "value"]]
     table = by_language(rows).pivot(index="system", columns="dataset", values="value")
     table = table.reindex(index=list(systems), columns=list(datasets))

@@ -16,16 +16,16 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Palette, escape, palette, precise, signed
 
 LANE, LOW_LANE = 45, 26
-"""Pixels per system, and where one dot is all that it has."""
+"""Pixels per system, and the same for systems with only one dot."""
 MOST_LINES = 40
-"""Systems that have a line: those that win most."""
+"""Most systems that have a line: those with the most wins."""
 BEYOND = 0.3
-"""Differences beyond this are drawn at the edge, as a triangle."""
+"""Differences beyond this value are drawn at the edge, as a triangle."""
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
 def _lists(board: Board, baseline: str, shown: Collection[str] | None = None, **_: object) -> Lists:
-    """The systems by wins, with what they lose and the median difference."""
+    """The systems by wins, with their losses and the median difference."""
     gaps, titles = leaderboard.differences(board, baseline), _titles(board)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
     told = [
@@ -48,13 +48,10 @@ def _said(row: Mapping[Hashable, Any]) -> str:
 def strip(
     board: Board, baseline: str, theme: str, shown: Collection[str] | None = None
 ) -> go.Figure:
-    """A line of dots per system, one per counted dataset, at its difference to the baseline.
-
-    Of the `shown` systems alone, where they are named.
-
-    Sorted by wins; an open dot is an in-domain cell; the tick is the median; at the right how
-    many are won and lost. Raises ValueError for a board without anything to compare.
-    """
+    """A line of dots per system, one per counted dataset, at its difference to the baseline. Only
+    for the `shown` systems, if they are named. Sorted by wins; an open dot is an in-domain cell;
+    the tick is the median; the numbers won and lost are at the right. Raises ValueError for a board
+    without anything to compare."""
     look = palette(theme)
     gaps = leaderboard.differences(board, baseline)
     gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
@@ -72,7 +69,7 @@ def strip(
 
 
 def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | None = None) -> str:
-    """Why there is no strip, and what shows one; empty where a shown system has a difference."""
+    """Reason why there is no strip, and what to do; empty if a shown system has a difference."""
     gaps = leaderboard.differences(board, baseline)
     if len(gaps) and (shown is None or gaps["system"].isin(shown).any()):
         return ""
@@ -83,7 +80,8 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
     own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     if own["dataset"].isin(board.counted).any():
         return f"Wins and losses: no other system has a figure where {title} has one."
-    # Where a group has a zero-shot dataset, choosing it leaves these the counted ones.
+    # If a group has a zero-shot dataset, choosing the group makes its zero-shot datasets the
+    # counted ones.
     counted = set(board.datasets.loc[board.datasets["zero_shot"], "group"])
     groups = set(board.datasets.loc[board.datasets["dataset"].isin(own["dataset"]), "group"])
     shown = " or ".join(sorted(groups - counted))
@@ -110,7 +108,7 @@ def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
 
 
 def _lanes(dots: DataFrame, width: float) -> list[float]:
-    """Offsets that keep dots of a line from covering each other, as far as lanes go."""
+    """Offsets that keep the dots of a line from covering each other, as far as lanes allow."""
     offsets, ends, line = [], {}, None
     for row_line, x in zip(dots["line"], dots["x"], strict=True):
         if row_line != line:
@@ -175,7 +173,7 @@ def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
 
 
 def _ticks(x: list[float]) -> dict:
-    # Small differences shall look small.
+    # Small differences must look small.
     low, high = min([*x, -0.05]), max([*x, 0.05])
     step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
     first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)

@@ -96,6 +96,6 @@ def test_runs_that_share_no_query_are_not_called_different(tmp_path: Path) -> No
     with opened(bench.store) as ask:
         shown = parts(page, ask, **TWO)
         said = [one.text for one in shown if isinstance(one, Message)][-1]
-        assert said.startswith("a and b share no query: a answers 2, b 2 others. So nothing of")
-        assert "its query '01' is '1' in b, but for zeros before it; in all 2 of 2" in said
+        assert said.startswith("a and b share no query: a answers 2, b 2 others, so they cannot")
+        assert "its query '01' is '1' in b, but for leading zeros; in all 2 of 2" in said
         assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]

@@ -110,7 +110,7 @@ def test_on_all_datasets(ask: StoreAsk) -> None:
     assert "sure has the better mean on 2 of 2 datasets." in words(shown)
     assert len(table(shown, "rows")) == len(table(shown, "fused_losses")) == 2
     assert table(shown, "fused_best")["Loss with it"].tolist() == [".000", ".000"]
-    with pytest.raises(Missing, match="No dataset has both of these systems"):
+    with pytest.raises(Missing, match="No dataset has both systems"):
         find(page, ask, "rows", dataset=ALL, a="sure", b="a")
 
 
@@ -138,8 +138,8 @@ def test_p_alone_and_corrected_and_what_the_test_would_have_found(ask: StoreAsk)
         ("differences", {"a": "sure", "b": "sure"}, "System A and system B are the same"),
         ("scatter", {"a": "surr"}, r"No system on tiny here is called surr\. Did you mean sure"),
         ("scatter", {"measure": "nDCG@7"}, "To score the stored runs by it: python -m compute"),
-        ("kinds", {"slice": "answered"}, "cannot be tested: Dataset shows them"),
-        ("kinds", {"slice": "vocabulary"}, "Rare words need the counted words"),
+        ("kinds", {"slice": "answered"}, "cannot be tested; Dataset shows them"),
+        ("kinds", {"slice": "vocabulary"}, "Groups by rare words need the"),
         ("different", FOUR | {"by": "b ahead"}, "No query is in this group"),
     ],
 )
@@ -173,6 +173,6 @@ def test_a_dataset_with_one_run_is_told_of_itself_and_of_no_other(tmp_path: Path
     with opened(bench.store) as asked:
         shown = parts(page, asked, dataset="lone")
         (message,) = [one.text for one in shown if isinstance(one, Message)]
-        assert message == "lone has one run, of only: to compare it takes a second one."
+        assert message == "lone has only one run, only; a comparison needs two."
         assert not [one for one in shown if isinstance(one, Figure | Table | Heading)]
         assert find(page, asked, "differences").values["dataset"] == "tiny"

@@ -27,9 +27,9 @@ def test_queries_are_for_the_difference_that_is_named() -> None:
     # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
     assert (
         power.needed(ALONE, 0.02).shown
-        == "A true difference of .02 takes 1,768 queries (80% power)."
+        == "Detecting a true difference of .02 takes 1,768 queries (80% power)."
     )
-    assert power.needed(ALONE, 0.0205).shown.startswith("A true difference of .0205 takes ")
+    assert power.needed(ALONE, 0.0205).shown.startswith("Detecting a true difference of .0205 ")
     said = power.needed(AMONG, 0.02).shown
     assert said.endswith(" (80% power) corrected for 91 pairs, 1,768 for this pair only.")
 

@@ -103,8 +103,8 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones(
     for shown in (official, added):
         assert "All systems have the same rank on both leaderboards. Kendall's τ" in shown.words
         assert "over 3 systems, on one." in shown.words and "bump" not in shown.keys
-    assert "which no paper had" in at(numbers="Computed", group="", added=True).words
-    assert "which no paper had" not in official.words
+    assert "which the papers did not have" in at(numbers="Computed", group="", added=True).words
+    assert "which the papers did not have" not in official.words
     with records.asked(home) as ask:
         assert options(ask, "beside", **OWN, over="one")[0] == "Official + added judgements"
         # Where nobody judged, both boards are the same.
@@ -286,4 +286,4 @@ def test_computed_runs_stand_there_with_their_holes(tmp_path: Path) -> None:
 def test_a_difference_without_anything_in_common_says_so(at: Callable[..., Shown]) -> None:
     shown = at(numbers="Difference", group="own")
     assert not shown.keys and "Nothing to show" in shown.words
-    assert "None of the 10 systems of this table are computed" in shown.words
+    assert "None of this table's 10 systems are computed" in shown.words

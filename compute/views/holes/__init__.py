@@ -1,1 +1,1 @@
-"""For the page Holes."""
+"""The views of the page Holes."""

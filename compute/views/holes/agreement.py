@@ -1,4 +1,4 @@
-"""Agreement in words and tables: kappa, alpha, and the pairs that people grade differently."""
+"""Agreement in words and tables: kappa, alpha, and pairs with different grades."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ WEIGHTS = {
     "linear": "two grades apart count twice as much as one",
     "quadratic": "two grades apart count four times as much as one",
 }
-"""The weights of `agreement.kappas`, and what they do."""
+"""The weights of `agreement.kappas`, and their effect."""
 
 
 def _two(value: float) -> str:
@@ -39,7 +39,7 @@ KAPPAS = (
     Column("Cohen's kappa", "kappa", _two),
     Column("95% CI (bootstrap)", ("low", "high"), _between),
 )
-"""Of the table of every two people."""
+"""Columns of the table of pairs of assessors."""
 
 
 def _all(n_people: int) -> str:
@@ -63,7 +63,7 @@ def alpha_note(row: Row, weights: str) -> Note:
 MACHINE_COLUMNS = (
     Column("LLM", "machine"),
     Column("Compared with", "reference"),
-    Column("Pairs of both", "n_pairs"),
+    Column("Pairs graded by both", "n_pairs"),
     Column("Same grade", "same", "{:.0%}".format),
     Column("Relevant: human", "people_relevant", "{:.0%}".format),
     Column("Relevant: LLM", "machine_relevant", "{:.0%}".format),
@@ -71,11 +71,11 @@ MACHINE_COLUMNS = (
     Column("Weighted kappa (95%)", ("weighted", "weighted_low", "weighted_high"), _with_interval),
     Column("Alpha (95%)", ("alpha", "alpha_low", "alpha_high"), _with_interval),
 )
-"""Of the table of every machine and reference."""
+"""Columns of the table of LLMs and references."""
 
 
 def confusion_table(confusions: DataFrame) -> DataFrame:
-    """A row for every grade that people gave beside a machine, a column for each of its grades."""
+    """A row per human grade, a column per grade of the LLM."""
     keys = ["machine", "reference", "people"]
     wide = confusions.astype({"n_pairs": int}).pivot_table(
         "n_pairs", keys, "machine_grade", aggfunc="sum", fill_value=0
@@ -88,16 +88,16 @@ def confusion_table(confusions: DataFrame) -> DataFrame:
 MACHINES = Note(
     [
         "No score counts the grades of an LLM.",
-        "Kappa falls where nearly all pairs have one grade: see the shares of relevant pairs.",
-        "Weighted kappa is quadratic; alpha is Krippendorff's, ordinal. Intervals: bootstrap over"
-        " the pairs, which count equally.",
+        "Kappa is low if nearly all pairs have the same grade: see the shares of relevant pairs.",
+        "Weighted kappa is quadratic; alpha is Krippendorff's, ordinal. Intervals:"
+        " bootstrap over pairs, with equal weights.",
     ]
 )
-"""Below the table of machines."""
+"""Note below the table of LLMs."""
 
 
 def given(labels: Mapping[str, int]) -> str:
-    """Grades by assessor: `ada 2, bob 0`."""
+    """Grades by assessor, such as `ada 2, bob 0`."""
     return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
 
 
@@ -111,10 +111,10 @@ DISAGREEMENTS = (
     Column("Grades", "labels"),
     Column("Settled", "settled", _settled),
 )
-"""Of the table of pairs with different grades."""
+"""Columns of the table of pairs with different grades."""
 
 
 def option(row: Row) -> str:
-    """A pair as a picker shows it."""
+    """A pair as shown in a picker."""
     settled = "" if pd.isna(row["settled"]) else f", settled as {row['settled']}"
     return f"{row['query_id']} · {row['doc_id']}: {given(row['labels'])}{settled}"

@@ -1,4 +1,4 @@
-"""The section of the page Holes about scores estimated from sampled judgements."""
+"""The section of the page Holes on scores estimated from sampled judgements."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -41,7 +41,7 @@ def tasks_of(ask: Ask, dataset: str) -> dict[str, Task]:
 
 
 def section(ask: Ask, known: Mapping[str, Task]) -> Section:
-    """Scores by the judgements of a sampled task."""
+    """Scores estimated from the judgements of a sampled task."""
     holds = ("estimates", "estimated-numbers", "three-ways", "machine-errors")
     asks = ("sample", "estimated", "half", "machine")
     return Section(partial(_estimates, ask, known), holds, "Estimated scores (sample)", asks)
@@ -61,7 +61,7 @@ def _estimates(ask: Ask, known: Mapping[str, Task]) -> Steps:
 
 
 class Sample(sample.Sample):
-    """The same, with the possible ranges of scores."""
+    """The estimates with the possible ranges of scores."""
 
     def bounds(self) -> DataFrame:
         """Current scores, and their possible ranges."""
@@ -101,7 +101,7 @@ def _picture(sample: Sample) -> Steps:
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:
-    """The parts that judging does not move: widths, and a comparison with an LLM."""
+    """The parts that judging does not change: margins of error, and a comparison with an LLM."""
     if found.estimates.enough:
         yield Row(partial(_half_width, sample.task, found))
     graded = sample.ask(select.graded, dataset=sample.task.dataset, added=False)
@@ -142,7 +142,7 @@ def _three_ways(
 def _errors(
     sample: Sample, own: DataFrame, found: Estimated, titles: Mapping[str, str]
 ) -> Iterator[Step]:
-    """The documents on which the LLM errs."""
+    """The documents on which the LLM is wrong."""
     frame, dataset = sample.frame, sample.task.dataset
     grades = frame.grades(sample.judged()), frame.grades(own)
     asked = sorted(set(frame.pairs["doc_id"]))

@@ -1,4 +1,4 @@
-"""Holes: scores with what they can be, and the ranks where holes are."""
+"""Holes: scores with their possible ranges, and unjudged shares by rank."""
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
@@ -22,16 +22,16 @@ from compute.views.shared.theme import Palette
 ROW = 30
 """Height of a system in pixels."""
 _RUNS = 4
-"""Runs of the pool that are named where there are more."""
+"""Most runs of the pool that are named."""
 _NAMED = 3
-"""Pairs of systems that are named where more changed their order."""
+"""Most pairs of systems named among those whose order flipped."""
 
 Row = Mapping[Hashable, Any]
 RANGES = {"": "top k", "pool_": "pool", "collection_": "corpus"}
-"""Ranges of a score, by the prefix of the columns of their ends."""
+"""Names of the ranges of a score, by the prefix of the columns of their bounds."""
 ENDS = ("low", "high")
 _LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
-"""Width and shade."""
+"""Width and shade of a bar."""
 _ESTIMATES = {
     "expected": ("imputed", "diamond-open", 9),
     "condensed": ("condensed list", "line-ns-open", 13),
@@ -39,8 +39,7 @@ _ESTIMATES = {
 
 
 def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by their scores, with what they can be by their own lists, of which the verdict
-    above them speaks, and their holes."""
+    """The systems by score, with the possible range by their own lists and the unjudged share."""
     column, name = ranges(rows)[0]
     told = [
         (
@@ -58,12 +57,12 @@ def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_score_lists)
 @drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: its score as a dot, a bar over the range of its own list,
-    thinner lines over those of the pool and of the collection.
+    """A system per row, in given order: its score as a dot, a bar for the range of its own list,
+    thinner lines for those of the pool and the corpus.
 
     `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; the wider ranges
-    (pool_low and so on), expected and condensed are marked where the columns are there. At the
-    right Hole@k both ways.
+    (pool_low and so on), expected and condensed are marked if the columns exist. At the right both
+    definitions of Hole@k.
     """
     look = looks.palette(theme)
     marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
@@ -80,7 +79,7 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """From below the lowest end to above the highest, so that every bar is seen to end."""
+    """From below the lowest bound to above the highest, so that every bar's end is visible."""
     shown = [name for name, _ in ranges(rows)]
     low = min(float(rows[f"{name}low"].min()) for name in shown)
     return axes.spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
@@ -92,7 +91,7 @@ def ranges(rows: DataFrame) -> list[tuple[str, str]]:
 
 
 def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
-    """The widest range first, so that the bar of the own list lies on the others."""
+    """The widest range first, so that the bar of the own list is drawn over the others."""
     hover = [_said(row, measure) for row in rows.to_dict("records")]
     for column, name in reversed(ranges(rows)):
         width, shade = _LINES[column]
@@ -147,12 +146,12 @@ def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent; nothing for what is absent."""
+    """A share in whole percent; empty if absent."""
     return "–" if pd.isna(share) else f"{share:.0%}"
 
 
 def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
-    """The systems by their share of holes, most first: in all ranks together, then in each."""
+    """The systems by unjudged share, highest first: over all ranks, then at each rank."""
     titles = dict(zip(rows["system"], rows["title"], strict=True))
 
     def told(title: str, own: DataFrame) -> Ranked:
@@ -169,12 +168,12 @@ def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
 @in_lists(_rank_lists)
 @drawing
 def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
-    """The share of queries whose document at a rank is a hole, systems down, ranks across.
+    """The share of queries whose document at a rank is unjudged; systems as rows, ranks as columns.
 
     `rows`: system, title, in order; `ranks`: system, rank, n_filled, n_holes, n_relevant.
     """
     look = looks.palette(theme)
-    # Not up to the muted ink itself: on it neither dark numbers nor white ones read well.
+    # Stop short of the muted ink itself, on which neither dark nor white numbers are legible.
     stops = [looks.colour(share, (look.background, look.muted)) for share in (0, 0.35, 0.65)]
     shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
@@ -223,7 +222,7 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def interval_table(rows: DataFrame, measure: str) -> Table:
-    """The numbers behind the figures, a row per system."""
+    """The values behind the figures, a row per system."""
     cut = measure.partition("@")[2]
     ends = [(f"{c}{end}", f"{n.capitalize()}: {end}") for c, n in RANGES.items() for end in ENDS]
     heads = [("value", measure), *ends, ("expected", "Imputed"), ("condensed", "Condensed list")]
@@ -259,8 +258,8 @@ def verdict(rows: DataFrame, measure: str) -> str:
 def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> Note:
     """How to read the ranges, and facts about them.
 
-    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
-    count; `about`: what the ranges are over, as `holes.select_unjudged.ranges`.
+    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of the
+    judgements that count; `about`: the basis of the ranges, from `holes.select_unjudged.ranges`.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
@@ -275,7 +274,7 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row, about: Row) -> 
 
 
 def _pool_said(rows: DataFrame, about: Row) -> str:
-    """The pool of stored runs; `about`: systems, of which there are so many."""
+    """The pool of stored runs; `about` has their names and number."""
     runs = counted(len(about["systems"]), "stored run")
     if "pool_low" in rows:
         return f"Thinner line: all documents of the pool of {runs}."
@@ -289,7 +288,7 @@ def _corpus_said(about: Row) -> str:
 
 
 def _wider_said(measure: str) -> str:
-    """How the ranges differ, which is a matter of what a measure divides by."""
+    """The differences between the ranges, which depend on the measure's denominator."""
     gain, k = holes.formula(measure)
     if gain.enough(k) == 0:
         return "The three ranges are the same: only the top ranks count."
@@ -299,29 +298,29 @@ def _wider_said(measure: str) -> str:
 def last_note(rows: DataFrame, recorded: Row, waiting: Row | None = None) -> Note:
     """Limits of these judgements, or how unjudged documents are imputed.
 
-    `waiting`: recorded with the added ones, where they do not count now.
+    `waiting`: as recorded with the added ones, if these do not count now.
     """
     if "condensed" in rows:
         return Note([*(_expected(recorded) if "expected" in rows else ()), _LEFT_OUT])
     there = waiting or recorded
     enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
     if waiting and enough:
-        return Note([_SILENCE, "Both appear where official + added is chosen above."])
+        return Note([_SILENCE, "Both appear if official + added is chosen above."])
     return Note([_SILENCE, *_wanted(there)])
 
 
 def _expected(recorded: Row) -> Iterator[str]:
     of = "judged" if recorded["n_not_relevant"] else "added and judged"
     yield (
-        f"Imputed: an unjudged document gains what {of} documents at its rank gain on average"
-        " (optimistic)."
+        f"Imputed: an unjudged document gets the average gain of {of} documents at its"
+        " rank (optimistic)."
     )
 
 
 _LEFT_OUT = "Condensed list: unjudged documents removed (usually optimistic, too)."
 _SILENCE = (
-    "The official qrels contain only relevant documents, so Hole@k is close to 1 − precision, and"
-    " imputed or condensed scores mean nothing."
+    "The official qrels contain only relevant documents, so Hole@k is close to 1 −"
+    " precision, and imputed or condensed scores are meaningless."
 )
 
 
@@ -332,10 +331,8 @@ def _wanted(recorded: Row) -> Iterator[str]:
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table:
-    """Each system by the official judgements, and with the added ones: score, Hole@k, rank.
-
-    Both frames: system, title, value, hole. Sorted by the score after.
-    """
+    """Each system by official judgements, and with added ones: score, Hole@k, rank. Both frames:
+    system, title, value, hole. Sorted by the score after."""
     cut = measure.partition("@")[2]
     both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value_after"], both["system"])]
@@ -357,7 +354,7 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Table
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
-    """How many pairs of systems changed their order, naming a few. Frames: system, title, value."""
+    """Number of pairs whose order flipped, with a few names. Frames: system, title, value."""
     both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
     both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
     old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
@@ -381,7 +378,7 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
 
 
 def published_effect(effect: DataFrame) -> Table:
-    """The papers' own table, best first after: by title, before, after, hole."""
+    """The paper's own table, best first after judging: by title, before, after, hole."""
     rows = effect.assign(change=effect["after"] - effect["before"])
     rows = rows.sort_values("after", ascending=False, kind="stable")
     columns = [

@@ -1,4 +1,4 @@
-"""The sections of the page Holes about who judged: agreement, machines and judgement sets."""
+"""Sections of the page Holes on assessors: agreement, LLMs and judgement sets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,11 +40,11 @@ from compute.views.query import select as query_select
 from compute.views.shared import catalogue, next_steps
 
 MOST = 200
-"""Pairs of a query and a document that a table and a picker show."""
+"""Most query–document pairs in a table or picker."""
 
 
 def way(view: View) -> Iterator[Step]:
-    """At the top of the page, a link to the disagreements that wait to be settled."""
+    """Link at the top of the page to unsettled disagreements."""
     pairs = view.ask(select.disagreements, dataset=view.dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
         said = f"{counted(n_open, 'disagreement')} to settle"
@@ -128,7 +128,7 @@ def _machines(ask: Ask, dataset: str) -> Iterator[Step]:
 
 
 def _pair(ask: Ask, dataset: str, query_id: str, doc_id: str) -> Box:
-    """The query and the document of a pair, as text that cannot act."""
+    """The query and the document of a pair, as inert text."""
     record = next_steps.record(ask(catalogue.facts, dataset=dataset))
     asked = ask(catalogue.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = ask(query_select.documents, collection=record.collection, doc_ids=[doc_id])
@@ -156,7 +156,7 @@ class _Two:
         return [judgement_sets.title(name) for name in self.sets]
 
     def compared(self) -> Comparison:
-        """The boards by both. Raises WrongInput where they share too little."""
+        """The boards by both sets. Raises WrongInput if they share too little."""
         left, right = map(self._values, self.sets)
         return judgement_sets.compared(left, right, self.view.measure)
 
@@ -168,7 +168,7 @@ class _Two:
 
 
 def _sets(view: View, found: DataFrame) -> Steps:
-    """The judgement sets, and the leaderboards, pairs and grades by two of them."""
+    """The judgement sets; leaderboards, pairs and grades by two of them."""
     asked = _asked(view)
     rows = found.assign(set=found["set"].map(judgement_sets.title))
     title, columns = f"Judgement sets of {view.dataset}", judgement_sets.COLUMNS
@@ -189,7 +189,7 @@ def _sets(view: View, found: DataFrame) -> Steps:
 
 
 def _picked(names: list[str]) -> Steps:
-    """Two of the sets; by default the official one and the last, an LLM where one graded."""
+    """Two of the sets: by default the official one and the last, or an LLM that graded."""
     titles = {name: judgement_sets.title(name) for name in names}
     look: dict[str, Any] = {"noun": "judgement set", "titles": titles, "width": 260, "known": names}
     one = yield Choice("set", "Judgement set", names, OFFICIAL, **look)
@@ -199,7 +199,7 @@ def _picked(names: list[str]) -> Steps:
 
 
 def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
-    """The leaderboards by both sets, and the pairs of systems that differ between them."""
+    """The leaderboards by both sets, and the pairs of systems with different results."""
     measure, names = two.view.measure, two.names
     rows = titled(two.view.ask, judgement_sets.ranked(found))
     said = judgement_sets.verdict(found, names)
@@ -218,7 +218,7 @@ def _boards(two: _Two, found: Comparison) -> Iterator[Step]:
 
 
 def _grades(two: _Two, rows: DataFrame) -> Steps:
-    """The grades of pairs of a query and a document, where both sets judged and differ."""
+    """The grades of pairs that both sets judged differently."""
     ask, dataset, names = two.view.ask, two.view.dataset, two.names
     yield Text("Assessor disagreement", bold=True)
     if rows.empty:

@@ -1,4 +1,4 @@
-"""Two judgement sets side by side: does the order of the systems depend on who judged?"""
+"""Two judgement sets side by side: does the ranking depend on the assessors?"""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The boards of the same systems on the same queries by two sets, left and right."""
+    """Leaderboards of the same systems on the same queries by two sets, left and right."""
 
     measure: str
     means: DataFrame
@@ -35,12 +35,12 @@ class Comparison:
 
     @property
     def n_queries(self) -> int:
-        """That both sets evaluate, for every system."""
+        """Number of queries that both sets evaluate, for every system."""
         return int(self.means["n_queries"].iloc[0])
 
     @property
     def agreement(self) -> Agreement | None:
-        """Of both orders, the left one as the reference; None for two systems."""
+        """Agreement of both rankings, with the left one as the reference; None for two systems."""
         sign = measures.better(self.measure)
         boards = (
             dict(zip(self.means["system"], sign * self.means[side], strict=True))
@@ -49,8 +49,8 @@ class Comparison:
         return agreement(*boards)
 
     def counts(self) -> Mapping[str, int]:
-        """Of pairs: order_flips; only_left and only_right, significant by one set alone; turned,
-        significant by both and the other way round."""
+        """Numbers of pairs: order_flips; only_left and only_right, significant by one set only;
+        turned, significant by both sets in opposite directions."""
         rows = self.pairs
         left, right = rows["left_significant"], rows["right_significant"]
         return {
@@ -61,7 +61,7 @@ class Comparison:
         }
 
     def turned(self) -> DataFrame:
-        """The rows of `pairs` whose order or significance is another, those of the order first."""
+        """The rows of `pairs` whose order or significance differs, order flips first."""
         rows = self.pairs
         other = rows["flips"] | (rows["left_significant"] != rows["right_significant"])
         return rows[other].sort_values("flips", ascending=False, kind="stable", ignore_index=True)
@@ -70,7 +70,7 @@ class Comparison:
 def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
     """The systems of one dataset by two sets. Raises WrongInput as `means`.
 
-    `left`, `right`: system, query_id, value, as `reading.judgement_sets.values` has them.
+    `left`, `right`: system, query_id, value, as from `reading.judgement_sets.values`.
     """
     return Comparison(measure, means(left, right), pairs(left, right))
 
@@ -78,7 +78,7 @@ def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
 def means(left: DataFrame, right: DataFrame) -> DataFrame:
     """system, left, right, n_queries: the mean by either set over the queries that both evaluate.
 
-    Raises WrongInput where fewer than two systems or queries are left.
+    Raises WrongInput if fewer than two systems or queries are left.
     """
     names, one, other = _both(left, right)
     found = {"system": names, "left": one.mean(axis=1), "right": other.mean(axis=1)}
@@ -88,12 +88,9 @@ def means(left: DataFrame, right: DataFrame) -> DataFrame:
 @remembered
 def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
     """A row for every two systems: system, other, left, right (mean difference), left_p, right_p
-    (randomisation, maxT over all pairs: `significance.pairs`), flips (the order turns round),
-    left_significant, right_significant.
-
-    Of systems that are less than SHOWN apart by one set the order does not flip. Raises WrongInput
-    as `means`.
-    """
+    (randomisation, maxT over all pairs: `significance.pairs`), flips (the order flips),
+    left_significant, right_significant. Differences below SHOWN by one set do not count as a flip.
+    Raises WrongInput as `means`."""
     names, *both = _both(left, right)
     tested = [significance.pairs(values, resamples=0) for values in both]
     first, second = (tested[0][side].to_numpy() for side in ("a", "b"))
@@ -110,7 +107,7 @@ def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
 
 
 def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]:
-    """The systems that both sets score; their values (systems x queries) by either."""
+    """The systems that both sets score, and their values (systems x queries) by either set."""
     names = sorted(set(left["system"]) & set(right["system"]))
     tables = [
         rows.pivot(index="query_id", columns="system", values="value").reindex(columns=names)
@@ -121,14 +118,14 @@ def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]
     if len(names) < 2 or len(shared) < 2:
         raise WrongInput(
             f"both sets score {counted(len(names), 'system')} on {counted(len(shared), 'query')}:"
-            " to compare them takes two of each"
+            " a comparison needs two of each"
         )
     left_values, right_values = (table.loc[shared].to_numpy(np.float64).T for table in (one, other))
     return names, left_values, right_values
 
 
 def title(name: str) -> str:
-    """A set as people read it: `Machine gpt` of `machine:gpt`."""
+    """Label of a set, such as `Machine gpt` for `machine:gpt`."""
     kind, _, of = name.partition(":")
     if name == sets.ADDED:
         return "Official + added"
@@ -143,7 +140,7 @@ COLUMNS = (
     Column("Pairs by grade", "grades"),
     Column("Made from", "made_from"),
 )
-"""Of the table of the sets of a dataset."""
+"""Columns of the table of a dataset's sets."""
 LISTED = Note(
     [
         "Each set by itself, and official + added.",
@@ -151,9 +148,9 @@ LISTED = Note(
         " count as not relevant.",
     ]
 )
-"""Below that table."""
+"""Note below that table."""
 TURNED = Note(["Significant: randomisation test, 5% for all pairs together (maxT), by each set."])
-"""Below `turned_table`."""
+"""Note below `turned_table`."""
 
 
 def verdict(found: Comparison, names: Sequence[str]) -> str:
@@ -175,7 +172,7 @@ def verdict(found: Comparison, names: Sequence[str]) -> str:
 
 
 def ranked(found: Comparison) -> DataFrame:
-    """Its means with left_rank and right_rank, 1 for the best; best on the left first."""
+    """Its means with left_rank and right_rank (1 is best), the best on the left first."""
     sign, rows = measures.better(found.measure), found.means.copy()
     for side in ("left", "right"):
         rows[f"{side}_rank"] = ranks(sign * rows[side]).astype(int)
@@ -183,7 +180,7 @@ def ranked(found: Comparison) -> DataFrame:
 
 
 def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
-    """Both boards as a table; `rows`: as `ranked`, with title."""
+    """Both leaderboards as a table; `rows`: as from `ranked`, with title."""
     columns = [Column("System", "title")]
     for side, name in zip(("left", "right"), names, strict=True):
         columns.append(Column(name, side, looks.plain))
@@ -192,7 +189,7 @@ def board_table(rows: DataFrame, names: Sequence[str], title: str) -> Table:
 
 
 def board_note(found: Comparison) -> Note:
-    """The ground of both leaderboards, and how to read the figure."""
+    """Basis of both leaderboards, and how to read the figure."""
     n = len(found.means)
     return Note(
         [
@@ -204,7 +201,7 @@ def board_note(found: Comparison) -> Note:
 
 
 def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Table:
-    """The pairs with a different result, as a table; `rows`: as `Comparison.turned`."""
+    """The pairs with a different result as a table; `rows`: as from `Comparison.turned`."""
     told = rows.assign(system=rows["system"].map(titles), other=rows["other"].map(titles))
     told["turns"] = [_what(row, names) for row in rows.to_dict("records")]
     columns = [Column("System", "system"), Column("Other", "other"), Column("Change", "turns")]
@@ -230,7 +227,7 @@ def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
 
 
 def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
-    """How many pairs both sets judged, and how often alike; `grades`: as the reading's."""
+    """Number of pairs that both sets judged, and how many agree; `grades`: as from the reading."""
     both = grades.dropna()
     if both.empty:
         return f"Nothing to compare: no pair is judged by both {names[0]} and {names[1]}."
@@ -243,7 +240,7 @@ def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
 
 
 def differing(grades: DataFrame) -> DataFrame:
-    """The pairs that both sets judged and graded differently, the furthest apart first."""
+    """The pairs that both sets judged and graded differently, the largest difference first."""
     both = grades.dropna()
     apart = (both["left"] - both["right"]).abs()
     rows = both.assign(apart=apart)[apart > 0]

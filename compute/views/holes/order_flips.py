@@ -19,19 +19,19 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import Entry, Palette
 
 MOST_WITH_NUMBERS = 16
-"""With more systems the cells are too small for numbers; the hover has them."""
+"""Most systems with numbers in the cells; beyond that only the hover text has them."""
 
 FEWEST_COLUMNS = 8
 SHORT = 18
-"""Letters of a name across, where columns are narrow."""
+"""Most characters of a name across narrow columns."""
 
 Row = Mapping[Hashable, Any]
 MOST_PAIRED = 20
-"""Systems of a matrix: more make too many pairs to read."""
+"""Most systems of a matrix; more make too many pairs to read."""
 MOST_BOUNDED = 50_000
-"""Queries of pairs of a measure whose ranges take long: about a second."""
+"""Most queries times pairs for measures with slow ranges: about a second."""
 _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
-"""Of a lead that holds, by the widest range in which it does."""
+"""Verdicts on a lead that holds, by the widest range in which it does."""
 
 
 _SAID = {OPEN: "could flip", EQUAL: "tied"}
@@ -46,7 +46,7 @@ _MEANT = {
 
 
 def legend(pairs: DataFrame, theme: str) -> list[Entry]:
-    """Legend of a matrix of these pairs: only the colours that it has."""
+    """Legend of the matrix, with only the colours that occur."""
     there = {_kind(pair) for pair in pairs.to_dict("records")}
     fills = _fills(looks.palette(theme)).items()
     return [(colour, "■", _MEANT[kind]) for kind, colour in fills if kind in there]
@@ -74,12 +74,11 @@ def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> List
 @in_lists(_lists)
 @drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Every pair of systems once, the better one across: the darker, the wider the range in which
-    its lead holds.
+    """Every pair of systems once, with the better one as the column: the darker the cell, the wider
+    the range in which its lead holds.
 
     `rows`: system, title, in the order of scores; `pairs`: first, second, difference, and low,
-    high, verdict of each range. The number is the lead of the system across over the one on the
-    left.
+    high, verdict of each range. The number is the lead of the column's system over the row's.
     """
     look = looks.palette(theme)
     cells = list(_cells(rows, pairs, measure))
@@ -121,7 +120,7 @@ def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
 
 
 def _kind(pair: Row) -> str:
-    """OPEN or EQUAL by the own lists; else what stands before the widest range that decides."""
+    """OPEN or EQUAL by the own lists; else the prefix of the widest range that decides."""
     if pair["verdict"] in (OPEN, EQUAL):
         return pair["verdict"]
     holds = [column for column in RANGES if pair.get(f"{column}verdict") == pair["verdict"]]
@@ -145,10 +144,10 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     down |= {key: down[key][1:] for key in ("tickvals", "ticktext")}
     return {
         "height": row * n + 24,
-        # The last names across begin where the cells end.
+        # The last column names begin where the cells end.
         "margin": {"r": 60},
         "annotations": list(_across(titles, size)),
-        # Few systems would make wide cells.
+        # With few systems the cells would be too wide.
         "xaxis": {
             "range": [-0.5, max(n, FEWEST_COLUMNS) - 0.5],
             "visible": False,
@@ -158,7 +157,7 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 
 def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
-    """The names of the systems across, each where its column begins: above its first cell."""
+    """Column names of the systems, each starting above its first cell."""
     for place, title in enumerate(titles[:-1]):
         yield {
             "x": place - 0.45,
@@ -170,14 +169,14 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
 
 
 def most_paired(measure: str, n_queries: int) -> int:
-    """How many systems a matrix of a measure has room and time for, at least 2."""
+    """Number of systems for which a matrix has room and time, at least 2."""
     if holes.formula(measure)[0].exact_pairs:
         return MOST_PAIRED
     return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
 
 
 def none_holds(pairs: DataFrame) -> str:
-    """The sentence for a matrix that is all grey; empty where an order holds."""
+    """The sentence for a matrix that is entirely grey; empty if some order is certain."""
     if not pairs["verdict"].eq(OPEN).all():
         return ""
     n = len(pairs)
@@ -195,19 +194,19 @@ def turned(pairs: DataFrame) -> str:
 
 
 def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> Note:
-    """How to read the matrix of orders, and the systems it has no room for."""
+    """How to read the matrix, and the systems left out for lack of room."""
     systems = {*pairs["first"], *pairs["second"]} if len(pairs) else set()
     shown = "hover" if len(systems) > MOST_WITH_NUMBERS else "number"
     left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
     return Note(
         [
-            f"The system above a column leads the one on the left ({shown}: by how much).",
+            f"The column's system leads the row's ({shown}: by this much).",
             left_out * bool(n_left_out),
             "" if holes.formula(measure)[0].exact_pairs else _WIDE,
-            "A document that both retrieved is judged once, for both: overlapping ranges of two"
-            " scores say little about their order.",
+            "A document that both retrieved has one grade for both, so overlapping score"
+            " ranges say little about the order.",
         ]
     )
 
 
-_WIDE = "These ranges are upper bounds: an order shown as open may be decided."
+_WIDE = "These ranges are upper bounds, so an order shown as open may be decided."

@@ -1,4 +1,4 @@
-"""The page Holes: how much is unjudged, and could it turn the order?"""
+"""The page Holes: the unjudged share, and could it flip the ranking?"""
 
 from collections.abc import Iterator
 from functools import partial
@@ -45,9 +45,9 @@ from compute.views.shared import catalogue
 
 _FIRST = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
 MEASURES = (*_FIRST, *(f"{name}@10" for name in GAINS if f"{name}@10" not in _FIRST))
-"""Measures whose ranges are known."""
+"""Measures with known ranges."""
 PRINTED = "trec-covid"
-"""The dataset whose figures before and after added judgements are in print."""
+"""The dataset with published scores before and after added judgements."""
 _OF_ALL = (
     "Estimates from samples, agreement and judgement sets cover all queries: they are not shown for"
     " a query group."
@@ -78,7 +78,7 @@ def page(ask: Ask) -> Steps:
 
 
 def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
-    """The sections below the scores; the first that has something to say is open."""
+    """The sections below the scores; the first with content is open."""
     several = len(view.systems) > 1
     if several:
         head, shut = "Could the ranking change?", sampled or view.has_added
@@ -88,7 +88,7 @@ def _sections(view: View, *, sampled: bool) -> Iterator[Step]:
     keys = ("before-after", "published-effect") if in_print else ("before-after",)
     yield Section(partial(_added, view), keys, head, folded=shut)
     if not in_print:
-        head = "In print: TREC-COVID before and after 980 added judgements"
+        head = "Published: TREC-COVID before and after 980 added judgements"
         yield folded(partial(_published, view.ask), ("published-effect",), head)
     yield folded(partial(_ranks, view), ("ranks",), "Unjudged rate by rank")
     if view.whole:
@@ -116,7 +116,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def measures(ask: Ask) -> list[str]:
-    """The same, with every relevance level of stored scores."""
+    """The same by every relevance level of the stored scores."""
     levels = sorted({parse(name).rel or 1 for name in ask.measures()})
     return [*MEASURES, *(name for level in levels for name in at_level(MEASURES, level))]
 
@@ -142,7 +142,7 @@ def _bounds(view: View) -> Iterator[Step]:
 
 
 def _orders(view: View) -> Iterator[Step]:
-    """Which orders of two systems could flip, in each range."""
+    """Pairs of systems whose order could flip, in each range."""
     rows, measure = view.rows, view.measure
     shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
     asked = view.asked | {"systems": shown["system"].tolist()}
@@ -171,7 +171,7 @@ def _ranks(view: View) -> Iterator[Step]:
 
 
 def _added(view: View) -> Iterator[Step]:
-    """The effect of added judgements on scores, unjudged shares and ranks; beside it in print."""
+    """The effect of added judgements on scores, unjudged shares and ranks, and a published one."""
     if view.dataset != PRINTED:
         yield from _before_and_after(view)
         return

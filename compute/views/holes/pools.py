@@ -1,4 +1,4 @@
-"""The pool: systems left out of it, and who gains by added judgements."""
+"""The pool: systems left out of it, and gains from added judgements."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -22,7 +22,7 @@ Row = Mapping[Hashable, Any]
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by their scores, each with the score it would have without itself."""
+    """The systems by score, each with its score if it were left out of the pool."""
     told = [
         (
             row["title"],
@@ -37,10 +37,10 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: its score, and a ring where it would be without itself.
+    """A system per row, in given order: its score, and a ring for its score when left out.
 
     `rows`: system, title and the columns of `pools.leave_one_out`. At the right the change, the
-    places before and after, and the relevant documents that no other system has.
+    ranks before and after, and the unique relevant documents.
     """
     look = looks.palette(theme)
     hover = [_said(row, measure) for row in rows.to_dict("records")]
@@ -63,7 +63,7 @@ def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """From 0 to the next tenth: a change is seen against the whole score."""
+    """From 0 to the next tenth, so that a change is seen relative to the score."""
     last = max(int(10 * float(rows["value"].max()) + 0.999), 1)
     ticks = [place / 10 for place in range(last + 1)]
     shown = [looks.plain(tick, 1) if tick else "0" for tick in ticks]
@@ -122,14 +122,14 @@ def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
 GAINS = Note(
     [
         "Added judgements of documents that a system retrieved; unique: by no other system.",
-        "A system can lose when documents of others are found relevant.",
+        "A system can lose if other systems' documents turn out to be relevant.",
     ]
 )
 """How to read `gains_table`."""
 
 
 def verdict(rows: DataFrame) -> str:
-    """How many systems would change their rank."""
+    """Number of systems that would change rank."""
     lost = above((rows["value"] - rows["value_without"]).abs(), SHOWN)
     moved = int(((rows["place"] != rows["place_without"]) & lost).sum())
     if not moved:
@@ -152,7 +152,7 @@ def left_out_note(rows: DataFrame, measure: str) -> Note:
 
 
 def left_out_table(rows: DataFrame, measure: str) -> Table:
-    """The numbers behind the figure."""
+    """The values behind the figure."""
     rows = rows.assign(change=rows["value_without"] - rows["value"])
     columns = [
         Column("System", "title"),
@@ -170,7 +170,8 @@ def left_out_table(rows: DataFrame, measure: str) -> Table:
 
 
 def gains_table(rows: DataFrame, measure: str) -> Table:
-    """Score change from added judgements: a row per system, `rows` as `pools.gains` with titles."""
+    """Score change from added judgements: a row per system; `rows` from `pools.gains`, with
+    titles."""
     rows = rows.assign(gain=rows["value_added"] - rows["value"])
     columns = [
         Column("System", "title"),

@@ -1,4 +1,4 @@
-"""Estimates from sampled judgements beside today's score and the range: frames, figure, words."""
+"""Estimates from sampled judgements, with scores and possible ranges: data, figure, text."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
@@ -32,24 +32,23 @@ _RANKS = ("rank_low", "rank_high")
 
 
 def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
-    """system, value (today's score), low, high (what it can be), estimate, error, estimate_low,
-    estimate_high (95%, each by itself, for these queries), like_low, like_high (95%, for queries
-    like these), rank_low, rank_high (from 1, from the pairs that can be told apart, 95% for all
-    together); while the sample is too small absent but for estimate and error. Then n_judged,
-    enough.
+    """system, value (today's score), low, high (possible range), estimate, error, estimate_low,
+    estimate_high (95% CI of each by itself, for these queries), like_low, like_high (95% CI, for
+    queries like these), rank_low, rank_high (from 1, given the significant pairs, 95%
+    simultaneously); while the sample is too small, only estimate and error. Then n_judged, enough.
 
-    `bounds`: as `select.bounds`, of the same systems. An estimate says nothing that cannot be: it
-    and its interval end where the pool's range does, for a best order counts other lists, too.
+    `bounds`: as `select.bounds`, of the same systems. Estimates and intervals are cut at the pool's
+    range (not the list's, since an ideal order counts other lists, too).
     """
     rows = bounds.merge(_told(found.estimates), on="system")
-    # Without official judgements no range is known but that of every measure.
+    # Without official judgements the only known range is the measure's own.
     least, most = (
         rows["pool_low"].astype(float).fillna(0),
         rows["pool_high"].astype(float).fillna(1),
     )
     for name in ("estimate", "estimate_low", "estimate_high"):
         rows[name] = rows[name].clip(least, most)
-    # Other queries may have other holes, so that what these can be does not bind their mean.
+    # Other queries may have other unjudged documents, so these ranges do not bound their mean.
     for name in _LIKE:
         rows[name] = rows[name].clip(0, found.estimates.most)
     rows = rows[["system", "value", "low", "high", *ABOUT, *_LIKE, *_RANKS]]
@@ -57,13 +56,14 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
 
 
 def _told(estimates: Estimates) -> DataFrame:
-    """system, and what `systems` says of each."""
+    """system, and its results from `systems`."""
     scores = estimates.scores().set_axis(["system", *ABOUT], axis=1)
     like = estimates.queries_like_these().set_axis(["system", *_LIKE], axis=1)
     ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
     told = scores.merge(like, on="system").merge(ranks, on="system")
     if not estimates.enough:
-        # A standard error needs both kinds in the sample; some measures have no estimate at all.
+        # A standard error needs relevant and not relevant documents; some measures have no
+        # estimate.
         none = estimates.range_only or not estimates.n_relevant or not estimates.n_not_relevant
         told[[*ABOUT[0 if none else 2 :], *_LIKE]] = float("nan")
         told[list(_RANKS)] = pd.NA
@@ -73,7 +73,7 @@ def _told(estimates: Estimates) -> DataFrame:
 def pairs(found: Estimated) -> DataFrame:
     """a, b, difference, error, low, high (95% for all pairs together), separable, n_judged, enough.
 
-    Nothing is said of differences while the sample is too small.
+    Differences have no interval while the sample is too small.
     """
     estimates = found.estimates
     rows = estimates.pairs()
@@ -89,7 +89,7 @@ def pairs(found: Estimated) -> DataFrame:
 def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
     """Inputs of the estimates: task, sample (frame and its pairs), seed, predictor.
 
-    Of several batches frame, seed and predictor are named in their order, separated by commas.
+    With several batches, frame, seed and predictor are listed in order, separated by commas.
     """
     seeds = [batch.seed for batch in found.batches]
     return {
@@ -104,7 +104,7 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
 
 
 def stopped(found: Estimated) -> dict[str, str | int]:
-    """Gaps of the estimates: judged pairs behind one that waits, for whom; systems."""
+    """Gaps of the estimates: judged pairs behind a waiting one, assessors, missing systems."""
     return {
         "n_behind": found.n_behind,
         "n_waiting": found.n_waiting,
@@ -114,7 +114,7 @@ def stopped(found: Estimated) -> dict[str, str | int]:
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by their estimates, or today's scores, with the interval and what they can be."""
+    """The systems by estimate, or current score, with the interval and the possible range."""
     told = [
         (
             row["title"],
@@ -138,11 +138,9 @@ def _said_shortly(row: Mapping[Hashable, Any]) -> str:
 @in_lists(_lists)
 @drawing
 def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: a pale bar over what its score can be, in it the estimate
-    as a dot with its 95% interval, and an open mark at today's score.
-
-    `rows`: as `systems`, with title; without estimates the bar and today's score alone.
-    """
+    """A system per row, in given order: a pale bar for its possible range, on it the estimate as a
+    dot with its 95% interval, and an open mark at the current score. `rows`: as from `systems`,
+    with title; without estimates only the bar and the current score."""
     look = looks.palette(theme)
     layout = {
         "height": _ROW * len(rows) + 120,
@@ -155,7 +153,7 @@ def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
-    """Wide enough to see every bar and interval end."""
+    """Wide enough to show every bar and the ends of intervals."""
     low = rows[["low", "value", "estimate_low"]].min().min()
     high = rows[["high", "estimate_high"]].max().max()
     return axes.spanning(float(low), float(high))
@@ -192,8 +190,8 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
 
 
 def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
-    """Decision that the judgements allow, and their gaps. `rows`: of `systems`,
-    with title; `told`: of `pairs`."""
+    """Decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
+    `pairs`."""
     said = [_enough(rows, told, found, task)]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "an assessor"
@@ -234,7 +232,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
         widest = rows["title"].iloc[int(half.argmax())]
         apart = f"The widest margin of error is ±{looks.plain(float(half.max()))} ({widest})"
     else:
-        # Such a sample spares what two systems share, so it says little of each by itself.
+        # Such a sample skips what two systems share, so it says little about each by itself.
         half = ((told["high"] - told["low"]) / 2).to_numpy()
         titles = dict(zip(rows["system"], rows["title"], strict=True))
         two = " and ".join(
@@ -251,7 +249,7 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 
 
 def numbers(rows: DataFrame, measure: str) -> Table:
-    """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
+    """The values behind the figure, a row per system; `rows`: as from `systems`, with title."""
     heads = [(f"Current {measure}", "value"), ("Estimate", "estimate"), ("SE", "error")]
     for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
         heads += [(f"{head}: {end}", f"{name}_{end}") for end in ENDS]
@@ -269,10 +267,10 @@ NUMBERS = Note(
     [
         "These queries: 95% CI of the mean over these queries, from sampling judgements.",
         "Queries like these: 95% CI that includes the variance between queries.",
-        "Ranks: those possible given the significant pairs, 95% for all together.",
+        "Ranks: possible ranks given the significant pairs (95% simultaneous).",
     ]
 )
-"""How to read them."""
+"""How to read these."""
 
 
 def wanted(found: Estimated, task: Task, half_width: float) -> Note:

@@ -1,4 +1,4 @@
-"""SELECTs of the Holes page: holes, intervals, pairs and the pool of stored runs; agreement.
+"""SELECTs of the page Holes: unjudged shares, intervals, pairs, pool; agreement.
 
 Judgements are those of the cursor: official, or official and added.
 """
@@ -40,7 +40,7 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
 
 @select()
 def kept() -> str:
-    """dataset, system, depth: the rank down to which the list of each stored run is kept."""
+    """dataset, system, depth: the stored depth of each run."""
     return """
         select dataset, system,
                cast(coalesce(provenance->>'$.cut', provenance->>'$.depth') as bigint) as depth
@@ -59,14 +59,12 @@ def bounds(
     guesses: bool = True,
 ) -> DataFrame:
     """Scores and possible scores of systems, best first: system, n_queries, n_holes (pairs), value,
-    low, high (means over the queries, by the holes of its own list), pool_low, pool_high,
-    collection_low, collection_high (wider ranges, as `holes.bounds` has them), hole and hole_beir
-    (Hole@k both ways). The pool is absent where `most_hits` (`unjudged.outside`) forbids it.
-
-    With `guesses`, where they mean something (`holes.tells_more`), also two of them: expected, by
-    the rates of the added judgements where the official ones are of relevant documents alone; and
-    condensed, closed up from the whole list that is kept.
-    """
+    low, high (means over the queries, by the unjudged documents of its own list), pool_low,
+    pool_high, collection_low, collection_high (wider ranges, as from `holes.bounds`), hole and
+    hole_beir (both definitions of Hole@k). The pool is absent if `most_hits` (`unjudged.outside`)
+    forbids it. With `guesses`, if they are meaningful (`holes.tells_more`), also: expected, by the
+    rates of the added judgements if the official ones contain only relevant documents; and
+    condensed, the full stored list without its unjudged documents."""
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
     by_query = holes.intervals(lists, measure, outside).groupby("system")
@@ -84,7 +82,7 @@ def bounds(
 def _guesses(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, lists: holes.Lists
 ) -> dict[str, Series]:
-    """The guesses of `bounds` that mean something, by system."""
+    """The guesses of `bounds` that are meaningful, by system."""
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if not holes.tells_more(*(counts[name] for name in _TELLING)):
         return {}
@@ -108,8 +106,8 @@ def ranges(
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """`bounds` by official and added judgements, without guesses: quicker than by a cursor of both
-    right after a judgement, for nothing is scored again."""
+    """`bounds` by official and added judgements, without guesses: right after a judgement this is
+    faster than a cursor of both, since nothing is rescored."""
     judged = judgement_sets.with_added(cursor, dataset, Choice(rule, tuple(sources)))
     with judgement_sets.counting(cursor, dataset, judged):
         return bounds(cursor, dataset, systems, measure, guesses=False)
@@ -123,7 +121,7 @@ def pairs(
     measure: str,
     most_hits: int | None = None,
 ) -> DataFrame:
-    """Possible order flips, as `holes.pairs`, in the ranges of `bounds`."""
+    """Possible order flips, from `holes.pairs`, in the ranges of `bounds`."""
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
     return holes.pairs(lists, measure, outside)
@@ -131,7 +129,7 @@ def pairs(
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
-    """Queries by system and rank: n_filled, n_holes, n_relevant, as `holes.by_rank`."""
+    """Queries by system and rank: n_filled, n_holes, n_relevant, from `holes.by_rank`."""
     return holes.by_rank(held(cursor, dataset, systems, k))
 
 
@@ -146,7 +144,7 @@ def _cut(measure: str) -> int:
 def left_out(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """Each system scored without the judgements it alone brought, as `pools.leave_one_out`."""
+    """Each system scored without the judgements that only it brought: `pools.leave_one_out`."""
     return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
@@ -154,7 +152,7 @@ def left_out(
 def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """Effect of the cursor's added judgements on each system, as `pools.gains`."""
+    """Effect of the cursor's added judgements on each system, from `pools.gains`."""
     before = held(cursor, dataset, systems, _cut(measure), official=True)
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
 
@@ -173,7 +171,7 @@ def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
 
 @select(datasets=("dataset",))
 def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
-    """doc_id, n_words of those of the documents whose words were counted."""
+    """doc_id, n_words of the given documents that have counted words."""
     return """
         select doc_id, any_value(n_words) as n_words from lengths
         where dataset = (select collection from datasets where name = $dataset)
@@ -184,15 +182,15 @@ def lengths(dataset: str, doc_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",), confined=False)
 def graded(dataset: str) -> str:
-    """system (a machine), query_id, doc_id, relevance: all grades of machines."""
+    """system (an LLM), query_id, doc_id, relevance: all grades of LLMs."""
     return "select system, query_id, doc_id, relevance from machine_grades where dataset = $dataset"
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def machines(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """A row for each machine and each reference that it has pairs in common with.
+    """A row for each LLM and each reference with shared pairs.
 
-    machine, reference (official, or people here), and `agreement.with_machine`.
+    machine, reference (official, or people here), and the fields of `agreement.with_machine`.
     """
     found = [
         {"machine": machine, "reference": name, **agreement.with_machine(people, graded)}
@@ -219,7 +217,7 @@ def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
 def _beside_people(
     cursor: DuckDBPyConnection, dataset: str
 ) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
-    """Each machine with each reference: the grades of people, then the machine's."""
+    """Each LLM with each reference: the human grades, then the LLM's."""
     every = graded(cursor, dataset)
     if every.empty:
         return
@@ -232,7 +230,7 @@ def _beside_people(
 
 @question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """The pairs with different grades, also from official ones, unsettled ones first: see
-    `agreement.disagreements`."""
+    """The pairs with different grades, including those that differ from official ones, unsettled
+    ones first, from `agreement.disagreements`."""
     rows = select_added.rows(cursor, dataset)
     return agreement.disagreements(agreement.beside_official(rows, official(cursor, dataset)))

@@ -1,6 +1,6 @@
 """SELECTs of the Holes page on judgement sets. Its cursor counts official judgements.
 
-`rule` and `sources` say which added judgements count, and how those of one pair become one.
+`rule` and `sources` choose the added judgements that count, and combine those of one pair.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Cursor = DuckDBPyConnection
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def listed(cursor: Cursor, dataset: str, rule: str, sources: Sequence[str]) -> DataFrame:
-    """The sets of a dataset, as `judgement_sets.listed`."""
+    """The sets of a dataset, from `judgement_sets.listed`."""
     return judgement_sets.listed(cursor, dataset, Choice(rule, tuple(sources)))
 
 
@@ -32,7 +32,7 @@ def values(
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """system, query_id, value: these systems by a set alone, as `judgement_sets.values`."""
+    """system, query_id, value: these systems by one set only, from `judgement_sets.values`."""
     rows = judgement_sets.values(cursor, dataset, name, measure, Choice(rule, tuple(sources)))
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
@@ -41,7 +41,7 @@ def values(
 def stored_values(
     cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
 ) -> DataFrame:
-    """The same by a set that no added judgement moves: the official one, or a machine's."""
+    """The same by a set that added judgements do not change: the official one, or an LLM's."""
     rows = judgement_sets.values(cursor, dataset, name, measure)
     return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
@@ -50,7 +50,7 @@ def stored_values(
 def grades(
     cursor: Cursor, dataset: str, beside: Sequence[str], rule: str, sources: Sequence[str]
 ) -> DataFrame:
-    """The grades by two sets, as `judgement_sets.grades`."""
+    """The grades by two sets, from `judgement_sets.grades`."""
     left, right = beside
     return judgement_sets.grades(cursor, dataset, left, right, Choice(rule, tuple(sources)))
 
@@ -59,7 +59,7 @@ def grades(
 def of_pair(
     cursor: Cursor, dataset: str, query_id: str, doc_id: str, rule: str, sources: Sequence[str]
 ) -> DataFrame:
-    """set, relevance: what each set that judged a pair says of it."""
+    """set, relevance: the grade in each set that judged a pair."""
     found = []
     for name, rows in judgement_sets.every(cursor, dataset, Choice(rule, tuple(sources))):
         own = rows[(rows["query_id"] == query_id) & (rows["doc_id"] == doc_id)]

@@ -1,7 +1,5 @@
-"""How many documents that nobody judged each query has: in the pool, and in the collection.
-
-The pool are the lists of all stored runs on the dataset, each to the depth that it is kept.
-"""
+"""Number of unjudged documents of each query: in the pool, and in the corpus. The pool consists of
+the lists of all stored runs on the dataset, each to its stored depth."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -18,9 +16,9 @@ from compute.reading.questions import select
 from compute.views.shared.held_lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
-"""Documents of a collection whose size is not known: more than any has."""
+"""Size of a corpus of unknown size: larger than any."""
 _AT_ONCE = 5_000_000
-"""Hits whose documents are told apart together: it bounds the memory that this takes."""
+"""Most hits whose documents are deduplicated together, to limit memory."""
 _MOST_KEPT = 50
 
 _RANGES = """
@@ -72,9 +70,9 @@ _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 @select(datasets=("dataset",))
 def ranges(dataset: str) -> str:
-    """Ground of the wider ranges of a score, one row: systems (names of the stored runs),
-    least_depth and most_depth (to which they are kept), n_hits, n_documents of the collection
-    (absent where it is not known), n_strange (judgements of documents that it lacks)."""
+    """Basis of the wider ranges of a score, one row: systems (names of the stored runs),
+    least_depth and most_depth (to which they are kept), n_hits, n_documents of the corpus (absent
+    if unknown), n_strange (judgements of documents outside the corpus)."""
     return _RANGES
 
 
@@ -85,23 +83,21 @@ def outside(
     measure: str,
     most_hits: int | None = None,
 ) -> holes.Outside:
-    """By range the documents that nobody judged of each query of `lists`, as `holes.intervals`
-    takes it. A number that changes nothing any more may stand for a larger one.
-
-    `most_hits`: without the pool, where more hits than these would have to be told apart.
-    """
+    """For each range the number of unjudged documents of each query of `lists`, as
+    `holes.intervals` takes it. A number too large to matter may replace a larger one. `most_hits`:
+    leave out the pool if more hits than these would need deduplication."""
     gain, k = holes.formula(measure)
     room = gain.enough(k)
     if room == 0:
         return dict.fromkeys((holes.POOL, holes.COLLECTION), np.zeros(len(lists.queries), np.int64))
-    # Two lists hold 2k holes at most; beyond these a best order has room for so many.
+    # Two lists have at most 2k unjudged documents; an ideal order has room for that many others.
     wanted = None if room is None else room + 2 * k
     (about,) = ranges(cursor, dataset).to_dict("records")
     pool = _pool(cursor, dataset, lists, wanted, about, most_hits)
     size = UNKNOWN
     if pd.notna(about["n_documents"]):
         size = int(about["n_documents"]) + int(about["n_strange"])
-    # What is judged is in the collection, but for what is known to be strange to it.
+    # Judged documents are in the corpus, except those known to be outside it.
     rest = size - lists.n_judged + _strange(cursor, dataset, lists.queries)
     rest = np.maximum(rest, 0 if pool is None else pool)
     return ({} if pool is None else {holes.POOL: pool}) | {holes.COLLECTION: rest}
@@ -122,7 +118,7 @@ def _pool(
         files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
         found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
         if wanted is not None and files:
-            # Most lists alone have enough that nobody judged: those need no telling apart.
+            # Most lists have enough unjudged documents by themselves, and need no deduplication.
             longest = cursor.execute(_LENGTHS, {"files": files[:1]}).df()
             found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
             left = np.flatnonzero(found < wanted)
@@ -139,7 +135,7 @@ def _pool(
 def _told_apart(
     cursor: DuckDBPyConnection, dataset: str, files: list[str], asked: list[str], n_hits: int
 ) -> Numbers:
-    """The documents in the files that nobody judged, of queries in their order, each once."""
+    """The unjudged documents in the files, of queries in order, each once."""
     found = [np.zeros(0, np.int64)]
     size = max(len(asked) // (n_hits // _AT_ONCE + 1), 1)
     with counted(cursor, dataset):
@@ -151,7 +147,7 @@ def _told_apart(
 
 
 def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -> Numbers:
-    """The added judgements of each query that are of documents outside the collection."""
+    """The added judgements of each query on documents outside the corpus."""
     named = {"dataset": dataset}
     corpus = cursor.execute(_CORPUS, named).fetchall()
     if not corpus or not added(cursor, dataset):

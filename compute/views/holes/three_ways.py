@@ -1,4 +1,4 @@
-"""Scores of a sampled task three ways: by people's sample, by a machine, by both."""
+"""Scores of a sampled task three ways: by the human sample, by an LLM, and by both."""
 
 from collections.abc import Mapping
 
@@ -18,17 +18,17 @@ from compute.views.shared import theme as looks
 
 WAYS = ("people", "corrected")
 _TOP = 3
-"""Ranks that are looked at by themselves."""
+"""Ranks that form a group of their own."""
 _NAMED = 3
-"""Pairs that a sentence names."""
+"""Most pairs named in a sentence."""
 
 
 def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame:
-    """system, machine (its grades alone, taken for the truth), then of people and of corrected
-    (the sample corrects a prediction that knows the machine's grades): the estimate and its 95%
-    interval, people, people_low, people_high and so on; absent while the sample is too small.
+    """system, machine (only its grades, taken as the truth), then for people and for corrected (the
+    sample corrects a prediction that uses the LLM's grades): the estimate and its 95% interval,
+    people, people_low, people_high and so on; absent while the sample is too small.
 
-    `people` and `both`: as `sampled.systems`.
+    `people` and `both`: as from `sampled.systems`.
     """
     rows = DataFrame({"system": machine.systems, "machine": machine.means})
     for name, way in zip(WAYS, (people, both), strict=True):
@@ -39,24 +39,23 @@ def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame
 
 
 def by_machine_alone(machine: Estimates, both: Estimates) -> DataFrame:
-    """a, b (systems, the machine's better one first): significant by the machine's grades alone.
-
-    By maxT over all pairs and the queries' values, of both alike; the test of the corrected values
-    holds the sample's noise, and what everybody skipped must not turn the pair. All that the
-    machine finds while the sample is too small, which corrects nothing.
-    """
+    """a, b (systems, the better one by the LLM first): pairs that are significant only by the LLM's
+    grades. Both tests are maxT over all pairs and per-query values; the test of the corrected
+    values includes the sampling noise, and documents that everyone skipped must not be able to flip
+    the pair. While the sample is too small it corrects nothing, so all pairs significant by the LLM
+    are listed."""
     found, sure = _significant(machine), _significant(both) if both.enough else set()
     alone = sorted(found - sure)
     return DataFrame([(both.systems[a], both.systems[b]) for a, b in alone], columns=["a", "b"])
 
 
 def _significant(of: Estimates) -> set[tuple[int, int]]:
-    """Places of the better and the worse of each pair."""
+    """Indices of the better and the worse system of each pair."""
     if len(of.systems) < 2 or of.by_query.shape[1] < 2:
         return set()
     tested = significance.pairs(of.by_query)
     a, b = tested["a"], tested["b"]
-    # What nobody judges could move the difference to here.
+    # The skipped documents could move the difference this far.
     least, most = tested["difference"] + of.low[a, b], tested["difference"] + of.high[a, b]
     tested = tested[(tested["p_adjusted"] <= LEVEL) & ((least > 0) | (most < 0))]
     turned = tested["difference"] < 0
@@ -71,11 +70,8 @@ def errors(
     titles: Mapping[str, str],
     words: Values,
 ) -> tuple[DataFrame, dict[str, float]]:
-    """`machine_errors.by_group` and `kappas` of the pairs that people and the machine graded.
-
-    `grades`: (N,) of people and of the machine, NaN where none; `words`: (N,) of the documents, NaN
-    where they are not known.
-    """
+    """`machine_errors.by_group` and `kappas` of the pairs graded by people and the LLM. `grades`:
+    (N,) of people and of the LLM, NaN if none; `words`: (N,) of the documents, NaN if unknown."""
     both = ~np.isnan(grades[0]) & ~np.isnan(grades[1]) & (weights > 0)
     rank, weights = frame.rank[both], weights[both]
     inside = (rank > 0) & (rank <= frame.depth)
@@ -112,14 +108,14 @@ def _off(off: float, low: float, high: float) -> str:
 
 ERRORS = (
     Column("Documents", "group"),
-    Column("Pairs of both", "n_pairs"),
+    Column("Pairs graded by both", "n_pairs"),
     Column("Relevant: human", "relevant", "{:.0%}".format),
     Column("Relevant: LLM", "said_relevant", "{:.0%}".format),
     Column("Too high", "too_high", "{:.0%}".format),
     Column("Too low", "too_low", "{:.0%}".format),
     Column("Grade off by (95% CI)", ("off", "off_low", "off_high"), _off),
 )
-"""Of the table of `errors`."""
+"""Columns of the table of `errors`."""
 
 
 def error_note(kappas: Mapping[str, float]) -> Note:
@@ -140,7 +136,7 @@ def error_note(kappas: Mapping[str, float]) -> Note:
 
 
 def table(rows: DataFrame, measure: str) -> Table:
-    """`rows`: as `systems`, with title."""
+    """`rows`: as from `systems`, with title."""
     heads = [(f"{measure}, LLM only", "machine")]
     for name, head in zip(WAYS, ("Human only", "Corrected"), strict=True):
         heads += [(head, name), *((f"{head}: {end}", f"{name}_{end}") for end in ENDS)]
@@ -152,9 +148,9 @@ def table(rows: DataFrame, measure: str) -> Table:
 def said(
     alone: DataFrame, machine: str, titles: Mapping[str, str], *, corrected: bool = True
 ) -> str:
-    """Which pairs the machine alone would call significant; `corrected`: the sample is enough."""
+    """Pairs significant only by the LLM; `corrected`: the sample is large enough."""
     if alone.empty and corrected:
-        return f"No pair is significant only by {machine}, without correction."
+        return f"No pair is significant only by {machine} without correction."
     if alone.empty:
         return f"No pair would be significant by {machine} by itself."
     pairs = (alone["a"].map(titles) + " over " + alone["b"].map(titles)).tolist()
@@ -173,4 +169,4 @@ NOTE = Note(
         "No other number counts the LLM's grades.",
     ]
 )
-"""Below that table."""
+"""Note below that table."""

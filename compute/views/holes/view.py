@@ -1,4 +1,4 @@
-"""The view of the page Holes: what its controls say, and what several sections show of it."""
+"""The view of the page Holes: the values of its controls, and data that several sections share."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -13,12 +13,11 @@ from compute.views.page import Ask
 from compute.views.shared import catalogue
 
 MOST_HITS = 1_000_000
-"""Hits whose documents are told apart while a page waits: about a second."""
+"""Most hits deduplicated while a page waits: about a second."""
 OF = ("dataset", "systems", "measure")
 OF_SETS = ("dataset", "systems", "set", "beside", "measure")
 OF_SAMPLE = ("dataset", "sample", "estimated")
-"""Controls whose values its figures and tables are of; those of two judgement sets, and those of
-estimates."""
+"""Controls that apply to its figures and tables, to two judgement sets, and to estimates."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ class View:
     def recorded(self) -> dict[Hashable, Any]:
         """Numbers of judgements with the added ones, as `select.recorded`.
 
-        Without any added one the official ones are read: to count added ones takes a second after
-        a publication.
+        Without added judgements the official ones are read: counting added ones takes a second
+        after a publication.
         """
         has_any = self.n_stored > 0
         return self.ask(select.recorded, dataset=self.dataset, added=has_any).to_dict("records")[0]
@@ -68,7 +67,7 @@ class View:
 
     @property
     def has_added(self) -> bool:
-        """True if added judgements count: their effect then stands first."""
+        """True if added judgements count; then their effect comes first."""
         return bool(self.recorded["n_added"])
 
 

@@ -1,1 +1,1 @@
-"""For the page Lengths."""
+"""The views of the page Lengths."""

@@ -1,4 +1,4 @@
-"""Median lengths: datasets by systems, and what the papers print beside what is counted."""
+"""Median lengths: datasets by systems, and published against counted averages."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -22,19 +22,19 @@ from compute.views.shared.narrow_lists import Lists, ranked
 ROW = 28
 """Height of a dataset in pixels."""
 FAR = 2.0
-"""Binary logarithm of a ratio of medians at the end of the colours: a quarter, four times."""
+"""Binary logarithm of the ratio of medians at which colours saturate: a quarter, four times."""
 MOST_WITH_NUMBERS, FEWEST_COLUMNS = 24, 8
 LETTERS = 22
-"""Longest name above a column."""
+"""Most characters of a name above a column."""
 CORPUS, JUDGED = " corpus", " relevant"
-"""The columns beside the systems; a system's name has no blank."""
+"""The columns that are no systems; a system's name has no space."""
 
 Columns = Mapping[str, str]
-"""Head of each column, by its name."""
+"""Heading of each column, by its name."""
 
 
 def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
-    """Of each dataset the systems, its collection and its relevant documents, shortest first."""
+    """For each dataset the systems, its corpus and its relevant documents, shortest first."""
     cells = _placed(medians)
     columns = _columns(cells, named)
     lists = []
@@ -48,11 +48,11 @@ def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) -> go.Figure:
-    """Median words of what each system puts first, coloured by their ratio to the corpus's.
+    """Median words of each system's top documents, coloured by their ratio to the corpus's.
 
     `medians`: dataset, title, of, system, n, median. `named`: system, title, family. Datasets in
-    the order given; systems by `preference`, those that prefer short documents first. `chosen`
-    has an outline. Points of the overlay carry the dataset's name.
+    the order given; systems by `preference`, those that prefer short documents first. `chosen` is
+    outlined. Points of the overlay carry the dataset's name.
     """
     cells = _placed(medians)
     columns = _columns(cells, named)
@@ -96,7 +96,7 @@ def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
 def preference(medians: DataFrame) -> pd.Series:
     """Mean binary logarithm, over datasets, of each system's median over the corpus's, ascending.
 
-    −1: half as long as the collection on the average. A median below half a word counts as that.
+    −1: half as long as the corpus on average. A median below half a word counts as half a word.
     """
     cells = _placed(medians)
     of_systems = cells[~cells["column"].isin([CORPUS, JUDGED])]
@@ -131,7 +131,7 @@ def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
 def _texts(
     cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
 ) -> list[dict[str, Any]]:
-    """The medians, and a dash where there is no run."""
+    """The medians, and a dash if there is no run."""
     if n_columns > MOST_WITH_NUMBERS:
         return []
     shares = (cells["ratio"].clip(-FAR, FAR) + FAR) / (2 * FAR)
@@ -140,7 +140,7 @@ def _texts(
         for column, share in zip(cells["column"], shares, strict=True)
     ]
     places = list(zip(cells["x"], cells["y"], strict=True))
-    # Halves stand in the hover: a narrow cell has no room for them.
+    # Halves are only in the hover text; a narrow cell has no room for them.
     words = [f"{math.floor(median + 0.5):,}" for median in cells["median"]]
     filled = set(places)
     empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
@@ -173,7 +173,7 @@ def _colours(look: looks.Palette) -> dict[str, Any]:
 
 
 def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
-    """Datasets down, systems across, and the room that their names take."""
+    """Datasets as rows, systems as columns, and the room for their names."""
     shown, width = list(columns.values()), len(columns)
     size = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
     crowded = width > MOST_WITH_NUMBERS
@@ -205,17 +205,16 @@ AVERAGES = (
     Column("Published", "printed_query_words", _two),
     Column("Empty documents", ("empty_texts", "n_documents"), _empty),
 )
-"""Of the table of mean words per document and query beside the papers', and documents without
-text."""
+"""Columns of mean words per document and query, published and computed, and empty documents."""
 
 
 def published_rows(
     printed: DataFrame, medians: DataFrame, averages: DataFrame, titles: Mapping[str, str]
 ) -> DataFrame:
-    """dataset, what, system, value, here: what a paper says of lengths beside what is counted.
+    """dataset, what, system, value, here: published lengths next to computed ones.
 
-    `printed`: source, dataset, system, measure, value; `medians` of the top 10 and `averages` as
-    the queries give them; `titles` of datasets and systems by name.
+    `printed`: source, dataset, system, measure, value; `medians` of the top 10 and `averages` from
+    the queries; `titles` of datasets and systems by name.
     """
     top = medians[medians["of"] == "top"].set_index(["dataset", "system"])["median"].to_dict()
     empty = averages.set_index("dataset")["empty_texts"].to_dict()
@@ -232,7 +231,7 @@ def published_rows(
 
 
 def published_columns(printed: DataFrame) -> list[Column]:
-    """Its columns; `printed` is of one table."""
+    """Columns of that table; `printed` is from one table."""
     return [
         Column("Dataset", "dataset"),
         Column("Statistic", "what"),

@@ -34,9 +34,9 @@ from compute.views.shared import catalogue
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
 OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
-"""Whose lengths the papers compare: one model trained with cosine, one with dot product."""
+"""Systems whose lengths the papers compare: one model trained with cosine, one with dot product."""
 MOST_NAMED = 4
-"""Datasets that a command names; of more it counts all that are stored."""
+"""Most datasets that a command names; of more it counts all stored ones."""
 _PAIR = ("dataset", "a", "b", "k")
 
 
@@ -55,7 +55,7 @@ class View:
     systems: list[str]
     """Systems shown."""
     segmented: str
-    """How words are told apart where white space does not do it."""
+    """Note on how words are split in scripts without spaces."""
 
     @property
     def choice(self) -> dict[str, Any]:
@@ -63,11 +63,11 @@ class View:
         return {"datasets": self.datasets, "k": self.k, "cut": self.cut}
 
     def shown(self, rows: DataFrame) -> DataFrame:
-        """Rows of what is no system's list, and of the shown systems."""
+        """Rows that are no system's list, and those of the shown systems."""
         return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
     def violins(self, rows: DataFrame, key: str, title: str, of: Sequence[str]) -> Iterator[Step]:
-        """The lengths of these rows, and a line at the collection's median."""
+        """The lengths of these rows, and a line at the corpus's median."""
         counts = self.ask(select.histogram, **self.choice)
         found = self.ask(select.summaries, **self.choice)
         corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
@@ -127,8 +127,8 @@ def _controls(ask: Ask, stored: DataFrame) -> Steps:
 
 
 def usual(rows: DataFrame, names: Sequence[str]) -> str:
-    """The dataset where the medians of systems differ most, as the ratio of the largest and the
-    smallest; `rows` are those of `select.medians`."""
+    """The dataset on which the systems' medians differ most (ratio of largest to smallest); `rows`
+    are from `select.medians`."""
     tops = rows[(rows["of"] == "top") & rows["dataset"].isin(list(names)) & (rows["median"] > 0)]
     middles = tops.groupby("dataset", sort=False)["median"]
     ratios = middles.max() / middles.min()
@@ -142,7 +142,7 @@ def _counted(ask: Ask) -> list[str]:
 
 
 def _uncounted(row: Series) -> str:
-    """Why a dataset has no lengths here, and what brings them."""
+    """Reason why a dataset has no lengths here, and how to get them."""
     if row["has_documents"]:
         return (
             f"The lengths of {row['title']} are not counted yet:"
@@ -150,12 +150,12 @@ def _uncounted(row: Series) -> str:
         )
     return (
         f"{row['title']} was imported without texts: python -m compute add-texts {row['dataset']}"
-        " FOLDER adds those of a collection with these ids."
+        " FOLDER adds the texts of a collection with these ids."
     )
 
 
 def _beside_corpus(view: View, named: DataFrame) -> Steps:
-    """The lengths of each system's top k, beside the collection's."""
+    """The lengths of each system's top k, compared with the corpus."""
     row = view.dataset
     rows = violins.beside_corpus(view.shown(view.ask(select.summaries, **view.choice)), named)
     title = f"Lengths of the top {view.k} of systems on {row['title']}"
@@ -175,7 +175,7 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
 
 
 def _missing(row: Series) -> Iterator[str]:
-    """Stored runs and documents that the figure lacks."""
+    """Stored runs and documents missing from the figure."""
     missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
     if missing > 0:
         yield (
@@ -206,7 +206,7 @@ def _medians(view: View, named: DataFrame) -> Steps:
 
 
 def _dashes(ask: Ask, rows: DataFrame) -> str:
-    """Reason of a gap among the medians, and the command that fills it."""
+    """Reason of a gap among the medians, and the command to fill it."""
     tops = rows[rows["of"] == "top"]
     if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
         return ""
@@ -273,7 +273,7 @@ def _grades(view: View) -> Steps:
 
 
 def _averages(ask: Ask) -> Steps:
-    """Mean words beside the papers', and how many documents are a title only."""
+    """Mean words here and in the papers, and the number of documents with only a title."""
     means = ask(select.averages)
     if means.empty:
         yield Message("No average length is known.")
@@ -289,11 +289,11 @@ def _averages(ask: Ask) -> Steps:
 
 
 def _published(ask: Ask, named: DataFrame) -> Steps:
-    """The lengths that BEIR v4 prints, beside those counted here."""
+    """The lengths published in BEIR v4, and those computed here."""
     stored = ask(select.catalogue)
     titles = dict(zip(stored["dataset"], stored["title"], strict=True))
     titles |= dict(zip(named["system"], named["title"], strict=True))
-    # Asked as the medians above are, by default: found once for both.
+    # The same question as for the medians above, by default, so it is answered once.
     ours, means = ask(select.medians, k=10, cut=None), ask(select.averages)
     rows = medians.published_rows(published.lengths(), ours, means, titles)
     columns = medians.published_columns(rows)

@@ -1,7 +1,7 @@
 """Every SELECT of the Lengths page: quantiles and means of counted lengths, all of them exact.
 
-A dataset of parts is the documents and queries of all its parts together, and a run of it is there
-once every part has one. `cut` is the length at which longer ones count; None leaves them whole.
+A dataset of parts has the documents and queries of all its parts, and has a run once every part has
+one. `cut` is the length to which longer documents are truncated, if any.
 """
 
 from collections.abc import Sequence
@@ -15,11 +15,9 @@ from compute.reading.questions import question, select
 
 @select()
 def catalogue() -> str:
-    """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: what is there.
-
+    """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: available lengths.
     `has_documents`: their lengths are known; `n_counted` of the stored `n_runs` are counted;
-    `n_left_out` of their places hold documents that the collection lacks. Counted ones first.
-    """
+    `n_left_out` of their hits are not in the corpus. Counted datasets first."""
     return """
         with members as (
             select rowid as place, name, title, unnest(if(len(parts) > 0, parts, [name])) as member
@@ -65,8 +63,8 @@ with complete as (
 def histogram(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
     """of, relevance, system, n_words, count: the documents (queries) of each length.
 
-    Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, empty
-    elsewhere) and top (the first k of every query, by system).
+    Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, else empty)
+    and top (the top k of every query, by system).
     """
     return _GROUPED + 'select * from grouped order by "of", relevance, system, n_words'
 
@@ -105,7 +103,7 @@ order by "of", relevance, system
 def summaries(datasets: Sequence[str], k: int, cut: int | None = None) -> str:
     """of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest: a row per group.
 
-    Groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as NumPy's.
+    Groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as in NumPy.
     """
     return _GROUPED + _SUMMARIES
 
@@ -146,8 +144,8 @@ def medians(
 ) -> DataFrame:
     """dataset, title, of, system, n, mean, median of every dataset (and system), or of one.
 
-    `of` is corpus, relevant or top. Parts of a dataset stand alone only until all are counted, or
-    where one is asked for. Raises ValueError for a k that is not from 1 to 10.
+    `of` is corpus, relevant or top. Parts of a dataset have their own rows only until all are
+    counted, or if one is requested. Raises ValueError for a k that is not from 1 to 10.
     """
     shown = cursor.execute(_SHOWN, {"dataset": dataset, "system": system}).fetchall()
     runs = length_counts.runs(cursor)
@@ -178,10 +176,10 @@ def head_to_head(
 ) -> DataFrame:
     """dataset, query_id, words_a, words_b: the median length of the first k hits of two systems.
 
-    A row for every query that both answer with documents whose length is known.
+    A row for every query for which both return documents of known length.
     """
     asked = {"datasets": list(datasets)}
-    # As a list, not joined: so only these collections' files are opened.
+    # As a list, not a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
     return cursor.execute(
         """
@@ -250,10 +248,10 @@ order by place
 
 @select(shows="datasets")
 def averages() -> str:
-    """Published beside counted lengths, a row per counted dataset.
+    """Published and counted lengths, a row per counted dataset.
 
-    dataset, title, n_documents, document_words, empty_texts (documents of a title at most; absent
-    where only lengths are stored), query_words (of the split), all_query_words (of all splits of
-    the collection), printed_document_words, printed_query_words; words are means.
+    dataset, title, n_documents, document_words, empty_texts (documents with at most a title; absent
+    if only lengths are stored), query_words (of the split), all_query_words (of all splits of the
+    collection), printed_document_words, printed_query_words; words are means.
     """
     return _AVERAGES

@@ -1,6 +1,6 @@
 """Document lengths: half violins of groups of documents, and two systems query by query.
 
-Plotly's own violins are all tail here, so densities are computed from the counted lengths.
+Plotly's own violins would be all tail here, so densities are computed from the counted lengths.
 """
 
 import math
@@ -21,22 +21,22 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, ranked
 
 ROW, NARROW, MANY = 48, 40, 12
-"""Height of a group in pixels, its density above and its quantiles below; above MANY groups."""
+"""Height of a group in pixels, density above and quantiles below; of more than MANY groups."""
 STEPS = 300
 """Points of a density along the axis."""
 SHOWN = 0.995
-"""Share of the documents, each group weighing the same, that a linear axis reaches."""
+"""Share of the documents, with equal weight per group, that a linear axis covers."""
 BARS = 41
-"""Columns of the differences between two systems, the middle one around 0."""
+"""Columns of the histogram of differences, the middle one around 0."""
 WHOLE, RELEVANT = "Corpus", "Relevant documents"
 _SHOULDER, _BELOW = 0.7, 0.12
 _HEADROOM, _FOOT = 0.75, 0.6
 """Rows of room above the first and below the last."""
 _LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
-"""Pixels of a row in one column of a page, and of all rows where they are neither too low nor too
-high: 19 of them, with their heading, are no higher than 100 mm."""
+"""Pixels of a row in one column of a page, and of all rows together within the limits for one: 19
+rows, with their heading, are at most 100 mm high."""
 _LETTERS, _LETTER, _MEDIAN = 22, 11.5, 52
-"""Letters of a name there, pixels of a letter, and of the column of medians."""
+"""Most characters of a name there, pixels of a character, and of the column of medians."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
@@ -46,7 +46,7 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
     """The rows of the main figure: corpus, relevant documents, then systems, shortest first.
 
     `summaries`: of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest. `named`: system,
-    title, family. Returns them with title and family, which is empty for what is no system.
+    title, family. Returns them with title and family (empty if not a system).
     """
     rows = summaries.merge(named, on="system", how="left")
     first = [_titled(rows, "corpus", WHOLE), _titled(rows, "relevant", RELEVANT)]
@@ -56,7 +56,7 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
 
 
 def by_relevance(summaries: DataFrame) -> DataFrame:
-    """The rows by relevance, as `beside_corpus` gives them: the highest grade first."""
+    """The rows by relevance, like `beside_corpus`: the highest grade first."""
     judged = summaries[summaries["of"] == "judged"]
     judged = judged.assign(grade=judged["relevance"].astype(int)).sort_values("grade")[::-1]
     titles = [
@@ -82,7 +82,7 @@ def words(number: float, *, with_sign: bool = False) -> str:
 
 
 def _lists(rows: DataFrame, corpus: float, **_: object) -> Lists:
-    """The rows by their medians, shortest first, with what they differ from the collection."""
+    """The rows by median, shortest first, with the difference from the corpus."""
     told = []
     for row in rows.to_dict("records"):
         gap = f" ({words(row['p50'] - corpus, with_sign=True)})" * (row["of"] != "corpus")
@@ -102,14 +102,12 @@ def violins(
     theme: str,
     narrow: bool = False,
 ) -> go.Figure:
-    """How long the documents of each row are: a density each, in the order given.
-
-    `rows` as `beside_corpus` gives them, `histogram` (of, relevance, system, n_words, count) of
-    the same groups. Every density is as high as the others. Below it: 5 to 95 % thin, the middle
-    half thick, the median a ring; at the right the median and what it differs from `corpus`, the
-    median of the collection, which is the dotted line. A linear axis ends where SHOWN of the
-    documents do. A `narrow` one, for one column of a page, has low rows and the medians alone.
-    """
+    """Distribution of document length for each row: a density each, in the given order. `rows` as
+    from `beside_corpus`, `histogram` (of, relevance, system, n_words, count) of the same groups.
+    All densities have the same height. Below each: 5th–95th percentile thin, interquartile range
+    thick, median a ring; at the right the median and its difference from `corpus`, the corpus's
+    median, which is the dotted line. A linear axis covers the share SHOWN of the documents. A
+    `narrow` figure, for one column of a page, has low rows and only the medians."""
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
     own = [counts[tuple(row)] for row in rows[keys].itertuples(index=False)]
@@ -137,7 +135,7 @@ def violins(
 
 
 def _narrow(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
-    """The layout in one column of a page: rows as low as they can be read."""
+    """The layout in one column of a page: the lowest legible rows."""
     row = _low(len(titles))
     above, below = _HEADROOM + _LEAST_ROW / row, _FOOT
     across = "words per document" + " (n ▸: n longer)" * longer
@@ -158,7 +156,7 @@ def _low(n_rows: int) -> float:
 
 
 def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
-    """Of Plotly's own marks most would be bare digits; a `narrow` axis has room for fewer."""
+    """Most of Plotly's own ticks would be bare digits; a `narrow` axis has room for fewer."""
     bases = (1, 3) if narrow and high > 10 * low else (1, 2, 5)
     steps = [base * 10**power for power in range(9) for base in bases]
     marks = [step for step in steps if low <= step <= high]
@@ -170,7 +168,7 @@ def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
 def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
     """Ends of an axis that shows these histograms (n_words, count).
 
-    A logarithm knows no 0: what has no words stands with one.
+    Logarithms have no 0, so documents without words count as one word.
     """
     if log:
         least = max(min(int(one["n_words"].min()) for one in counts), 1)
@@ -185,8 +183,8 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     """Lengths along the axis and the density there, its highest 1, by a Gaussian kernel.
 
     Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length of n
-    words is spread over n ± ½, so that whole numbers leave no ripple. Mass beyond the ends stays
-    out, and what the kernel would push over an end of the axis is reflected.
+    words is spread over n ± ½, so that integers leave no ripple. Mass beyond the ends is left out,
+    and mass that the kernel pushes over an end of the axis is reflected.
     """
     n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)
     if log:
@@ -196,7 +194,7 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     scale = np.log10 if log else np.asarray
     start = max(low, 0.5) if log else -0.5
     edges = np.linspace(scale(start), scale(high + 0.5), STEPS + 1)
-    # The sum up to n + ½, over pieces of 1: gaps between lengths hold nothing.
+    # The sum up to n + ½, in steps of 1; gaps between lengths are empty.
     ends = np.column_stack([n_words - 0.5, n_words + 0.5]).ravel()
     sums = np.column_stack([upto[:-1], upto[1:]]).ravel()
     mass = np.diff(np.interp(10**edges if log else edges, ends, sums))
@@ -226,7 +224,7 @@ def _colour(row: Row, theme: str) -> str:
 
 
 def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
-    """The families of the systems, and what stands below the shapes."""
+    """Legend of the families of the systems, and of the marks below the densities."""
     look, marks = looks.palette(theme), looks.families(rows["family"], theme)
     below = [(look.muted, "━", "interquartile range"), (look.muted, "─", "5th–95th percentile")]
     return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "corpus median")]
@@ -290,7 +288,7 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
 def _medians(
     records: Sequence[Row], corpus: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """The right column: each median, and how far it is from the corpus's where there is room."""
+    """The right column: each median and, if there is room, its difference from the corpus's."""
     muted = looks.palette(theme).muted
     at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4 if narrow else 12}
     at |= {"font": {"size": _LETTER}} if narrow else {}
@@ -311,8 +309,8 @@ def _medians(
 def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """Documents beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` where the axis
-    says that these are longer."""
+    """Documents beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` if the axis explains
+    it."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}
     notes = []
@@ -335,10 +333,10 @@ def _axes(titles: Sequence[str]) -> dict[str, Any]:
 
 @drawing
 def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
-    """Query by query, how much longer the documents of system A are than those of B.
+    """Length of system A's documents minus that of B's, query by query.
 
-    `pairs`: words_a, words_b, a row per query. Columns of equal width, the middle one around 0;
-    what lies further out than 98 % of the queries stands in the outermost ones.
+    `pairs`: words_a, words_b, a row per query. Columns of equal width, the middle one around 0; the
+    outermost ones include the 2% of queries beyond.
     """
     gaps = (pairs["words_a"] - pairs["words_b"]).to_numpy(float)
     reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)
@@ -381,7 +379,7 @@ def first(k: int) -> str:
 
 
 def verdict(pairs: DataFrame, titles: tuple[str, str]) -> str:
-    """On how many queries each retrieves shorter documents: `pairs` has words_a and words_b."""
+    """Queries on which each retrieves shorter documents: `pairs` has words_a and words_b."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
     return (

@@ -1,1 +1,1 @@
-"""For the page Overlap."""
+"""The views of the page Overlap."""

@@ -1,4 +1,4 @@
-"""The sections of the page Overlap on domain shift: the papers' figures, and computed ones."""
+"""The sections of the page Overlap on domain shift: published and computed figures."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -55,7 +55,7 @@ def left_out(ask: Ask) -> Many:
 def both(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """As printed, and as computed here."""
+    """Published, and computed here."""
     yield Heading("Published: similarity to MS MARCO")
     yield from _printed(ask, unit, left_out)
     computed = partial(_computed, ask, pairs, counted, unit, left_out)
@@ -65,7 +65,7 @@ def both(
 
 
 def _printed(ask: Ask, unit: str, left_out: Sequence[str]) -> Steps:
-    """Table 4 of BEIR v1, for any systems of a printed table."""
+    """Table 4 of BEIR v1, for any systems of a published table."""
     words = unit if unit in PRINTED_WORDS else PRINTED_WORDS[0]
     near = domain_shift.printed_similarities(words)
     tables = domain_shift.tables(published.results(), list(near["dataset"]))
@@ -99,7 +99,7 @@ def _printed_controls(ask: Ask, tables: Sequence[str]) -> Steps:
 def _correlations(
     ask: Ask, scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Sequence[str]
 ) -> Iterator[Step]:
-    """Every correlation with its interval, for both kinds of words of the paper."""
+    """Every correlation with its interval, for both units of words in the paper."""
     titles = _titles(ask, systems)
     groups = {}
     for words in PRINTED_WORDS:
@@ -123,7 +123,7 @@ def _correlations(
 def _computed(
     ask: Ask, pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str]
 ) -> Steps:
-    """The same of what is counted here: any source, any systems, any baseline."""
+    """The same from counts made here: any source, any systems, any baseline."""
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         yield Message(
@@ -164,7 +164,7 @@ def _computed_controls(
 
 
 def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
-    """Scores of stored runs by any measure, or a printed table: its name, measure and rows."""
+    """Scores of stored runs by any measure, or of a published table: name, measure and rows."""
     tables = [COMPUTED, *domain_shift.tables(published.results(), sources)]
     look: dict[str, Any] = {"noun": "table of scores", "titles": _by_measure(tables[1:])}
     table = yield Choice("scores", "Scores", tables, width=240, **look)
@@ -177,7 +177,7 @@ def _scores(ask: Ask, sources: Sequence[str]) -> Steps:
 
 
 def _by_measure(tables: Sequence[str]) -> dict[str, str]:
-    """Titles of printed tables of which one measure counts."""
+    """Titles of published tables that have a usable measure."""
     return {table: f"{table}: {MEASURE}" for table in tables}
 
 
@@ -187,8 +187,8 @@ def _printed_scores(ask: Ask, table: str) -> DataFrame:
 
 
 def _systems(ask: Ask, scores: DataFrame, prefix: str, drawn: Collection[str] = ()) -> Steps:
-    """The systems to show, each in a panel, and the one to compare with; by default among those
-    that can be `drawn`, where there are two."""
+    """The systems to show, each in a panel, and the baseline; by default among those that can be
+    `drawn`, if there are two."""
     names = list(dict.fromkeys(scores["system"]))
     if not names:
         return [], ""
@@ -199,7 +199,7 @@ def _systems(ask: Ask, scores: DataFrame, prefix: str, drawn: Collection[str] = 
     usual = cells.baseline(able)
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)
     others = [name for name in names if name != baseline]
-    # Learned systems first: variants of BM25 say nothing of a training set.
+    # Learned systems first, since variants of BM25 have no training set.
     likely = sorted((name for name in others if name in able), key=_is_lexical)
     first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
@@ -227,12 +227,12 @@ def _panels(
     key: str,
     of: Sequence[str],
 ) -> Iterator[Step]:
-    """A panel for each system, side by side where there is room."""
+    """A panel for each system, side by side if there is room."""
     if marks.empty:
-        yield Message("No dataset has a similarity to this source, and scores of both systems.")
+        yield Message("No dataset has both a similarity to this source and scores of both systems.")
         return
     if marks["dataset"].nunique() == 1:
-        yield Note(["Only one dataset has a similarity and scores: there is no correlation."])
+        yield Note(["Only one dataset has a similarity and scores, so there is no correlation."])
         return
     source, words, measure, printed = said
     marks = _named(ask, marks)

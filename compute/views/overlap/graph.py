@@ -1,7 +1,5 @@
-"""The force-directed graph of the collections: near is alike.
-
-Everything is placed in pixels of a figure of fixed size, so that names can be kept apart.
-"""
+"""The force-directed graph of the corpora: closer means more similar. Everything is placed in
+pixels of a figure of fixed size, so that names do not overlap."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
@@ -27,14 +25,14 @@ class Room(NamedTuple):
     width: int = WIDTH
     tallest: int = 700
     beside: int = 100
-    """Left free at the sides of the marks for names."""
+    """Space for names left at the sides of the marks."""
     font: int = 13
     letters: int = 24
-    """Of a name."""
+    """Font size of a name."""
     marks: float = 1.0
-    """Their diameter, as a share of what it is on a page."""
+    """Diameter of the marks, relative to that on a page."""
     edge: int = 2
-    """Area without names; wider where letters may be drawn wider."""
+    """Area without names; wider if fonts may be drawn wider."""
 
 
 PAGE = Room()
@@ -43,14 +41,14 @@ MARGIN = 36
 """Pixels left free above and below the marks."""
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
-"""Widths that lines have: a trace for every line would be slow."""
+"""Widths of lines, in few levels, since a trace per line would be slow."""
 SMALLEST, LARGEST = 9.0, 30.0
 _FEW, _MANY = 1e3, 1.5e7
-"""Documents of the smallest and the largest mark."""
+"""Numbers of documents of the smallest and the largest mark."""
 _LEGEND_ROW = 26
 
 DASHES = "5px,4px"
-"""Of the lines to a collection's two nearest where they are less alike than asked for."""
+"""Style of lines to a corpus's two nearest if they are below the threshold."""
 
 Row = Mapping[Hashable, Any]
 
@@ -66,12 +64,12 @@ def graph(
     unit: str = "unigrams",
     narrow: bool = False,
 ) -> go.Figure:
-    """A mark per collection at its point, a line between those that are much alike.
+    """A mark per corpus at its point, a line between similar ones.
 
-    `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in
-    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: every pair with a
-    similarity of at least `least`, and dashed each collection's two nearest below it. A mark's
-    customdata is its collection.
+    `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in one
+    unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: every pair with a
+    similarity of at least `least`; dashed, each corpus's two nearest below that. A mark's
+    customdata is its corpus.
     """
     room = IN_COLUMN if narrow else PAGE
     marks, lines, height = nodes(square, points, vocabularies, least, room)
@@ -121,7 +119,7 @@ def nodes(
 def names(
     nodes: DataFrame, lines: DataFrame, height: float, theme: str, room: Room = PAGE
 ) -> list[labels.Label]:
-    """Place of each node's name; nodes: x, y, size (pixels) and title by row."""
+    """Position of each node's name; nodes: x, y, size (pixels) and title by row."""
     places = nodes.set_index("dataset")[["x", "y"]]
     crossed = [
         box
@@ -133,7 +131,7 @@ def names(
 
 
 def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
-    """The nodes as marks whose names have to be placed."""
+    """The nodes as marks whose names must be placed."""
     return [
         labels.mark(
             row["x"],
@@ -150,7 +148,7 @@ def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
 def leaders(
     nodes: DataFrame, named: Sequence[labels.Label], theme: str, room: Room = PAGE
 ) -> list[tuple[float, float, float, float]]:
-    """Lines to the names that a crowd keeps from standing nearest to their own mark: x, y of both
+    """Lines to names that could not be placed next to their own mark: x, y of both
     ends."""
     return labels.leaders(_named(nodes, theme, room), named)
 
@@ -163,7 +161,7 @@ def _leader(ends: tuple[float, float, float, float], theme: str) -> dict[str, An
 
 
 def _size(count: float) -> float:
-    """A mark's diameter: by the logarithm of the number of documents."""
+    """A mark's diameter, from the logarithm of the number of documents."""
     if math.isnan(count) or count < 1:
         return SMALLEST
     share = math.log(count / _FEW) / math.log(_MANY / _FEW)
@@ -171,12 +169,12 @@ def _size(count: float) -> float:
 
 
 def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
-    """The points enlarged, x and y alike, to fill the width; and the height that they need."""
+    """The points scaled up, equally in x and y, to fill the width; and the height they need."""
     spread = points[["x", "y"]].to_numpy(dtype=float)
     if not len(spread):
         return 2 * MARGIN, spread
     low, high = spread.min(axis=0), spread.max(axis=0)
-    # Few marks far apart would look lost.
+    # A few marks far apart would look lost.
     free = [room.width - 2 * room.beside, room.tallest - 2 * MARGIN]
     scale = float((np.minimum(free, 140 * len(spread)) / np.maximum(high - low, 1e-9)).min())
     height = float((high - low)[1] * scale + 2 * MARGIN)
@@ -191,7 +189,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 def _lines(
     lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
 ) -> list[Any]:
-    """Lines by width, and an invisible point on the middle of each for its hover."""
+    """Lines by width, and an invisible point in the middle of each for its hover text."""
     if lines.empty:
         return []
     places = nodes.set_index("dataset")[["x", "y"]]
@@ -231,13 +229,13 @@ def values(
     theme: str,
     room: Room = PAGE,
 ) -> list[line_values.Value]:
-    """The similarities beside the strongest lines. `nodes`: dataset, x, y and size (pixels);
-    `named`: their names."""
+    """The similarities on the strongest lines. `nodes`: dataset, x, y, size (pixels); `named`:
+    names."""
     led = leaders(nodes, named, theme, room)
     covered = [label.box for label in named]
     covered += [box for ends in led for box in labels.along(*ends, wide=1)]
     within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
-    # In print no letters are smaller than those of the names.
+    # In print no text is smaller than the names.
     return line_values.place(nodes, lines, covered, within, room.font, theme)
 
 
@@ -278,14 +276,14 @@ def _frame(domains: Sequence[str], height: float, theme: str, room: Room) -> dic
 
 
 def _legend_rows(domains: Sequence[str], theme: str, room: Room) -> int:
-    # Plotly makes every entry as wide as the widest, and adds 45 pixels for its mark.
+    # Plotly makes every legend entry as wide as the widest, plus 45 pixels for its mark.
     widest = max((labels.width(name, room.font, theme) for name in domains), default=0) + 45
     return math.ceil(len(domains) / max(int(room.width // widest), 1))
 
 
 def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """dataset, other, similarity, second, second_similarity: titles of each collection and of the
-    two most like it; most alike pairs first."""
+    """dataset, other, similarity, second, second_similarity: titles of each corpus and of the two
+    most similar; the most similar pairs first."""
     rows = []
     for name in square.index:
         near = [
@@ -300,23 +298,26 @@ def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
 
 
 def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> DataFrame:
-    """other, similarity: every other collection, the most like `name` first."""
+    """other, similarity: every other corpus, the most similar to `name` first."""
     near = similarity_matrix.nearest(square, name, len(square))
     rows = [(titles.get(str(n), str(n)), round(float(value), 4)) for n, value in near.items()]
     return DataFrame(rows, columns=["other", "similarity"])
 
 
 def rule(square: DataFrame, least: float) -> str:
-    """Which lines `graph` draws: the solid ones, and the dashed ones where there are any."""
+    """Lines drawn by `graph`: the solid ones, and the dashed ones if there are any."""
     lines = similarity_matrix.edges(square, least)
     below = " Dashed: each corpus's two nearest, below that."
-    solid = f"Solid lines: similarity from {looks.plain(least, 2)} on."
+    solid = f"Solid lines: similarity of at least {looks.plain(least, 2)}."
     return solid + below * bool((lines["similarity"] < least).any())
 
 
 def legend(square: DataFrame, least: float) -> str:
     """The meaning of lines, sizes and places."""
-    return f"{rule(square, least)} Closer and wider: more similar. Larger marks: more documents."
+    return (
+        f"{rule(square, least)} Closer marks and wider lines: more similar. Larger marks:"
+        " more documents."
+    )
 
 
 HOW_TO_READ = (

@@ -1,7 +1,5 @@
-"""The heatmap of how alike the collections are: the lower triangle, names on its diagonal.
-
-Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
-"""
+"""The heatmap of corpus similarity: the lower triangle, with names on its diagonal. Plotly's
+heatmaps report no clicks, so an invisible scatter lies over the cells for hover and selection."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +16,13 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, ranked
 
 WIDTH = 768
-"""Pixels: fits a screen 800 wide."""
+"""Width in pixels that fits a screen 800 wide."""
 SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
-"""By unit: similarities beyond these have the palest and the darkest colour."""
+"""By unit: similarities at which the palest and the darkest colour saturate."""
 _TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
 ROW = 26
 WIDEST = 64
-"""Pixels of a cell where there are few collections."""
+"""Pixels of a cell if there are few corpora."""
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
 HOW_TO_READ = "1: the same words with the same frequencies; 0: no word in common."
@@ -36,7 +34,7 @@ _BAR = 190
 
 @dataclass(frozen=True)
 class _Grid:
-    """Place of the triangle in the figure, in pixels."""
+    """Position of the triangle in the figure, in pixels."""
 
     names: Sequence[str]
     left: float
@@ -45,12 +43,12 @@ class _Grid:
 
     @property
     def across(self) -> float:
-        """Cells that the plot is wide; the rest of it holds names and the colour bar."""
+        """Width of the plot in cells; the rest holds names and the colour bar."""
         return (WIDTH - self.left) / self.cell
 
 
 def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
-    """Each collection's others, the most alike first; all pairs stand in the table beside."""
+    """Each corpus's others, the most similar first; the table next to it has all pairs."""
     names = [str(name) for name in square.index]
     shown = [titles.get(name, name) for name in names]
     values = square.to_numpy(dtype=float)
@@ -76,11 +74,11 @@ def heatmap(
     unit: str = "unigrams",
     chosen: tuple[str, str] | None = None,
 ) -> go.Figure:
-    """Each pair of collections once, rows and columns in the order of `square`.
+    """Each pair of corpora once, rows and columns in the order of `square`.
 
     `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
-    the overlay carry [dataset, other] as customdata. `unit` sets the span of colours, `chosen` is
-    the pair with an outline.
+    the overlay carry [dataset, other] as customdata. `unit` sets the range of colours, `chosen` is
+    the outlined pair.
     """
     look = looks.palette(theme)
     names = [str(name) for name in square.index]
@@ -142,7 +140,7 @@ def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -
 
 
 def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[str, Any]:
-    """The colours, their bar in the corner that the triangle leaves empty."""
+    """The colours, with their bar in the corner that the triangle leaves empty."""
     low, high = span
     ticks = _TICKS[high]
     bar = {
@@ -165,7 +163,7 @@ def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[
 
 
 def _names(shown: Sequence[str], look: looks.Palette) -> list[dict[str, Any]]:
-    """Each name again at the end of its row, over its column."""
+    """Each name again at the end of its row, above its column."""
     common = {"xanchor": "left", "font": {"size": 13, "color": look.text}}
     return [
         {"x": place - 0.5, "y": place, "text": name, "xshift": 4, **common}
@@ -183,12 +181,12 @@ def _outline(
 
 
 def height(count: int) -> int:
-    """Pixels that the heatmap of so many collections is high."""
+    """Height in pixels of the heatmap of so many corpora."""
     return max(count, 3) * ROW + 26
 
 
 def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
-    """Axes and sizes: every cell as wide as the grid says, whatever the page's width."""
+    """Axes and sizes: every cell has the grid's width, whatever the page's width."""
     count = len(grid.names)
     rows = max(count, 3)
     still = {**axes.BARE, "automargin": False}
@@ -209,20 +207,18 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
 
 
 def floor_label(floor: float) -> str:
-    """Which words count, by their relative frequency."""
+    """Words that count, by relative frequency."""
     return f"above {floor * 1e6:g} per million" if floor else "none"
 
 
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
-    """Counts of some corpora, their comparison, and omissions.
-
-    `vocabularies`: dataset, n_tokens; of one unit.
-    """
+    """Counts of some corpora, their comparison, and omissions. `vocabularies`: dataset, n_tokens,
+    for one unit."""
     number = vocabularies["dataset"].nunique()
     return [
         "Similarity: weighted Jaccard of the words' relative frequencies.",
         f"{number} corpora, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
-        f"Words not above {floor * 1e6:g} per million are left out." if floor else "",
+        f"Words of at most {floor * 1e6:g} per million are left out." if floor else "",
     ]
 
 
@@ -234,7 +230,7 @@ PRINTED = [
 
 
 def collections_in_print() -> DataFrame:
-    """dataset, title, domain, n_documents, n_terms (absent): those of `published.overlap`."""
+    """dataset, title, domain, n_documents, n_terms (absent): from `published.overlap`."""
     pairs = published.overlap()
     names = sorted({*pairs["dataset"], *pairs["other"]})
     rows = [
@@ -253,19 +249,19 @@ _WRITTEN = {
 
 
 class Lacking(NamedTuple):
-    """Collections that are stored and compared with none."""
+    """Corpora that are stored but not compared."""
 
     said: str
-    """Which they are and why; empty for none."""
+    """Their names and the reasons; empty for none."""
     datasets: list[str]
-    """A dataset of each collection whose documents, counted whole, would fix it."""
+    """A dataset of each corpus for which counting whole documents would help."""
 
 
 def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:
     """Datasets of `stored`, one per corpus, that `compared` lacks.
 
-    `counted` has the counts of one unit; those that were cut before they came are not compared
-    with others than they came with.
+    `counted` has the counts of one unit; truncated counts are only compared with those they were
+    shipped with.
     """
     here = dict(zip(stored["collection"], stored["dataset"], strict=True))
     missing = [name for name in here if name not in compared]
@@ -273,7 +269,7 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
     words = [
         ("Not counted yet", [name for name in missing if name not in known]),
         (
-            "Not compared, because the other corpora came without rare words",
+            "Not compared, because the other corpora were shipped without rare words",
             [name for name in missing if name in known],
         ),
     ]
@@ -284,9 +280,9 @@ def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) ->
 
 
 def cut(vocabularies: DataFrame) -> str:
-    """Warning that rare words of these corpora are missing; empty where none are.
+    """Warning that rare words of these corpora are missing; empty if none are.
 
-    `vocabularies`: title, cut (relative frequency, 0 where the counts are whole).
+    `vocabularies`: title, cut (relative frequency; 0 for complete counts).
     """
     rows = vocabularies[vocabularies["cut"] > 0].sort_values("title")
     if rows.empty:
@@ -296,6 +292,6 @@ def cut(vocabularies: DataFrame) -> str:
         for title, share in zip(rows["title"], rows["cut"], strict=True)
     ]
     return (
-        f"What ships has no words of {' and of '.join(bounds)} per million: they read 0 here."
-        " The similarities are of whole counts."
+        f"Shipped counts have no words of {' and of '.join(bounds)} per million, which"
+        " read 0 here. The similarities are from complete counts."
     )

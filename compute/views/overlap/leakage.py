@@ -1,4 +1,4 @@
-"""Leakage: what training sets hold of test sets, and what systems score without it."""
+"""Leakage: test data found in training sets, and scores of systems without them."""
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
@@ -14,7 +14,7 @@ from compute.views.page import Column
 from compute.views.shared.theme import between, plain, signed
 
 LEFT_OUT = ("query or document", "query")
-"""Matches of the queries left out: they or a relevant document; they themselves."""
+"""Queries left out: found by themselves or by a relevant document; found by themselves."""
 COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
 COLUMNS += ["value", "value_without", "change", "low", "high"]
 
@@ -22,7 +22,7 @@ COLUMNS += ["value", "value_without", "change", "low", "high"]
 @select(shows="datasets")
 def sets() -> str:
     """dataset, training, n_training_texts, n_queries, n_queries_found, n_documents,
-    n_documents_found, n_touched, threshold: what was found, by training set."""
+    n_documents_found, n_touched, threshold: findings by training set."""
     return """
         select dataset, system as training,
                (provenance ->> '$.n_training_texts')::bigint as n_training_texts,
@@ -38,11 +38,9 @@ def sets() -> str:
 
 @question(shows="runs")
 def changes(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
-    """COLUMNS: of each training set and what is left out, every system's mean over all queries,
-    over those that stay, and the change with its 95% interval; the best without them first.
-
-    A set on whose dataset nothing has the measure has a row without a system.
-    """
+    """COLUMNS: for each training set and choice of queries left out, every system's mean over all
+    queries and over the rest, and the change with its 95% interval; the best without them first. A
+    set whose dataset has no scores by the measure has a row without a system."""
     found = []
     for dataset, training in sets(cursor)[["dataset", "training"]].to_numpy():
         for key, left_out in zip(keys(training), LEFT_OUT, strict=True):
@@ -74,25 +72,25 @@ def said(one: DataFrame, titles: dict[str, str]) -> str:
     """Overlap of a training set with a dataset, in one sentence; `one`: a row of `sets`."""
     row = one.iloc[0]
     title = titles.get(row["dataset"], row["dataset"])
-    told = f"{row['training']} holds {row['n_queries_found']:,} of the"
+    told = f"{row['training']} contains {row['n_queries_found']:,} of the"
     told += f" {counted(int(row['n_queries']), 'query')} of {title}"
     if row["n_documents"]:
         told += (
             f" and {row['n_documents_found']:,} of its {row['n_documents']:,} relevant documents"
         )
-    told += f", equal or nearly so: {counted(int(row['n_touched']), 'query')} touched"
+    told += f", equal or near-equal: {counted(int(row['n_touched']), 'query')} affected"
     left = row["n_queries"] - row["n_touched"]
-    return f"{told}." if left else f"{told}, so that none is left without them."
+    return f"{told}." if left else f"{told}, so none is left without them."
 
 
 def shown(rows: DataFrame, named: dict[str, str]) -> DataFrame:
-    """The changes where queries are left; `named` are the titles of systems."""
+    """The changes, if queries are left; `named` are the titles of systems."""
     rows = rows[rows["value_without"].notna()]
     return rows.assign(system=[named.get(name, name) for name in rows["system"]])
 
 
 COLUMNS_SHOWN = (
-    Column("Left out, where found", "left_out"),
+    Column("Left out if found", "left_out"),
     Column("Queries", ("n_found", "n_queries"), "{:,} of {:,}".format),
     Column("System", "system"),
     Column("All queries", "value", plain),

@@ -1,4 +1,4 @@
-"""The section of the page Overlap on leakage: what training sets hold of test sets."""
+"""The section of the page Overlap on leakage: test data found in training sets."""
 
 from compute.views.overlap import leakage
 from compute.views.page import Ask, Note, Steps, Table, Text, offers
@@ -22,7 +22,9 @@ def section(ask: Ask) -> Steps:
         rows = changes[(changes["dataset"] == dataset) & (changes["training"] == training)]
         rows = rows[rows["system"].notna()]
         if rows["value_without"].notna().any():
-            title = f"{MEASURE} on {titles.get(dataset, dataset)} without what {training} holds"
+            title = (
+                f"{MEASURE} on {titles.get(dataset, dataset)} without queries found in {training}"
+            )
             shown = leakage.shown(rows, named)
             yield Table(f"leakage_{place}", title, shown, leakage.COLUMNS_SHOWN, of=())
     thresholds = " or ".join(sorted({f"{one:g}" for one in found["threshold"]}))
@@ -31,6 +33,6 @@ def section(ask: Ask) -> Steps:
             f"Mean {MEASURE} over all queries, and without those found by themselves or by a"
             " relevant document; 95% CI of the change over queries like these.",
             f"Near-equal: Jaccard of character 5-grams ≥ {thresholds}; paraphrases are not found.",
-            "That a training set holds a text does not say that a system was trained on it.",
+            "A text in a training set need not have been used to train a system.",
         ]
     )

@@ -1,4 +1,4 @@
-"""The similarities that stand on the strongest lines of the graph, or beside them; in pixels."""
+"""The similarities on the strongest lines of the graph, or next to them; in pixels."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -13,25 +13,25 @@ from compute.views.shared import labels
 from compute.views.shared import theme as looks
 
 SMALL, MOST = 11, 5
-"""Pixels of the letters, and lines that carry their value at most: the strongest."""
+"""Font size in pixels, and most lines that show their value: the strongest."""
 _ALONG = (0.5, 0.42, 0.58, 0.34, 0.66)
-"""Shares of a line where its value may stand: the middle pleases most."""
+"""Positions along a line for its value, as fractions; the middle is preferred."""
 _DISTANCES = (20, 28, 38, 50, 64, 80, 100)
-"""Pixels from a line to a value beside it."""
+"""Pixels from a line to a value next to it."""
 _DIRECTIONS = 16
 _CROSSED = 1.0
-"""Cost of a square pixel of another line under a value; the next place costs 1 more."""
+"""Cost of a square pixel of another line under a value; the next position costs 1 more."""
 _ROUND = 0.75
-"""Of the width of a mark: a leader may pass the corner of a round one."""
+"""Fraction of a mark's width, since a leader may pass the corner of a round mark."""
 _UNCLEAR = 1e6
-"""Cost of a leader across a name, a mark or another value."""
+"""Cost of a leader that crosses a name, a mark or another value."""
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A similarity as text, its box, and the point of its line that it belongs to."""
+    """A similarity as text, its box, and its point on the line."""
 
     box: labels.Box
     text: str
@@ -44,20 +44,20 @@ class Value:
 
     @property
     def leader(self) -> list[labels.Box]:
-        """The thin line from the point to the text as small boxes; none where it is on its line."""
+        """The thin line from the point to the text as small boxes; none for a text on its line."""
         if math.dist(self.middle, self.point) < 1:
             return []
         return list(labels.along(*self.point, *self.middle, wide=1))
 
     def annotation(self, theme: str) -> dict[str, Any]:
-        """The text on its line, or beside it with a leader to the point."""
+        """The text on its line, or next to it with a leader to the point."""
         look, (x, y) = looks.palette(theme), self.middle
         font = {"size": SMALL, "color": look.muted}
         shown = {"text": self.text, "font": font, "bgcolor": look.background, "borderpad": 1}
         if not self.leader:
             return shown | {"x": x, "y": y}
         ends = {"x": self.point[0], "y": self.point[1], "ax": x, "ay": y}
-        # A dot at its end says which line is meant.
+        # A dot at its end shows which line is meant.
         dot = {"arrowhead": 6, "arrowsize": 0.8, "arrowwidth": 1, "arrowcolor": look.muted}
         return shown | ends | {"axref": "x", "ayref": "y", "showarrow": True} | dot
 
@@ -73,9 +73,9 @@ def place(
     """The values of the strongest lines, the strongest first: none covers a mark or a text.
 
     `nodes`: dataset, x, y and size; `lines`: dataset, other, similarity, weakest first; `names`:
-    where texts stand already; `size`: pixels of the largest letters that the values may be drawn
-    in. On its line where there is room, else beside it, as near as may be and off other lines.
-    MOST values, or those before the first that has no clear place: none of a weaker line instead.
+    boxes of existing texts; `size`: the largest font in which the values may be drawn. A value is
+    on its line if there is room, else as near as possible and off other lines. There are up to MOST
+    values; they stop at the first without a clear place, so no weaker line is labelled instead.
     """
     at = {row["dataset"]: (row["x"], row["y"]) for row in nodes.to_dict("records")}
     pairs = list(zip(lines["dataset"], lines["other"], strict=True))
@@ -101,7 +101,7 @@ def _around(middle: Point, wide: float, high: float) -> labels.Box:
 
 
 def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value]:
-    """Possible places of a line's value, the best place first."""
+    """Possible positions of a line's value, the best first."""
     points = [
         (one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1]))
         for share in _ALONG
@@ -124,8 +124,8 @@ def _costs(
     found: Sequence[Value],
     within: labels.Box,
 ) -> NDArray[np.float64]:
-    """Cost of each option: its place among them, and much where it covers something, where it
-    is not `within`, or where its leader runs across something."""
+    """Cost of each option: its rank, plus much if it covers something, is not `within`, or has a
+    leader that crosses something."""
     own = [one.box for one in options]
     taken = [*texts, *(part for one in found for part in one.leader)]
     covered = labels.overlaps(own, [*taken, *_squares(nodes, 1)]).any(axis=1)
@@ -138,7 +138,7 @@ def _costs(
 
 
 def _squares(nodes: DataFrame, share: float) -> list[labels.Box]:
-    """The marks as squares, their width made smaller to this share."""
+    """The marks as squares, with their width reduced to this share."""
     return [
         _around((row["x"], row["y"]), share * row["size"], share * row["size"])
         for row in nodes.to_dict("records")

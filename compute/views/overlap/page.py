@@ -47,7 +47,7 @@ COMMAND = "python -m compute overlap compute"
 EVERY = "every corpus"
 _ORDERS = {ORDERS[0]: "similarity (clustered)", ORDERS[1]: "domain"}
 SEPARATOR = ","
-"""Between the two collections of a pair in the address; no name of a collection has one."""
+"""Separator of a pair's corpora in the address; no corpus's name contains it."""
 _SIMILARITY = Column("Similarity", "similarity", plain, width=72)
 _PAIR = (Column("Corpus", "dataset"), Column("Other", "other"), _SIMILARITY)
 _ALL = (Column("Corpus", "other"), _SIMILARITY)
@@ -69,13 +69,13 @@ class View(NamedTuple):
     floor: float
     order: str
     least: float
-    """Similarity from which on a line of the graph is solid."""
+    """Similarity from which a line of the graph is solid."""
     left_out: list[str]
-    """Datasets that correlations leave out."""
+    """Datasets that correlations exclude."""
     pairs: DataFrame
     """dataset, other, similarity."""
     counted: DataFrame
-    """dataset, title, domain and sizes of the collections."""
+    """dataset, title, domain and sizes of the corpora."""
 
     @property
     def titles(self) -> dict[str, str]:
@@ -126,8 +126,8 @@ def _controls(ask: Ask, shown: str) -> Steps:
 
 
 def _numbers(ask: Ask) -> Steps:
-    """Printed figures, or computed ones: the latter for who has a collection of their own, and
-    where the address holds what only computed figures have."""
+    """Published or computed figures: computed ones for users with their own corpus, and if the
+    address has a value that only these have."""
     asked = []
     for key in ("unit", "floor", "pair"):
         asked += yield Asked(key, many=True)
@@ -137,7 +137,7 @@ def _numbers(ask: Ask) -> Steps:
 
 
 def _has_own(ask: Ask) -> bool:
-    """True if a corpus was counted here, or one of the user's own is stored."""
+    """True if a corpus was counted here, or the user's own is stored."""
     return any(
         (part.kind in ("ngrams", "wordpieces") and not part.shipped)
         or (part.kind == "documents" and part.dataset not in DATASETS)
@@ -154,11 +154,11 @@ def _pairs(ask: Ask, numbers: str, unit: str, floor: float) -> tuple[DataFrame, 
 
 
 def too_few(counted: DataFrame, unit: str) -> str:
-    """Missing inputs of a comparison, and the command that adds them."""
+    """Inputs missing for a comparison, and the command to add them."""
     number = counted["dataset"].nunique()
     has = "No corpus has" if not number else "Only one corpus has"
     need = "two are needed" if not number else "another one is needed"
-    return f"{has} its {unit} counted; {need} to compare. {COMMAND} DATASET… counts them."
+    return f"{has} its {unit} counted; {need} for a comparison. {COMMAND} DATASET… counts them."
 
 
 def _pair_link(*pair: str) -> Link:
@@ -166,8 +166,8 @@ def _pair_link(*pair: str) -> Link:
 
 
 def _heatmap(view: View, square: DataFrame) -> Steps:
-    """The triangle beside a table of the pairs; a click in either opens a pair below, where its
-    words were counted."""
+    """The triangle and a table of the pairs; a click in either opens the pair below, if its words
+    were counted."""
     square = square.loc[names := _order(view, square), names]
     rows = view.pairs.sort_values("similarity", ascending=False, kind="stable")
     titles = view.titles
@@ -230,7 +230,7 @@ def _table(
 
 
 def _pair(view: View, chosen: str, shown: dict[str, str]) -> Steps:
-    """The words that a pair shares most, and those that set each apart."""
+    """The words that a pair shares most, and those most specific to each corpus."""
     yield Pick("pair", "Pair of corpora", shown)
     one, _, other = chosen.partition(SEPARATOR)
     function_words = yield Switch("function_words", "Include function words")
@@ -267,7 +267,7 @@ def _sides(rows: DataFrame, names: tuple[str, str]) -> Iterator[list[Step]]:
 
 
 def _graph(view: View, square: DataFrame) -> Steps:
-    """The force-directed graph, and how far its distances can be trusted."""
+    """The force-directed graph, and the accuracy of its distances."""
     points = similarity_matrix.layout(square)
     figure = Figure(
         "graph",
@@ -286,7 +286,7 @@ def _graph(view: View, square: DataFrame) -> Steps:
 
 
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
-    """The two nearest of every collection, or all of the one that was chosen."""
+    """The two nearest of every corpus, or all neighbours of the chosen one."""
     names = [EVERY, *map(str, square.index)]
     look: dict[str, Any] = {"noun": "corpus", "width": 300, "titles": titles}
     name = yield Choice("node", "Neighbours of", names, **look)
@@ -310,7 +310,7 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> Steps:
 
 
 def _about(view: View) -> Steps:
-    """Counts, comparison and omissions; or the printed source."""
+    """Counts, comparison and omissions; or the source of published values."""
     if view.numbers == PUBLISHED:
         yield Note(heatmap.PRINTED)
         return

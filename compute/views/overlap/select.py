@@ -1,4 +1,4 @@
-"""Every SELECT about how alike corpora are; `dataset` is a collection here, which splits share."""
+"""Every SELECT on corpus similarity; `dataset` is a corpus here, which splits share."""
 
 import re
 
@@ -11,15 +11,15 @@ from compute.datasets import published
 from compute.reading.questions import question, select
 
 CANDIDATES = 20_000
-"""Of each corpus, the most frequent words among which the telling ones are looked for."""
+"""Most frequent words of each corpus among which informative ones are searched."""
 
 
 @select(shows="datasets")
 def similarities(unit: str, floor: float) -> str:
     """dataset, other, similarity: every stored pair once, dataset < other.
 
-    `unit` is a name of UNITS, `floor` one of FLOORS. A pair stands here while both counts that
-    were compared are those that are stored.
+    `unit` is a name of UNITS, `floor` one of FLOORS. Only pairs whose compared counts are still
+    those that are stored.
     """
     return f"""
         with counts as (
@@ -37,7 +37,8 @@ def similarities(unit: str, floor: float) -> str:
 
 @question(shows="tables in print")
 def in_print(cursor: DuckDBPyConnection, source: str) -> DataFrame:
-    """dataset, other, similarity: what `published.overlap` has; its only source is OVERLAP."""
+    """dataset, other, similarity: the values of `published.overlap`, whose only source is
+    OVERLAP."""
     return published.overlap()
 
 
@@ -46,7 +47,7 @@ def vocabularies() -> str:
     """dataset, title, domain, task, n_documents, unit, n_terms, n_tokens, cut, shipped.
 
     A row per collection and unit. n_terms and n_tokens (different words, all words) are those of
-    the whole corpus; of shipped counts only the terms with a share above `cut` are there.
+    the whole corpus; shipped counts only contain terms with a share above `cut`.
     """
     return """
         with counts as (
@@ -81,9 +82,9 @@ def words_of_pair(
     Shares are of all words of a corpus. side `both`: the largest smaller share; `dataset` and
     `other`: the words more frequent in that corpus that add most to the Jensen-Shannon divergence
     of the two (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t: a plain
-    difference would name function words. `limit` rows of each side, the most telling first. Of
-    counts that ship a share below their cut reads 0. Without `function_words` no term is shown
-    that has one of STOP_WORDS in it; shares are of all words still.
+    difference would list function words. `limit` rows of each side, the most informative first. In
+    shipped counts a share below the cut reads 0. Without `function_words` terms that contain one of
+    STOP_WORDS are left out; shares are still of all words.
     """
     return cursor.execute(
         _WORDS_OF_PAIR,
@@ -101,13 +102,13 @@ def words_of_pair(
 
 
 _NONE = "$^"
-"""Pattern that no term matches."""
-# A fifteenth of the time that taking terms apart and looking their words up in a list would take.
+"""Pattern that matches no term."""
+# Fifteen times as fast as splitting terms and looking their words up in a list.
 _FUNCTION_WORDS = f"(^| )({'|'.join(map(re.escape, sorted(STOP_WORDS)))})( |$)"
 
 
-# Only what is among the most frequent words of a corpus can be telling; of those the shares in
-# the other are looked up, however rare.
+# Only words among the most frequent of a corpus can be informative; their shares in the other
+# corpus are looked up, however rare.
 _WORDS_OF_PAIR = """
     with totals as (
         select dataset, (provenance -> '$.units' -> $unit ->> 'tokens')::bigint as tokens

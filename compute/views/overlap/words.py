@@ -1,4 +1,4 @@
-"""The words of two collections: what they share, and what sets one apart from the other."""
+"""The words of two corpora: those they share, and those most specific to each."""
 
 import math
 from typing import Any
@@ -33,11 +33,11 @@ def heads(names: tuple[str, str]) -> dict[str, str]:
 
 @drawing
 def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
-    """One line per word from its share in one collection to that in the other, on a log scale.
+    """One line per word from its share in one corpus to that in the other, on a log scale.
 
     `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
     the two collections. The numbers at the right are per million words; a share of 0, which a log
-    scale has no place for, stands at its left end.
+    scale cannot show, is at its left end.
     """
     look = looks.palette(theme)
     colours = (look.win, look.loss)
@@ -60,13 +60,13 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
 
 
 def legend(titles: tuple[str, str], theme: str) -> list[looks.Entry]:
-    """Which mark is which collection."""
+    """Legend of the two corpora's marks."""
     look = looks.palette(theme)
     return list(zip((look.win, look.loss), _GLYPHS, titles, strict=True))
 
 
 def _fitting(term: str, theme: str) -> str:
-    """The term, cut where the column of terms ends."""
+    """The term, truncated at the end of its column."""
     count = len(term)
     while count > 1 and labels.width(looks.cut(term, count), 13, theme) > _LEFT - 8:
         count -= 1
@@ -125,13 +125,13 @@ def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
 
 
 def _ends(shares: list[list[float]]) -> tuple[float, float]:
-    """The span of the axis, per million: room beyond what is there."""
+    """The range of the axis, per million, with a margin."""
     found = [value for values in shares for value in values if value > 0] or [1.0]
     return min(found) / 2, max(found) * 1.5
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Round values from low to high whose numbers have room beside each other."""
+    """Round values from low to high with room for their labels."""
     decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
     room = 44
     for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):

@@ -240,7 +240,7 @@ def test_added_judgements_that_do_not_count_now_are_not_asked_for_again() -> Non
     none = RECORDED | {"n_not_relevant": 0}
     added = none | {"n_added": 60, "n_added_not_relevant": 40}
     note = words(figures.last_note(scored(a=0.5), none, added))
-    assert note.endswith("Both appear where official + added is chosen above.")
+    assert note.endswith("Both appear if official + added is chosen above.")
     few = none | {"n_added": 20, "n_added_not_relevant": 20}
     few_note = words(figures.last_note(scored(a=0.5), none, few))
     assert "Both appear after 30 more added judgements" in few_note

@@ -109,7 +109,7 @@ def test_people_and_a_machine_stand_beside_each_other(agreed: Path, tmp_path: Pa
     (form,) = [one for one in of if isinstance(one, Widget) and one.name == "settle"]
     assert [row["doc_id"] for row in form.values["rows"]] == ["d2"]
     told = written(found(of, "machines"))
-    columns = ["LLM", "Compared with", "Pairs of both", "Same grade"]
+    columns = ["LLM", "Compared with", "Pairs graded by both", "Same grade"]
     assert told[columns].values.tolist() == [
         [BOB, "official", "1", "100%"],
         [BOB, "people here", "2", "50%"],
@@ -209,7 +209,7 @@ def test_without_a_task_or_with_other_runs_nothing_is_estimated(tmp_path: Path, 
         made_up.fill(tmp_path / "home", n_queries=7)
     of = shown(tmp_path / "home", dataset=made_up.DATASET)
     assert ("Estimated scores (sample)" in heads(of)) == made
-    assert ("have changed since, so nothing can be estimated" in words(*of)) == made
+    assert ("have changed, so nothing can be estimated" in words(*of)) == made
     assert not [one for one in of if isinstance(one, Table) and one.key == "estimates"]
 
 

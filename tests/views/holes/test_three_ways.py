@@ -84,7 +84,7 @@ def test_by_hand() -> None:
     assert found.means.tolist() == [(0.5 + 0) / 2, (1 + 1) / 2]
     assert three_ways.by_machine_alone(found, found).empty
     assert three_ways.said(three_ways.by_machine_alone(found, found), "gpt", {}) == (
-        "No pair is significant only by gpt, without correction."
+        "No pair is significant only by gpt without correction."
     )
 
 

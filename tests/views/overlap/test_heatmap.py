@@ -170,7 +170,7 @@ def test_lines_below_the_bound_are_dashed_and_the_legend_says_so() -> None:
         None,
     ]
     said = graphs.legend(frame, 0.45)
-    solid = "Solid lines: similarity from .45 on."
+    solid = "Solid lines: similarity of at least .45."
     assert said.startswith(f"{solid} Dashed: each corpus's two nearest, below that.")
     assert ".50" in graphs.note(0.5)[0]
     assert "Dashed" not in graphs.legend(frame, 0.2)
@@ -385,14 +385,14 @@ def test_the_caption_counts_words_and_says_what_is_left_out() -> None:
     known = DataFrame({"dataset": ["a", "b"], "title": ["A", "B"], "n_tokens": [1000, 2000]})
     said = " ".join(overlap.caption(known, "unigrams", 1e-5))
     assert "2 corpora, 3,000 lower-cased words of title and text" in said
-    assert "Words not above 10 per million are left out." in said
+    assert "Words of at most 10 per million are left out." in said
     assert "left out" not in " ".join(overlap.caption(known, "bigrams", 0.0))
 
 
 def test_what_ships_without_rare_words_says_so() -> None:
     known = DataFrame({"title": ["B", "A", "C"], "cut": [2.57e-6, 1e-5, 0.0]})
     assert overlap.cut(known).startswith(
-        "What ships has no words of A below 10.0 and of B below 2.6 per million"
+        "Shipped counts have no words of A below 10.0 and of B below 2.6 per million"
     )
     assert overlap.cut(known[2:]) == ""
 

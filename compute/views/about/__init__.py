@@ -1,1 +1,1 @@
-"""For the page How numbers are computed, and the panel of provenance."""
+"""The views of the page How numbers are computed, and of the provenance panel."""

@@ -1,4 +1,4 @@
-"""Explanation of every number, for the page on them: `docs/methods.md` and tables."""
+"""The page's explanation of every number: `docs/methods.md` and tables."""
 
 import inspect
 
@@ -32,7 +32,7 @@ def definitions() -> DataFrame:
 
 
 def printed_tables() -> DataFrame:
-    """Paper, Tables, Figures, In-domain, Suspect: where the published figures come from."""
+    """Paper, Tables, Figures, In-domain, Suspect: sources of the published scores."""
     figures = published.results()
     by_paper = figures.groupby("paper", sort=False)
     tables = by_paper["source"].agg(_tables)
@@ -49,5 +49,5 @@ def _tables(sources: pd.Series) -> str:
 
 
 def versions() -> DataFrame:
-    """Package, Version: of what touches numbers."""
+    """Package, Version: packages that affect numbers."""
     return DataFrame(provenance.versions(), columns=["Package", "Version"])

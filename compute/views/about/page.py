@@ -48,9 +48,9 @@ def _measures() -> Iterator[Step]:
 
 def _published() -> Iterator[Step]:
     yield Prose(
-        "Shown beside the computed figures and never mixed with them. *In-domain*: the system was"
-        " trained on that dataset. *Suspect*: the value contradicts its neighbours in print; it is"
-        " shown and never used.",
+        "Shown next to computed scores and never mixed with them. *In-domain*: the"
+        " system was trained on that dataset. *Suspect*: the value contradicts other"
+        " published values; it is shown but never used.",
         WIDTH,
     )
     yield Static(contract.printed_tables(), WIDTH)
@@ -64,7 +64,7 @@ def _versions() -> Iterator[Step]:
 
 
 def _checked(ask: Ask) -> str:
-    """The last comparison of what is stored here with pytrec_eval."""
+    """The last comparison of stored scores with pytrec_eval."""
     found = score_check.last(ask.store)
     command = "python -m compute check --scores"
     if found is None:
@@ -75,12 +75,12 @@ def _checked(ask: Ask) -> str:
 def _stored(ask: Ask) -> Iterator[Step]:
     yield Prose(
         "A result is stored under a fingerprint of its inputs: the corpus, the system with its"
-        " parameters and weights, the version of its format. Versions of libraries are recorded"
-        " with it but are not in the fingerprint.",
+        " parameters and weights, the version of its format. Library versions are"
+        " recorded with it, but are not part of the fingerprint.",
         WIDTH,
     )
     origins = ask(data_select.origins)
     rows = origins.assign(created=origins["created"].str.replace("T", " "))
     yield Table("origins", "Stored runs", rows, _ORIGINS)
-    cut = "shipped ones are cut to their top 100"
+    cut = "shipped ones are truncated to their top 100"
     yield Note([f"{len(origins):,} runs; {cut}."])

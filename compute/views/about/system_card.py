@@ -13,9 +13,9 @@ from compute.views.about.tables import facts_table
 from compute.views.page import Note, Static, Step, Window
 
 KEY = "about"
-"""Key of the address that names a system to tell about, on every page."""
-IMPORTED = "imported: its files say how it was made, not Beirscope"
-_MOVES = f"revision {LATEST}: the newest when it is fetched, whose commit the run records."
+"""Key of the address that names the system whose card is shown, on every page."""
+IMPORTED = "imported: its files, not Beirscope, document how it was made"
+_MOVES = f"revision {LATEST}: the newest at download time; the run records its commit."
 
 
 def facts(name: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def facts(name: str) -> dict[str, Any]:
         "runs here with": _method(row),
         "verified": row.verified,
         "tried": row.tried,
-        "why it does not run": row.status,
+        "why it cannot run here": row.status,
     }
     return {head: value for head, value in known.items() if value}
 
@@ -58,7 +58,7 @@ def _method(row: System) -> dict[str, Any]:
 
 def window(name: str) -> Window:
     """The card of a system, over the page."""
-    return Window("What a system is", partial(_steps, name), closes=KEY)
+    return Window("About the system", partial(_steps, name), closes=KEY)
 
 
 def _steps(name: str) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""How numbers were made: its records as tables."""
+"""Provenance records as tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from compute.views.about import view_provenance
 from compute.views.shared.theme import plain
 
 SHORT = 12
-"""Letters of a fingerprint that tables show; the records have all 64."""
+"""Characters of a fingerprint shown in tables; the records have all 64."""
 SHIPPED, OLD = "shipped", "stale: made from data that is no longer stored"
 FOUND = "files adopted as found: origin unknown"
 
@@ -43,7 +43,7 @@ def runs_table(runs: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """A row for each dataset: where it comes from, what is in it."""
+    """A row for each dataset: its source and its content."""
     rows = [
         {
             "Dataset": one["dataset"],
@@ -61,14 +61,14 @@ def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
 
 
 def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    """Columns of short fingerprints, headed by what they are of."""
+    """Columns of short fingerprints, headed by what they identify."""
     return {f"# {name}": marks.get(name, "")[:SHORT] for name in names}
 
 
 def remark(run: Mapping[str, Any]) -> str:
-    """Caveats of a run for those who quote it."""
+    """Caveats for quoting a run."""
     cut = run["settings"].get("cut")
-    shipped = f"{SHIPPED}, cut to its first {cut}" if cut else SHIPPED
+    shipped = f"{SHIPPED}, truncated to its top {cut}" if cut else SHIPPED
     old = f"left out, {run['damage']}" if run.get("damage") else OLD
     said = [old] * (not run["is_current"]) + [shipped] * run["shipped"]
     if any(part["as"] == "found" for part in run.get("parts", {}).values()):
@@ -82,7 +82,7 @@ def settings(values: Mapping[str, Any]) -> str:
 
 
 def words(name: str) -> str:
-    """The name of a setting as it is said."""
+    """Name of a setting in plain words."""
     return _WORDS.get(name, name.replace("_", " "))
 
 
@@ -136,7 +136,7 @@ def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
 def treated_table(run: Mapping[str, Any]) -> DataFrame:
     """Remarks of importing or ranking the run, with counts."""
     rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
-    # Only a file has hits of other queries.
+    # Only files contain hits of other queries.
     rows = rows if run["file"] else rows[1:]
     return DataFrame(rows, columns=["Count", "What"])
 
@@ -146,7 +146,7 @@ def chain_table(
 ) -> DataFrame:
     """Inputs of the run, down to files: What, Now, From, Rows, Fingerprint.
 
-    `Now` says whether what is stored is still what the run was made from.
+    `Now` tells whether the stored data are still those that the run was made from.
     """
     marks, stored = run["fingerprints"], collection["fingerprints"]
     rows: list[tuple[str, str, str, int | None, str]] = []

@@ -1,4 +1,4 @@
-"""How the numbers of a view were made: one record, as pages, exports and a shell take it."""
+"""Provenance of a view's numbers: one record, for pages, exports and a shell."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -24,19 +24,19 @@ def record(
     queries: str = "",
     address: str = "",
 ) -> dict[str, Any]:
-    """Inputs of the numbers of a view, as JSON values without paths of this machine.
+    """Inputs of a view's numbers, as JSON values without paths of this machine.
 
     `version` is the manifest's and the last added judgement's, `choice` the added judgements that
-    count, `address` that of the view. `runs` has those that the runs are made from, too; those
-    that are not stored are left out, as where a table names systems that only papers have.
-    `samples` is there where scores were estimated, `queries` where they are of one kind of queries.
+    count, `address` the view's. `runs` includes the inputs of runs; runs that are not stored, such
+    as systems that only papers have, are left out. `samples` exists if scores were estimated,
+    `queries` if they cover one query group.
     """
     pairs = _with_inputs(store, sorted(shown.runs))
     more: dict[str, Any] = {"queries": queries} if queries else {}
     if shown.samples:
         more["samples"] = [dict(one) for one in sorted(shown.samples)]
     return {
-        # With its slash the name of a page would be taken for a path of this machine.
+        # With its slash a page's name would be mistaken for a path of this machine.
         "view": address and "/" + provenance.portable(address.removeprefix("/")),
         "version_of_results": version[0],
         "judgements": _judgements(choice, version[1]),
@@ -48,7 +48,7 @@ def record(
 
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The pairs, each after those that its run is made from."""
+    """The pairs, each after the inputs of its run."""
     behind = {(part.dataset, part.system): runs_behind(part) for part in store.parts("hits")}
     found: dict[tuple[str, str], None] = {}
 
@@ -63,7 +63,7 @@ def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[s
 
 
 def behind(store: Store, dataset: str, system: str) -> list[dict[str, Any]]:
-    """The records of the runs that a run is made from."""
+    """The records of a run's input runs."""
     hits = store.part("hits", dataset, system)
     names = runs_behind(hits) if hits else []
     return provenance.of_runs(store, [(dataset, name) for name in names])
@@ -92,7 +92,7 @@ def as_json(made: Mapping[str, Any]) -> str:
 
 
 def as_shell(made: Mapping[str, Any]) -> str:
-    """The commands that make it all again, what they rest on first; remarks are comments."""
+    """The commands that reproduce everything, inputs first; remarks are comments."""
     lines: dict[str, None] = {}
     for collection in made["collections"]:
         lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
@@ -101,20 +101,20 @@ def as_shell(made: Mapping[str, Any]) -> str:
         for labels in collection["labels"]:
             if "sha256" in labels:
                 lines[f"# {labels['file']} has the SHA-256 {labels['sha256']}"] = None
-            lines[labels.get("command") or f"# of {labels['key']} no command is known"] = None
+            lines[labels.get("command") or f"# no command is known for {labels['key']}"] = None
     for run in made["runs"]:
         file = run["file"]
         if "sha256" in file:
             lines[f"# {file.get('file', 'the file')} has the SHA-256 {file['sha256']}"] = None
-        lines[run["command"] or f"# of {run['system']} on {run['dataset']} no command is known"] = (
-            None
-        )
+        lines[
+            run["command"] or (f"# no command is known for {run['system']} on {run['dataset']}")
+        ] = None
         if run["scored"].get("command"):
             lines[run["scored"]["command"]] = None
     if not made["runs"]:
         commands = (part["command"] for one in made["collections"] for part in one["counted"])
         lines |= dict.fromkeys(filter(None, commands))
-    # A name from outside could end a comment, or speak to a terminal.
+    # A name from outside could end a comment, or control a terminal.
     return "\n".join(printable(line) for line in lines)
 
 

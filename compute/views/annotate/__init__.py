@@ -1,1 +1,1 @@
-"""For the page Judge."""
+"""The views of the page Judge."""

@@ -1,12 +1,9 @@
-"""Rearranging: an order that learns from judgements is asked again while a task is judged.
-
-Only pairs without a turn move. No row ever gets another query or document: an answer that comes
-late still belongs to what was seen. A pair that a better one replaces wants no label any more and
-waits at a place below 0; the task keeps its number of pairs and of labels.
-
-Nobody waits for it: it is worked out beside the form, and people get pairs in the older order
-until it is written, in one short transaction that leaves alone what was handed out meanwhile.
-"""
+"""Rearranging a task: while it is judged, an order that learns from judgements is recomputed. Only
+pairs without a turn move. No row ever gets another query or document, so a late answer still
+belongs to the pair that was seen. A pair replaced by a better one needs no label any more and waits
+at a place below 0; the task keeps its numbers of pairs and labels. Nobody waits for this: it is
+computed outside the form, and people get pairs in the older order until it is written, in one short
+transaction that leaves pairs handed out meanwhile unchanged."""
 
 import secrets
 import threading
@@ -31,9 +28,9 @@ Pair = tuple[str, str]
 """query_id, doc_id."""
 
 EVERY = 10
-"""Judgements of a person after which the order is asked again."""
+"""Judgements of one person after which the order is recomputed."""
 FIRST = 200
-"""Pairs that are looked at, from the front: more would not be reached before the next time."""
+"""Most pairs considered, from the front: more would not be reached before the next time."""
 
 _under_way: set[str] = set()
 _guard = threading.Lock()
@@ -41,20 +38,20 @@ _guard = threading.Lock()
 
 @dataclass(frozen=True)
 class Draft:
-    """Movable pairs of a task, read before the transaction that moves it."""
+    """Movable pairs of a task, read before the transaction that moves them."""
 
     n_stored: int
-    """Pairs of the task, also those that wait below 0."""
+    """Pairs of the task, including those that wait below 0."""
     lowest: int
-    """The lowest place of any."""
+    """The lowest place of any pair."""
     free: list[dict[str, Any]]
     """Rows that may move, by place: twice as many as will, since some are handed out meanwhile."""
     best: list[Pair]
-    """Unseen pairs that the order asks for first."""
+    """Unseen pairs that the order puts first."""
 
 
 def soon(store: Store, task: Task) -> threading.Thread | None:
-    """Rearrange a task in a thread of its own; None where one is at it or the order is fixed."""
+    """Rearrange a task in its own thread; None if one is running or the order is fixed."""
     if task.order not in orders.ADAPTIVE:
         return None
     with _guard:
@@ -73,7 +70,7 @@ def _beside(store: Store, task: Task) -> None:
             official = annotate_select.judged(cursor, task.dataset)
             rearrange(store, task, tops, judged(store, task.dataset, official))
     except Exception as error:
-        # The task goes on in its older order; nobody is there to be told.
+        # The task continues in its older order; there is nobody to tell.
         if not disk_refusals.refusal(error, store.home):
             bug_reports.record(store.settings, "rearranging", error)
     finally:
@@ -82,10 +79,8 @@ def _beside(store: Store, task: Task) -> None:
 
 
 def rearrange(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> bool:
-    """Put the next `FIRST` pairs of a task in order by what is judged by now, if its order learns.
-
-    `tops` and `judgements` as for `tasks.make`. Whether anything changed.
-    """
+    """Order the next `FIRST` pairs of a task by the judgements so far, if its order learns. `tops`
+    and `judgements` as for `tasks.make`. Returns whether anything changed."""
     if task.order not in orders.ADAPTIVE:
         return False
     return write(store, task, draft(store, task, tops, judgements))
@@ -97,7 +92,7 @@ def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) ->
         rows = _rows(connection, task)
     seen = {_pair(row) for row in rows if row["turns"]}
     blocks = tops.blocks(judgements, task.systems, task.depth)
-    # So many that enough are left when all that was seen stands before them.
+    # Enough pairs to remain after all seen ones are put in front.
     most = len(seen) + 2 * FIRST
     placed = orders.first(task.order, blocks, task.depth, task.seed, most)
     asked: list[Pair] = list(placed[["query_id", "doc_id"]].itertuples(index=False, name=None))
@@ -110,9 +105,9 @@ def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) ->
 
 
 def write(store: Store, task: Task, drafted: Draft) -> bool:
-    """Move what is still nobody's; False where nothing moves, or another draft came before."""
+    """Move pairs that are nobody's yet; False if nothing moves, or another draft came first."""
     with state.writing(store.engine) as connection:
-        # People who ask for pairs of this task wait here, as in `queue.exchange`.
+        # Requests for pairs of this task wait here, as in `queue.exchange`.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
         connection.execute(lock)
         if not _stands(connection, task, drafted):
@@ -124,7 +119,7 @@ def write(store: Store, task: Task, drafted: Draft) -> bool:
 
 
 def _stands(connection: Connection, task: Task, drafted: Draft) -> bool:
-    """True if nobody else has rearranged the task since."""
+    """True if the task was not rearranged in the meantime."""
     mine = pairs.c.task == task.id
     stored = connection.execute(select(func.count()).select_from(pairs).where(mine)).scalar()
     ids = [row["id"] for row in drafted.free]
@@ -140,13 +135,13 @@ def _rearrange(connection: Connection, task: Task, drafted: Draft, taken: set[st
     front, behind = free[:FIRST], free[FIRST:]
     wanted = [pair for pair in drafted.best if pair not in gone][: len(front)]
     leaving = [pair for pair in map(_pair, front) if pair not in wanted]
-    # What was judged meanwhile, elsewhere, is in no order any more: it stays, behind.
+    # Pairs judged elsewhere in the meantime are no longer ordered: they stay behind.
     n_short = len(front) - len(wanted)
     wanted, leaving = wanted + leaving[:n_short], leaving[n_short:]
     if wanted == list(map(_pair, front)):
         return False
     moved = dict(zip(wanted, map(_slot, front), strict=True))
-    # The places of those that come from behind go to those that have to leave the front.
+    # Pairs that leave the front take the places of those that move there.
     vacated = [_slot(row) for row in behind if _pair(row) in moved]
     moved |= dict(zip(leaving, vacated, strict=False))
     _write(connection, task, drafted, found, moved, leaving[len(vacated) :])
@@ -158,12 +153,12 @@ def _pair(row: dict[str, Any]) -> Pair:
 
 
 def _slot(row: dict[str, Any]) -> tuple[int, int]:
-    """Its place, and the number of labels wanted there."""
+    """Place of a pair, and the number of labels wanted there."""
     return row["place"], row["labels"]
 
 
 def _rows(connection: Connection, task: Task) -> list[dict[str, Any]]:
-    """id, place, query_id, doc_id, labels and turns (how many), by place."""
+    """id, place, query_id, doc_id, labels and turns (numbers), by place."""
     counted = (
         select(turns.c.pair, func.count().label("turns"))
         .where(turns.c.task == task.id)
@@ -188,7 +183,7 @@ def _write(
     moved: dict[Pair, tuple[int, int]],
     aside: list[Pair],
 ) -> None:
-    # First out of the way: no two pairs may have one place, not even for a moment.
+    # First move pairs aside: no two may share a place, even for a moment.
     lowest = min(0, drafted.lowest)
     stored = [pair for pair in (*moved, *aside) if pair in found]
     away = [(pair, (lowest - number, 0)) for number, pair in enumerate(stored, start=1)]

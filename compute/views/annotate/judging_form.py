@@ -1,4 +1,4 @@
-"""Sheets: what the form shows of a pair. Nothing of systems, ranked lists or other people."""
+"""Sheets: the form's content for a pair, without systems, ranked lists or other people."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from compute.views.shared.markup import blocks
 from compute.views.shared.text import pieces
 
 Sheet = dict[str, Any]
-"""key, query, title, text, bare. The title is in pieces, every second one a word of the query; the
-text is a list of [kind, pieces], as `markup.blocks` finds them."""
+"""key, query, title, text, bare. The title is split into pieces, every second one a word of the
+query; the text is a list of [kind, pieces], from `markup.blocks`."""
 
 
 def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:
-    """A sheet per pair, in their order.
+    """A sheet per pair, in order.
 
-    `texts`: doc_id, title, text; `queries`: query_id, text. Where there is no text the ids stand
-    for it, and the sheet is `bare`.
+    `texts`: doc_id, title, text; `queries`: query_id, text. Without texts the ids are shown, and
+    the sheet is `bare`.
     """
     written = {row.doc_id: (row.title, row.text) for row in texts.itertuples()}
     asked = {row.query_id: row.text for row in queries.itertuples()}

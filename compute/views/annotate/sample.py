@@ -26,18 +26,18 @@ class Sample:
 
     @classmethod
     def of(cls, ask: Ask, task: Task, measure: str) -> Self:
-        """As the runs of the task are now."""
+        """From the current runs of the task."""
         systems, dataset = list(task.systems), task.dataset
         lists = ask(select.lists, dataset=dataset, systems=systems, depth=task.depth, added=False)
         official = ask(select.judged, dataset=dataset, added=False)
         return cls(ask, task, select.framed(lists, task.depth), official, measure)
 
     def judged(self) -> DataFrame:
-        """query_id, doc_id, relevance: official and, by what counts, added."""
+        """query_id, doc_id, relevance: official and, as far as they count, added judgements."""
         rows = self.ask(select_added.rows, dataset=self.task.dataset, added=False)
         return sets.with_added(self.official, rows, self.ask.counting)
 
     def estimated(self, machine: DataFrame | None = None) -> Estimated:
-        """Estimates, with the grades of a machine or without. Raises Missing, WrongInput."""
+        """Estimates, with or without an LLM's grades. Raises Missing, WrongInput."""
         asked = self.task, self.frame, self.judged(), self.measure
         return estimated.estimated(self.ask.store, *asked, machine)

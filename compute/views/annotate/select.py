@@ -14,7 +14,7 @@ from compute.views.shared import held_lists as shared_lists
 from compute.views.shared.part_files import files
 
 BLOCK = 500_000
-"""Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
+"""Hits read at a time: with 15 systems they take about 300 MB while being read."""
 
 
 @select()
@@ -39,20 +39,20 @@ def judgeable() -> str:
 
 @select(datasets=("dataset",))
 def levels(dataset: str) -> str:
-    """relevance: the levels that the dataset's judgements have, ascending."""
+    """relevance: the levels of the dataset's judgements, ascending."""
     return "select distinct relevance from judgements where dataset = $dataset order by relevance"
 
 
 @dataclass(frozen=True)
 class StoredTops:
-    """Ranked lists of the store, read some queries at a time: all would not fit into memory."""
+    """Ranked lists of the store, a few queries at a time, since all would not fit into memory."""
 
     cursor: DuckDBPyConnection
     dataset: str
     block: int = BLOCK
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
-        """As `orders.Tops` says; the stored extract serves the first ten ranks."""
+        """As in `orders.Tops`; the first ten ranks come from a stored extract."""
         found = files(
             self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
         )
@@ -60,7 +60,7 @@ class StoredTops:
         if not found:
             return lambda: iter(())
         sizes, names = self._sizes(asked)
-        # A frame without rows knows nothing of its columns.
+        # A frame without rows has no column types.
         judgements = judgements.astype({"query_id": "str", "doc_id": "str"})
         for query_id in judgements["query_id"].unique():
             sizes.setdefault(query_id, 0)
@@ -79,10 +79,8 @@ class StoredTops:
         return read
 
     def frame(self, systems: Sequence[str], depth: int) -> Frame:
-        """Over the officially judged queries, which scores are means over, or all where none is.
-
-        Ranks are as deep as the lists are stored, of the pairs in some system's top `depth`.
-        """
+        """Lists for the officially judged queries (the basis of scores), or for all if none is
+        judged. Ranks go to the stored depth, for the pairs in some system's top `depth`."""
         return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
 
     def machine(self, name: str) -> DataFrame | None:
@@ -91,7 +89,7 @@ class StoredTops:
         return judgement_sets.labels(self.cursor, self.dataset, named) if name else None
 
     def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
-        """How many hits each query has, and the systems that have any, by name."""
+        """Number of hits of each query, and the systems that have any, by name."""
         of_queries = self.cursor.execute(
             "select query_id, count(*) from read_parquet($files) where rank <= $depth group by all",
             asked,
@@ -111,7 +109,7 @@ from read_parquet($files) where rank <= $depth and query_id between $low and $hi
 def _spans(
     query_ids: Sequence[str], sizes: dict[str, int], block: int
 ) -> Iterator[tuple[str, str, int]]:
-    """The first and last of the queries of each block, and how many they are."""
+    """First and last query, and number of queries, of each block."""
     begin = total = 0
     for place, query_id in enumerate(query_ids):
         if total and total + sizes[query_id] > block:
@@ -126,11 +124,9 @@ def _spans(
 def lists(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """system, query_id, doc_id, rank: wherever systems rank what is in some system's top `depth`.
-
-    Of officially judged queries, if there are any; one that no system has comes once, without a
-    system, document and rank.
-    """
+    """system, query_id, doc_id, rank: ranks in all systems of pairs in some system's top `depth`.
+    Only officially judged queries, if any; a query without hits has one row, without system,
+    document and rank."""
     found = files(cursor, "hits", dataset, systems)
     asked = shared_lists.judged(cursor, dataset, shared_lists.OFFICIAL)["query_id"].unique()
     if not found:
@@ -142,7 +138,7 @@ def lists(
 
 
 def framed(tops: DataFrame, depth: int) -> Frame:
-    """The frame of such lists."""
+    """These lists as a frame."""
     queries = tops["query_id"].unique().tolist()
     return of_lists(tops.dropna(subset="system").astype({"rank": "int64"}), queries, depth)
 
@@ -171,7 +167,7 @@ def judged_of(dataset: str, query_ids: Sequence[str]) -> str:
 
 @select(datasets=("dataset",))
 def collection(dataset: str) -> str:
-    """collection: one row, where the documents of a dataset stand."""
+    """collection: one row, the collection in which a dataset's documents are stored."""
     known = "select collection from datasets where name = $dataset"
     return f"select coalesce(({known}), $dataset) as collection"
 

@@ -1,4 +1,4 @@
-"""Every SELECT on the added judgements themselves."""
+"""Every SELECT on the added judgements."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from compute.reading.questions import question, select
 
 _COUNTING = ["dataset", "query_id", "doc_id", "relevance", "person", "task", "source", "time"]
 _COUNTING += ["imported", "entry", "takes_back"]
-"""The columns that `judgements.labels` reads."""
+"""Columns read by `judgements.labels`."""
 
 
 @question()
@@ -31,8 +31,8 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
 
 @select()
 def usual(dataset: str = "") -> str:
-    """One row, counts: whether added judgements count unless told, as nothing official is there of
-    what they are of: the dataset, or, of none, all that have some."""
+    """One row, counts: whether added judgements count by default, for lack of official ones on the
+    dataset (without a dataset: on all that have added ones)."""
     return """
         select count(*) > 0 and not bool_or(official) as counts from (
             select dataset, dataset in (select dataset from parts

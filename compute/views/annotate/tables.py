@@ -1,4 +1,4 @@
-"""Annotation in words and tables: how far a task is, what it was made of."""
+"""Annotation in words and tables: the progress of a task, and its settings."""
 
 from collections.abc import Hashable, Mapping
 
@@ -20,18 +20,18 @@ ORDERS = {
     "random": "random",
     "sampled": "random sample, for estimation",
 }
-"""Names of the orders of `compute.judgements.orders` on the form of tasks."""
+"""Labels of `compute.judgements.orders` on the form for tasks."""
 GOALS = {
     "scores": "scores",
     "differences": "differences from a baseline",
     "order": "the full ranking",
     "audit": "errors of official judgements (audit)",
 }
-"""Names of the goals of `compute.judgements.sampling` there."""
+"""Labels of the goals of `compute.judgements.sampling` there."""
 
 
 def without_texts(runs: DataFrame) -> list[str]:
-    """The datasets known by ids alone, of rows as `select.judgeable`."""
+    """The datasets stored with ids only, from rows of `select.judgeable`."""
     return list(dict.fromkeys(runs.loc[~runs["with_texts"].astype(bool), "dataset"]))
 
 
@@ -41,12 +41,12 @@ def order(name: str) -> str:
 
 
 def guideline(grades: Grades) -> str:
-    """A guideline to begin with, as Markdown."""
+    """A default guideline, as Markdown."""
     lowest, highest = grades[0][1], grades[-1][1]
     between = "".join(f"- **{name}**: it helps in part.\n" for _, name in grades[-2:0:-1])
     return (
-        "Read the query, then the document. Judge by what the query asks for, not by how it is"
-        " worded.\n\n"
+        "Read the query, then the document. Judge by what the query asks for, not by its"
+        " wording.\n\n"
         f"- **{highest}**: a person asking this would want to see the document.\n{between}"
         f"- **{lowest}**: it shares words or a topic, but does not help.\n\n"
         "Judge each document by itself. If in doubt between two grades, choose the lower and mark"
@@ -55,7 +55,8 @@ def guideline(grades: Grades) -> str:
 
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
-    """One line of a task: wanted, given, people, held of `row`. Names no system and no order."""
+    """One line on a task, from wanted, given, people, held of `row`. It names no system and no
+    order."""
     made = "nothing judged yet"
     if row["wanted"] != task.n_pairs:
         made += f" of {row['wanted']:,} judgements"
@@ -85,12 +86,12 @@ MORE = (
     "Draws from pairs still unjudged in the current runs; all draws are estimated together.",
     "Decide how many before you look at the estimates.",
 )
-"""About extending a sample, for the maker of a task."""
+"""How to extend a sample, for the creator of a task."""
 
 _WIDEST = {
     "scores": "of a system",
-    "differences": "of a difference to the baseline",
-    "order": "of a difference of two systems",
+    "differences": "of a difference from the baseline",
+    "order": "of a difference between two systems",
 }
 
 
@@ -135,7 +136,7 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
 
 
 def _reached(n: int, reach: float) -> str:
-    """Half of an interval; where so few judgements are not all that is there, there is none."""
+    """Half-width of an interval, or none if the judgements are too few and not all."""
     return f" ±{plain(reach)}" if n >= 2 * FEWEST or not reach else ": no interval"
 
 
@@ -147,10 +148,8 @@ def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
-    """Settings of a task, for its creator: a row per fact.
-
-    `titles` of systems and datasets, by name; the names follow where they are others.
-    """
+    """Settings of a task, for its creator: a row per setting. `titles` of systems and datasets by
+    name; names are added where they differ."""
     names = [task.dataset, *task.systems]
     chosen = "judged and unjudged" if task.goal == sampling.AUDIT else "unjudged"
     dataset, *systems = called = [titles.get(name, name) for name in names]

@@ -1,1 +1,1 @@
-"""For the page Data."""
+"""The views of the page Data."""

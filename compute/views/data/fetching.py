@@ -1,4 +1,4 @@
-"""The tables of what can be fetched, and what is said of a choice, in words for people."""
+"""Tables of downloadable archives, and sentences on a selection."""
 
 from collections.abc import Collection, Sequence
 
@@ -9,12 +9,12 @@ from compute.jobs import Job
 from compute.views.page import Column
 
 LARGE = 1_000_000
-"""Documents above which encoding them, 20 a second on two cores, takes most of a day or more."""
+"""Documents above which encoding, 20 a second on two cores, takes most of a day or more."""
 _MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
-    """The archives of `offers.listed` that can be fetched, a row each, with a remark."""
+    """The archives of `offers.listed` that can be downloaded, a row each, with a remark."""
     rows = rows[rows["obstacle"] == ""]
     pairs = zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
     return rows.assign(here=_here(rows), remark=[_remark(*pair) for pair in pairs])
@@ -52,13 +52,13 @@ def _remark(n_bytes: float, documents: float) -> str:
 
 
 def cannot_be_had(rows: DataFrame) -> DataFrame:
-    """The others: why, and where to ask for them."""
+    """The other archives: the reason, and where to request them."""
     rows = rows[rows["obstacle"] != ""]
     return rows.assign(here=_here(rows), why=rows["obstacle"].str.partition(":")[0])
 
 
 def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
-    """Size of the named archives, and free disk space."""
+    """Total size of the named archives, and free disk space."""
     wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
     if not len(names):
         return f"Choose archives; {sized(free)} free."
@@ -73,10 +73,10 @@ def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
 
 
 def now(task: Job) -> str:
-    """How far a task of a fetch is: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
+    """Progress of a download task: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
     step = task.progress
     if step is None or not step.unit:
-        return f"{task.title}: asking for it"
+        return f"{task.title}: sending the request"
     scale = 1000 if step.unit.startswith("kB") else 1
     of = f" of {sized(step.total * scale)}" if step.total else ""
     doing = step.unit.removeprefix("kB")
@@ -86,6 +86,6 @@ def now(task: Job) -> str:
 
 
 def title(job: Job, running: Sequence[Job]) -> str:
-    """Current step of a fetch, and number of archives done."""
+    """Current step of a download, and number of archives done."""
     doing = "; ".join(now(task) for task in running) or f"{job.title}: {job.state}"
     return f"{doing} ({job.summary})" if len(job.targets) > 1 else doing

@@ -1,4 +1,4 @@
-"""The tables of an import: what is in the files, what is wrong with them, what became of them."""
+"""Tables of an import: the content of files, their issues, and the outcome."""
 
 import re
 from collections import Counter
@@ -8,22 +8,20 @@ from typing import Any
 from pandas import DataFrame
 
 Record = Mapping[str, Any]
-"""A report of the doctor, as JSON holds it."""
+"""A report of the doctor, as JSON values."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
 YES = "yes"
 ROLE, CHUNKS, FRACTIONS = "run or judgements?", "chunks of documents", "--levels or --round"
 QUESTIONS = (ROLE, CHUNKS, FRACTIONS)
-"""Troubles that an answer settles, by words of the doctor's."""
+"""Issues that an answer settles, by the doctor's wording."""
 ROLES = {"run": "It is a run", "judgements": "These are judgements"}
 _OPTION = re.compile(r" \(--[^)]*\)")
-"""Part of a sentence for users of the command line only."""
+"""Part of a sentence meant only for command-line users."""
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
-    """A row for each file; only files of these kinds can be taken in where they were given.
-
-    Those that cannot stand first.
-    """
+    """A row for each file; only files of these kinds can be imported there. Files that cannot be
+    imported come first."""
     rows = [
         {
             "File": report["path"],
@@ -45,15 +43,14 @@ def inside(report: Record) -> str:
 
 
 def asked(report: Record, what: str) -> str:
-    """Issue in a report that blocks an import until a question is answered; empty
-    without it."""
+    """Issue in a report that blocks an import until a question is answered; empty without one."""
     found = (one for one in report.get("findings", ()) if one["refused"])
     said = (one["example"] for one in found if what in f"{one['what']} {one['example']}")
     return next(said, "")
 
 
 def splits(report: Record) -> dict[str, str]:
-    """The sets of judgements in an archive, by name: `test` has `117 judgements, 39 queries`."""
+    """The judgement sets in an archive, by name: `test` has `117 judgements, 39 queries`."""
     counts, ending = report["counts"], " judgements"
     names = [name.removesuffix(ending) for name in counts if name.endswith(ending)]
     return {
@@ -70,13 +67,13 @@ def _can(report: Record, kinds: Collection[str]) -> str:
 
 
 def _place(kind: str) -> str:
-    """Place of a file of this kind."""
+    """Place where files of this kind are imported."""
     texts = "choose a dataset without texts, or pack it with queries.jsonl in a zip"
     return {"run": "choose its dataset", "documents": texts}.get(kind, "choose “A new dataset”")
 
 
 def _holds(counts: Mapping[str, float]) -> str:
-    """The counts in words: `30,000 hits, 30 queries, 6,523 documents, lists of 44 to 98`."""
+    """Counts in words, such as `30,000 hits, 30 queries, 6,523 documents, lists of 44 to 98`."""
     numbers = dict(counts)
     shortest, longest = (numbers.pop(f"{which} list", None) for which in ("shortest", "longest"))
     words = [
@@ -90,7 +87,7 @@ def _holds(counts: Mapping[str, float]) -> str:
 
 
 def troubles(reports: Iterable[Record]) -> DataFrame:
-    """A row for each kind of trouble in each file; those that stop an import first."""
+    """A row for each kind of issue in each file; blocking ones first."""
     rows = [
         {
             "File": report["path"],
@@ -111,7 +108,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """The names that several runs would have."""
+    """Names that several runs would get."""
     found = Counter(names)
     return [name for name, count in found.items() if count > 1]
 
@@ -124,35 +121,35 @@ def taken(
     replace: bool,
     as_version: bool = False,
 ) -> str:
-    """Handling of names that stored runs of the dataset have; empty for none."""
+    """Handling of names that are already used by stored runs of the dataset; empty for none."""
     again = [name for name in names if name in stored]
     if not again:
         return ""
-    there = f"Stored on {dataset} already: {', '.join(again)}."
+    there = f"Already stored on {dataset}: {', '.join(again)}."
     if as_version:
         return f"{there} The stored runs are kept as versions of these."
     if replace:
         return f"{there} These files replace what is stored."
     return (
-        f"{there} The same file again changes nothing; another run of the name is refused, unless"
-        " you give it another name or have it replace the stored one."
+        f"{there} Importing the same file again changes nothing; another run with that"
+        " name is refused, unless you rename it or let it replace the stored one."
     )
 
 
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
-    """The files that were looked at and cannot be taken in as runs, as answers."""
+    """The checked files that cannot be imported as runs, as answers."""
     reports = (answer["report"] for answer in answers)
     return [_refusal(one) for one in reports if "run" not in one["kind"] or one["refused"]]
 
 
 def _refusal(report: Record) -> dict[str, Any]:
-    """Of a file that cannot be taken in as a run, as an answer says it: why in one sentence."""
+    """A file that cannot be imported as a run, as an answer: one sentence with the reason."""
     said = stopping(report) or f"{report['kind']}, not a run: {_place(report['kind'])} for it"
     return {"file": report["path"], "system": "", "ok": False, "said": said}
 
 
 def stopping(report: Record) -> str:
-    """The first of what stops an import of the file, and what to do; empty for nothing."""
+    """The first blocking issue of a file, and what to do; empty for none."""
     found = next((finding for finding in report["findings"] if finding["refused"]), None)
     if found is None:
         return ""
@@ -162,13 +159,13 @@ def stopping(report: Record) -> str:
 
 
 def stopped(answers: Iterable[Record]) -> str:
-    """Reasons why checked files are not imported, a sentence each, behind a blank."""
+    """Reasons why checked files are not imported, one sentence each, after a space."""
     reports = (answer["report"] for answer in answers if "report" in answer)
     return "".join(f" {one['path']}: {why}." for one in reports if (why := stopping(one)))
 
 
 def results(answers: Iterable[Record]) -> DataFrame:
-    """Outcome of each file; without a system for a dataset."""
+    """Outcome of each file; for datasets without a system."""
     rows = [
         {
             "File": answer["file"],

@@ -1,4 +1,4 @@
-"""Every SELECT of the Data page, and of About and `show`: what is stored, and where from."""
+"""Every SELECT of the Data page, and of About and `show`: stored data, and their sources."""
 
 import numpy as np
 from duckdb import DuckDBPyConnection
@@ -66,18 +66,17 @@ _PUBLISHED_SHOWN = """
 def datasets() -> str:
     """Stored data of each dataset with queries, judgements or runs, as listed.
 
-    dataset, title, group, language, split, collection, n_documents, has_documents (their text,
-    not their lengths alone), n_queries, has_texts (of the queries), n_judgements, n_runs,
-    n_imported, n_shipped, bytes (of the dataset and its runs; the corpus counts for every dataset
-    that shares it), origin (JSON of its source), shipped, created (UTC), note. Numbers of
-    what is not stored are absent.
+    dataset, title, group, language, split, collection, n_documents, has_documents (texts, not only
+    lengths), n_queries, has_texts (of the queries), n_judgements, n_runs, n_imported, n_shipped,
+    bytes (of the dataset and its runs; the corpus counts for every dataset that shares it), origin
+    (JSON of its source), shipped, created (UTC), note. Counts of missing data are absent.
     """
     return _DATASETS
 
 
 @select(shows="runs")
 def runs() -> str:
-    """Every stored run: where it comes from and what is in it, by dataset, then system.
+    """Every stored run: its origin and content, by dataset, then system.
 
     dataset, system, origin (computed, imported or shipped), created (UTC), hits, n_queries (of the
     split), n_answered (with a hit), depth (kept), file (its name, of an import), bytes.
@@ -125,11 +124,9 @@ def scores_shown(
     published: bool = False,
     returned_only: bool = False,
 ) -> DataFrame:
-    """dataset, system, measure, value and what it rests on, for `show`; None: all of them.
-
-    Computed: n_queries (those averaged over) and n_unanswered. Published: paper, its table as
-    source, and the remark. Of a dataset and measure the best value comes first.
-    """
+    """dataset, system, measure, value and its basis, for `show`; None: all. Computed: n_queries (in
+    the mean) and n_unanswered. Published: paper, its table as source, and the remark. For each
+    dataset and measure the best value comes first."""
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
         return _best_first(cursor.execute(_PUBLISHED_SHOWN, chosen).df())
@@ -137,10 +134,10 @@ def scores_shown(
 
 
 def _best_first(frame: DataFrame) -> DataFrame:
-    """By dataset and measure the best value first, equal ones as they stand."""
+    """By dataset and measure the best value first; ties keep their order."""
     rank = Series(np.nan, index=frame.index)
     for (_, measure), values in frame.groupby(["dataset", "measure"])["value"]:
-        # Print has more than measures, such as seconds.
+        # Papers report more than measures, such as seconds.
         formula = FORMULAS.get(str(measure).partition("@")[0])
         rank[values.index] = ranks((formula.better if formula else 1) * values)
     keys = ["dataset", "measure", "rank"]

@@ -1,4 +1,4 @@
-"""The tables of the page Data: what is stored, in words for people."""
+"""Tables of the page Data: stored data, in plain words."""
 
 import json
 from collections.abc import Hashable, Mapping
@@ -18,7 +18,7 @@ ORIGINS = {
 
 
 def datasets_rows(rows: DataFrame, titles: Mapping[str, str]) -> DataFrame:
-    """`data.select.datasets` with titles by name, and columns for people: read, made_from."""
+    """`data.select.datasets` with titles by name, and readable columns: read, made_from."""
     records = rows.to_dict("records")
     return rows.assign(
         title=[titles.get(name, name) for name in rows["dataset"].tolist()],
@@ -59,7 +59,7 @@ def origin(row: Mapping[Hashable, Any]) -> str:
 def runs_rows(
     rows: DataFrame, systems: Mapping[str, str], datasets: Mapping[str, str]
 ) -> DataFrame:
-    """`data.select.runs` with titles, by name, and what people read of it."""
+    """`data.select.runs` with titles, by name, and readable columns."""
     return rows.assign(
         title=[systems.get(name, name) for name in rows["system"].tolist()],
         of=[datasets.get(name, name) for name in rows["dataset"].tolist()],

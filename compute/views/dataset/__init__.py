@@ -1,1 +1,1 @@
-"""For the page Dataset."""
+"""The views of the page Dataset."""

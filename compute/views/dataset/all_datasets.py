@@ -1,4 +1,4 @@
-"""Every dataset with what the papers print and say of it: a table, and the words on one."""
+"""Every dataset with the papers' statistics and descriptions: a table, and texts on each."""
 
 from collections.abc import Iterator, Mapping
 
@@ -33,9 +33,9 @@ COLUMNS = (
 
 
 def said(dataset: Dataset) -> dict[str, str]:
-    """built, task, bias, query, document of a dataset, in the papers' sense; empty where unsaid.
+    """built, task, bias, query, document of a dataset, according to the papers; empty if not given.
 
-    A Polish dataset has the task and the bias of the English one besides its own.
+    A Polish dataset also has the task and the bias of the English one.
     """
     told = published.descriptions()
     english = DATASETS.get(counterpart(dataset.name) if dataset.language == "pl" else "")
@@ -50,7 +50,7 @@ def said(dataset: Dataset) -> dict[str, str]:
 
 
 def words(dataset: Dataset) -> Iterator[Step]:
-    """How a dataset was built, its task and its bias, in sentences."""
+    """Sentences on how a dataset was built, its task and its bias."""
     found = said(dataset)
     heads = {"built": _MADE, "task": _TASK, "bias": _BIAS, "corpus": "Corpus"}
     for name, head in heads.items():
@@ -59,7 +59,7 @@ def words(dataset: Dataset) -> Iterator[Step]:
 
 
 def example(dataset: Dataset) -> Iterator[Step]:
-    """The papers' example, where the licence lets it be quoted; else where it stands."""
+    """The papers' example if the licence allows quoting it, else a pointer to it."""
     found: Mapping[str, str] = said(dataset)
     if dataset.group != "BEIR":
         return
@@ -71,7 +71,7 @@ def example(dataset: Dataset) -> Iterator[Step]:
 
 
 def section(ask: Ask) -> Iterator[Step]:
-    """The table of all of them, and the queries of the augmentation paper's datasets."""
+    """The table of all datasets, and the queries of the augmentation paper's datasets."""
     rows = ask(select.printed_statistics)
     told = [said(DATASETS[name]) for name in rows["dataset"]]
     rows = rows.assign(**{name: [one[name] for one in told] for name in ("built", "bias")})
@@ -83,11 +83,11 @@ def section(ask: Ask) -> Iterator[Step]:
     yield Note(
         [
             "As published: BEIR v1, Table 1 (Robust04: v4); BEIR-PL, Table 1.",
-            "A click on a head sorts, a click on a row opens the dataset.",
+            "Click a column header to sort, or a row to open the dataset.",
             "BEIR-PL prints rounded sizes, and 547K documents for CQADupStack-PL, where BEIR has"
             " 457,199.",
-            "Bias: what the papers say, else what is known of how judgements were made.",
-            "–: not printed.",
+            "Bias: according to the papers, else from how the judgements were made.",
+            "–: not reported.",
         ]
     )
     counts = published.query_counts().assign(
@@ -95,6 +95,6 @@ def section(ask: Ask) -> Iterator[Step]:
     )
     heads = {"train_queries": "Train", "dev_queries": "Dev", "test_queries": "Test"}
     columns = [Column("Dataset", "title"), *(Column(h, n, number) for n, h in heads.items())]
-    title = "Queries of datasets (BM25 Query Augmentation, Table 4)"
+    title = "Queries per dataset (BM25 Query Augmentation, Table 4)"
     yield Table("query-counts", title, counts, columns, width=520)
     yield Note([f"{title}: its MS MARCO is scored on dev."])

@@ -1,4 +1,4 @@
-"""The queries of a dataset: how hard they are for its systems, and how they are judged."""
+"""The queries of a dataset: their difficulty for its systems, and their judgements."""
 
 from typing import Any
 
@@ -16,12 +16,12 @@ from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
 MOST_STEPS = 6
-"""Judged documents of a query that get a mark each on the axis."""
+"""Most judged documents of a query for which the axis has a mark each."""
 
 
 @drawing
 def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """All queries, the easiest left: the best, median and worst value that systems have on each.
+    """All queries, easiest first: the best, median and worst system's value on each.
 
     `rows`: dataset, query_id, text, best, middle, worst in the order to show. A mark's customdata
     is the dataset and id of its query.
@@ -49,7 +49,7 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 
 def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> dict[str, Any]:
-    """A bar per query, or per group of neighbours, from the worst system to the best."""
+    """A bar per query, or per group of neighbouring queries, from the worst system to the best."""
     first = rows.iloc[edges[:-1]]
     best, worst = (binned_queries.means(rows[name], edges) for name in ("best", "worst"))
     hover = [
@@ -58,7 +58,7 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
     ]
     return {
         "x": binned_queries.places(edges),
-        # A query on which all are equal is a thin line: it shall be there for the pointer too.
+        # A query on which all systems tie is a thin line, so that it can still be hovered.
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
         "width": np.diff(edges),
@@ -81,7 +81,7 @@ def _hover(row: Any, n: int) -> str:
 
 @drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
-    """How many documents of each grade are judged for every query, most relevant ones first.
+    """Number of judged documents of each grade per query; the most relevant ones first.
 
     `grades`: dataset, query_id, relevance, n. A bar's customdata is the dataset and id of its
     query.
@@ -109,7 +109,7 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
 def _judged_layout(wide: DataFrame) -> dict[str, Any]:
     counts: dict[str, Any] = {"title": {"text": "judged documents"}, "rangemode": "tozero"}
     if wide.sum(axis=1).max() <= MOST_STEPS:
-        # Left to itself Plotly would mark half documents.
+        # By default Plotly would place ticks at half documents.
         counts["dtick"] = 1
     return {
         "height": 340,
@@ -126,7 +126,7 @@ def _judged_layout(wide: DataFrame) -> dict[str, Any]:
 
 
 def by_query(grades: DataFrame) -> DataFrame:
-    """A row per query (dataset, query_id), a column per grade, most relevant documents first."""
+    """A row per query (dataset, query_id), a column per grade; most relevant documents first."""
     wide = grades.pivot_table(
         index=["dataset", "query_id"], columns="relevance", values="n", fill_value=0
     )
@@ -138,7 +138,7 @@ def by_query(grades: DataFrame) -> DataFrame:
 
 
 def relevant_of(wide: DataFrame) -> Series:
-    """How many relevant documents every query of `by_query` has."""
+    """Number of relevant documents of each query of `by_query`."""
     return wide[[level for level in wide if int(str(level)) > 0]].sum(axis=1)
 
 
@@ -155,7 +155,7 @@ def _shade(level: int, highest: int, theme: str) -> str:
 
 
 def judged_note(grades: DataFrame) -> list[str]:
-    """Sentences about the number of judgements, and of relevant documents of the queries."""
+    """Sentences on the number of judgements and of relevant documents per query."""
     wide = by_query(grades)
     relevant = relevant_of(wide)
     none = int((relevant == 0).sum())
@@ -168,7 +168,7 @@ def judged_note(grades: DataFrame) -> list[str]:
 
 
 def kinds_note(rows: DataFrame) -> str:
-    """Counts of queries by outcome; `rows` as of `query_outcomes.kind`."""
+    """Counts of queries by outcome; `rows` as from `query_outcomes.kind`."""
     return (
         f"All systems score 0 on {int(rows['all_fail'].sum()):,} of {counted(len(rows), 'query')}"
         f" and ≥ {HIGH:g} on {int(rows['all_succeed'].sum()):,}; on"

@@ -1,4 +1,4 @@
-"""The same dataset in two languages, on the page Dataset: BEIR and BEIR-PL beside each other."""
+"""A dataset in two languages, on the page Dataset: BEIR and BEIR-PL side by side."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -17,7 +17,7 @@ from compute.views.page import Beside, Column, Message, Note, Section, Step, Tab
 from compute.views.shared.theme import plain
 
 HEAD, ROW = 38, 35
-"""Heights of the head and of a row of a table, in pixels."""
+"""Heights of a table's header and rows, in pixels."""
 
 
 def languages(view: View) -> Iterator[Step]:
@@ -53,8 +53,8 @@ def _systems(view: View, english: str, polish: str) -> Iterator[Step]:
     yield Table("languages", title, rows, figures.language_columns(rows), height="auto")
     yield Note(
         [
-            "Systems with the same name differ between languages: BM25 in its analyser, others in"
-            " their model."
+            "Systems with the same name differ between languages: BM25 in the analyser,"
+            " others in the model."
         ]
     )
 
@@ -64,7 +64,7 @@ def _lengths(view: View, english: str, polish: str) -> Iterator[Step]:
     for name, label in ((english, "English"), (polish, "Polish")):
         table = statistics(view.ask, offers.record(view.ask, name)).set_index("Statistic")
         heads = {"Published": f"{label}, published", "Here": f"{label}, here"}
-        # A dataset that no paper has lacks the difference.
+        # A dataset in no paper has no difference.
         tables.append(table.drop(columns="Difference", errors="ignore").rename(columns=heads))
     both = pd.concat(tables, axis=1).reset_index()
     yield Table("sizes", "Sizes and lengths in English and in Polish", both)
@@ -81,7 +81,7 @@ def _translation(view: View, english: str, polish: str) -> Iterator[Step]:
     own = rows["part"].str.startswith(f"{polish.partition('/')[0]} ")
     if not own.any():
         command = f"python -m compute translation {english} {polish}"
-        yield Message(f"The BEIR-PL paper does not print this translation: {command} measures it.")
+        yield Message(f"The BEIR-PL paper does not report this translation; {command} measures it.")
     heads = {"labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
     heads |= {name: f"{view.titles.get(name, name)}, here" for name in measured.columns}
     shares = (Column(head, name, partial(plain, digits=2)) for name, head in heads.items())

@@ -41,7 +41,7 @@ from compute.views.shared import theme as looks
 from compute.views.shared.print_styles import Scores
 
 MOST_SPREAD = 20
-"""Systems whose values are drawn query by query."""
+"""Number of systems whose per-query values are drawn."""
 
 
 def overview(view: View) -> Iterator[Step]:
@@ -65,7 +65,7 @@ def overview(view: View) -> Iterator[Step]:
 
 
 def _without_runs(view: View) -> Iterator[Step]:
-    """The reason why nothing computed is shown, and the way to where it is computed."""
+    """Reason why no computed scores are shown, and a link to where they can be computed."""
     if offers.is_unjudged(view.ask, view.dataset.name):
         yield from offers.unjudged(view.dataset.name)
         return
@@ -77,7 +77,7 @@ def _without_runs(view: View) -> Iterator[Step]:
 
 
 def statistics(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`tables.statistics_table` of a dataset, of one with parts of all of them together."""
+    """`tables.statistics_table` of a dataset; of one with parts, for all parts together."""
     roots = list(dataset.parts) or [dataset.collection]
     names = list(dataset.parts) or [dataset.name]
     counted = ask(select.statistics, datasets=names, collections=roots)
@@ -90,7 +90,7 @@ def _statistics(view: View) -> Iterator[Step]:
     yield Table("statistics", f"Statistics of {dataset.title}", table)
     yield Note(
         [
-            "Published: by the papers." * ("Published" in table),
+            "Published: in the papers." * ("Published" in table),
             "Here: computed from the loaded data (whitespace tokens).",
             offers.segmented(view.ask, *(dataset.parts or (dataset.collection,))),
         ]
@@ -99,15 +99,14 @@ def _statistics(view: View) -> Iterator[Step]:
 
 
 def example(ask: Ask, dataset: Dataset) -> DataFrame:
-    """`select.example` of a dataset, of one with parts of the first."""
+    """`select.example` of a dataset; of one with parts, from the first part."""
     name = (*dataset.parts, dataset.name)[0]
     collection = name if dataset.parts else dataset.collection
     return ask(select.example, dataset=name, collection=collection)
 
 
 def _example(view: View) -> Iterator[Step]:
-    """A query with a relevant document, both as text that cannot act; the papers' where no text
-    is stored."""
+    """A query with a relevant document, as inert text; the papers' example if no text is stored."""
     for row in example(view.ask, view.dataset).to_dict("records"):
         yield Heading("Example query and judged document")
         yield Box(partial(_query_and_document, view.dataset, row), height=220)
@@ -128,7 +127,7 @@ def _query_and_document(dataset: Dataset, row: dict[Any, Any]) -> Iterator[Step]
 
 
 def _systems(view: View, means: DataFrame) -> Iterator[Step]:
-    """Every system with every measure; a click on a row opens how its run was made."""
+    """Every system with every measure; a click on a row opens the run's details."""
     means, offered = means.merge(view.named, on="system"), view.ask.measures()
     shown = [measure for measure in offered if measure in set(means["measure"])]
     table = tables.measure_table(means, shown)
@@ -158,7 +157,7 @@ def _systems(view: View, means: DataFrame) -> Iterator[Step]:
 
 
 def _spread(view: View) -> Iterator[Step]:
-    """How the measure spreads over the queries of each system."""
+    """Distribution of the measure over the queries, for each system."""
     asked: dict[str, Any] = {**view.choice, "measure": view.measure}
     every = view.ask(select.spread, **asked).merge(view.named, on="system")
     if every.empty:
@@ -169,7 +168,7 @@ def _spread(view: View) -> Iterator[Step]:
     steps = steps[steps["system"].isin(rows["system"])]
     yield Figure(
         "spread",
-        f"{view.measure} of the queries of each system",
+        f"{view.measure} per query, by system",
         partial(tables.distribution, rows, steps, view.measure),
         partial(looks.families, rows["family"]),
     )
@@ -179,13 +178,13 @@ def _spread(view: View) -> Iterator[Step]:
             "Columns: queries strictly between 0 and 1; bars: 5th–95th percentile and interquartile"
             " range; ring: median.",
             "The queries of all parts together." * bool(view.dataset.parts),
-            f"The {len(rows)} best of {len(every):,} systems." * (len(rows) < len(every)),
+            f"The best {len(rows)} of {len(every):,} systems." * (len(rows) < len(every)),
         ]
     )
 
 
 def _parts(view: View) -> Steps:
-    """A dataset of parts, part by part: computed, else as printed."""
+    """A dataset of parts, part by part: computed scores, else published ones."""
     ask, measure, names = view.ask, view.measure, list(view.dataset.parts)
     means = ask(leaderboard_select.means, measure=measure)
     means = means[means["dataset"].isin(names)]
@@ -208,10 +207,10 @@ def _parts(view: View) -> Steps:
 
 
 def _published(view: View) -> Iterator[Step]:
-    """Every printed figure."""
+    """Every published score."""
     printed = view.ask(select.published_figures, datasets=[view.dataset.name])
     if printed.empty:
-        yield Message("No paper prints scores of this dataset.")
+        yield Message("No paper reports scores on this dataset.")
         return
     table = tables.published_table(printed, MEASURES)
     title = f"Published scores on {view.dataset.title}"
@@ -221,5 +220,5 @@ def _published(view: View) -> Iterator[Step]:
     ours = published.names()
     carried = [[ours.get(name, name)] for name in table["System"]]
     look = {"opens": Link("", carried=(system_card.KEY,)), "carried": carried}
-    yield Table("published", title, table, columns, source="the tables named", **look)
-    yield Note(["A click on a row tells what its system is."])
+    yield Table("published", title, table, columns, source="the named tables", **look)
+    yield Note(["Click a row for the system's details."])

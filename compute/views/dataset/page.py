@@ -20,9 +20,9 @@ from compute.views.shared import catalogue
 
 SYSTEMS, OVERVIEW, KINDS, LANGUAGES = "Systems", "Overview", "Kinds of queries", "Two languages"
 _TITLES = {KINDS: "Query groups", LANGUAGES: "Translations"}
-"""Of views whose name in the address is another."""
+"""Views whose name in the address differs from their title."""
 _JUDGED = (SYSTEMS, "Queries", KINDS, "Judgements")
-"""Views that show nothing without judgements."""
+"""Views that are empty without judgements."""
 WITH_TEXTS = ("Queries", "Judgements", "Documents")
 _VIEWS: Mapping[str, Callable[[View], Iterator[Step]]] = {
     SYSTEMS: systems_page.systems,
@@ -36,7 +36,7 @@ _VIEWS: Mapping[str, Callable[[View], Iterator[Step]]] = {
 _LANGUAGES = {"en": "English", "pl": "Polish"}
 _GRADES = {"Binary": "binary grades", "3-level": "graded (0–2)"}
 _SENTENCES = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
-"""Not after an initial or an abbreviation of two letters."""
+"""End of a sentence, but not after an initial or an abbreviation of two letters."""
 
 
 def page(ask: Ask) -> Steps:
@@ -71,10 +71,10 @@ def _controls(ask: Ask, names: Sequence[str]) -> Steps:
 
 
 def _facts(dataset: Dataset) -> list[str]:
-    """Task, size, judgements, licence and the like on one line, and what else its note says."""
+    """Task, size, judgements, licence and the like on one line, and the rest of the note."""
     zero_shot = "counts towards the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"{dataset.split} split"
-    # Of a user's own collection task, domain and licence all say no more than that it is one.
+    # For a user's own dataset, task, domain and licence only say that it is the user's own.
     known = dataset.group != "own"
     facts = [dataset.task, dataset.domain * known, _LANGUAGES.get(dataset.language, ""), size]
     facts += [_GRADES.get(dataset.relevance, dataset.relevance)]

@@ -36,7 +36,7 @@ from compute.views.shared import binned_queries, query_slices
 from compute.views.shared import theme as looks
 
 MOST_ALONE, MOST_QUERIES, MOST_PLACES = 15, 50, 200
-"""Systems ahead alone, queries, and places of a document that are shown."""
+"""Numbers shown of single best systems, of queries, and of a document's ranks."""
 _KINDS = dict(
     zip(
         query_outcomes.KINDS,
@@ -45,14 +45,15 @@ _KINDS = dict(
     )
 )
 """Titles of the groups of queries by outcome."""
-_DESCRIBES = "These groups are made from the scores: they only describe."
+_DESCRIBES = "These groups are made from the scores, so they are only descriptive."
 
 
 def by_query(view: View) -> Iterator[Step]:
-    """Hard and easy queries, and those with a single best system."""
+    """Hard and easy queries, and queries with a single best system."""
     if better(view.measure) < 0:
         yield Message(
-            "Choose a measure where more is better: unjudged documents make no query hard or easy."
+            "Choose a measure for which higher is better: unjudged documents do not make"
+            " a query hard or easy."
         )
         return
     found = view.ask(select_systems.queries, measure=view.measure, **view.choice)
@@ -62,7 +63,7 @@ def by_query(view: View) -> Iterator[Step]:
         return
     yield Figure(
         "difficulty",
-        "Best, median and worst system of every query",
+        "Best, median and worst system on each query",
         partial(difficulty.difficulty, rows, view.measure),
         opens=partial(_outcome, view, rows),
         narrow=True,
@@ -70,7 +71,8 @@ def by_query(view: View) -> Iterator[Step]:
     )
     yield Note(
         [
-            "A high band over a low line: only few systems answer the query. Click a query to open"
+            "A high band over a low line: only a few systems do well on the query. Click"
+            " a query to open"
             " it with its best and its worst system."
         ]
     )
@@ -79,7 +81,7 @@ def by_query(view: View) -> Iterator[Step]:
 
 
 def _outcome(view: View, rows: DataFrame, dataset: str, query_id: str) -> Link:
-    """The way to a query with its best and its worst system."""
+    """Link to a query with its best and its worst system."""
     row = rows[(rows["dataset"] == dataset) & (rows["query_id"] == query_id)].iloc[0]
     return view.to_query(dataset, query_id, row["winner"], row["loser"])
 
@@ -95,7 +97,7 @@ def _alone(view: View, rows: DataFrame) -> Iterator[Step]:
     yield Note(
         [
             f"{len(shown)} of {len(counts)} systems." * (len(shown) < len(counts)),
-            "This is what a system would add to a fusion.",
+            "On these queries a system could contribute to a fusion.",
         ]
     )
 
@@ -129,7 +131,7 @@ def _listed(view: View, rows: DataFrame) -> Steps:
 
 
 def by_kind(view: View) -> Steps:
-    """The mean of every system on each kind of query, with intervals."""
+    """The mean of every system on each query group, with intervals."""
     keys, ranked = view.ask(select_slices.keys, **view.choice)["key"].tolist(), view.ranked()
     if not keys or ranked.empty:
         lacking = f"no {view.measure}" if ranked.empty else "no query groups"
@@ -150,22 +152,22 @@ def by_kind(view: View) -> Steps:
         [
             _DESCRIBES * (key == query_slices.ANSWERED),
             "Mean and 95% CI (Student's t) per query group; systems sorted by overall mean.",
-            f"The {MOST_SYSTEMS} best of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
-            "Overlapping intervals are no test: Compare tests two systems by group.",
-            "Every query counts the same, in whichever part." * (len(view.dataset.parts) > 1),
-            "Labels of your own: python -m compute import-labels.",
+            f"The best {MOST_SYSTEMS} of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
+            "Overlapping intervals are not a test; Compare tests two systems by group.",
+            "Every query counts the same, whatever its part." * (len(view.dataset.parts) > 1),
+            "To use your own labels: python -m compute import-labels.",
         ]
     )
 
 
 def judgements(view: View) -> Iterator[Step]:
-    """How many documents of each grade every query has."""
+    """Number of documents of each grade per query."""
     grades = view.ask(select_systems.grades, **view.choice)
     if grades.empty:
         yield Message("No judgements are stored here.")
         return
 
-    # For all marks once, when somebody clicks.
+    # Built once for all marks, on the first click.
     pair = cache(lambda: offers.first_pair(sorted(view.ranked()["system"]) or [""]))
 
     def opens(dataset: str, query_id: str) -> Link:
@@ -186,20 +188,20 @@ def judgements(view: View) -> Iterator[Step]:
             "Each column is the mean of neighbouring queries."
             if n_queries > binned_queries.MOST
             else "Each column is a query.",
-            "Stronger colour: more relevant. Click a column to open the query.",
+            "Darker: more relevant. Click a column to open the query.",
         ]
     )
 
 
 def documents(view: View) -> Steps:
-    """Search for a document: which systems rank it where, for which queries."""
+    """Search for a document: the systems that rank it, at which ranks and for which queries."""
     name = (yield Words("doc", "Document id", width=340)).strip()
     if not name:
         found = example(view.ask, view.dataset)
         such = f", such as {found['doc_id'].iloc[0]}" if len(found) else ""
         yield Message(
-            f"Type the id of a document{such}, or a part of an id to search: the ranks of each"
-            " system and the judgements are listed."
+            f"Type a document id{such}, or part of an id, to list its ranks in each"
+            " system and its judgements."
         )
         return
     rows = query_outcomes.found(view.ask(select_systems.ranked_at, doc_id=name, **view.choice))
@@ -207,7 +209,7 @@ def documents(view: View) -> Steps:
         yield from _places(view, name, rows)
         return
     near = list(view.ask(select_systems.like, part=name, **view.choice)["doc_id"])
-    others = f" Ids that contain it: {', '.join(near)}" if near else ""
+    others = f" Ids that contain this text: {', '.join(near)}" if near else ""
     yield Message(f"No system retrieves {name}, and it has no judgement.{others}")
 
 
@@ -221,7 +223,7 @@ def _places(view: View, name: str, rows: DataFrame) -> Iterator[Step]:
     shown = rows.head(MOST_PLACES)
     yield Table(
         "places",
-        "Where a document is ranked",
+        "Ranks of a document",
         shown.fillna({"text": "", "first": ""}).astype({"best": "Int64", "relevance": float}),
         figures.place_columns(view.titles, len(systems), texts=bool(shown["text"].notna().any())),
         opens=opens,

@@ -1,4 +1,4 @@
-"""How the systems of a dataset stand: means with intervals, and what its queries do to them."""
+"""Outcomes of a dataset's queries over its systems, and its systems in two languages."""
 
 import pandas as pd
 from pandas import DataFrame, Series
@@ -7,29 +7,28 @@ from compute.base.words import counted
 from compute.evaluate.tolerance import above, ranks
 
 HIGH = 0.8
-"""From here on a query counts as answered well."""
+"""Least value at which a query counts as answered well."""
 ALL_FAIL, ALL_SUCCEED = "all fail", "all succeed"
 ALONE, APART = "one system alone", "systems furthest apart"
 KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
-"""Kinds of queries that the page lists."""
+"""Groups of queries that the page lists."""
 
 
 def parts_note(rows: DataFrame, n_parts: int) -> list[str]:
-    """Sentences about how `ranked` reads a dataset of parts; none for one without parts."""
+    """Sentences on how `ranked` treats a dataset of parts; none for one without parts."""
     if not n_parts:
         return []
     of_system = rows.groupby("system")["dataset"].nunique()
     there = rows["dataset"].nunique()
     lacking = int((of_system < there).sum())
-    said = ["Parts weigh the same."]
+    said = ["All parts have equal weight."]
     said += [f"Only {there} of {counted(n_parts, 'part')} have runs."] * (there < n_parts)
     without = f"Left out: {counted(lacking, 'system')} without a run on each of these."
     return [*said, *[without] * (lacking > 0)]
 
 
 def kind(rows: DataFrame) -> DataFrame:
-    """`dataset.select_systems.queries` with what each query is: all_fail, all_succeed, alone (its
-    winner is better than every other system)."""
+    """`select_systems.queries` with all_fail, all_succeed, alone (the winner beats every other)."""
     several = rows["n_systems"] > 1
     return rows.assign(
         all_fail=~above(rows["best"], 0),
@@ -39,7 +38,7 @@ def kind(rows: DataFrame) -> DataFrame:
 
 
 def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
-    """The queries of one of KINDS, the most telling first."""
+    """The queries of one of KINDS, the most informative first."""
     if wanted == ALL_FAIL:
         return rows[rows["all_fail"]].sort_values(
             ["n_relevant", "dataset", "query_id"], ascending=[False, True, True]
@@ -53,16 +52,14 @@ def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
 
 
 def alone(rows: DataFrame) -> Series:
-    """On how many queries each system is better than every other; most first."""
+    """Number of queries on which each system is better than every other; the largest first."""
     return rows.loc[rows["alone"], "winner"].value_counts()
 
 
 def found(places: DataFrame) -> DataFrame:
     """Ranks and judgements of a document, a row per query: dataset, query_id, text, relevance,
-    systems (that rank it), best and middle (ranks), first (a system that has it highest).
-
-    `places`: what `dataset.select_systems.ranked_at` gives. Highest ranked first.
-    """
+    systems (that rank it), best and middle (ranks), first (a system that ranks it highest).
+    `places`: rows of `dataset.select_systems.ranked_at`. Highest ranked first."""
     keys = ["dataset", "query_id"]
     by_query = places.sort_values("rank", kind="stable").groupby(keys, sort=False)
     table = by_query.agg(
@@ -78,11 +75,11 @@ def found(places: DataFrame) -> DataFrame:
 
 def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: str) -> DataFrame:
     """Systems on a dataset in two languages: system, title, printed_en, printed_pl, printed_gap
-    (Polish minus English), here_en, here_pl, here_gap, sources; those known in both languages
+    (Polish minus English), here_en, here_pl, here_gap, sources; systems known in both languages
     first.
 
     `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. Of
-    several tables the one that has the system in both languages counts, else the first.
+    several tables, the one with the system in both languages counts, else the first.
     """
     both = printed.groupby(["source", "system"])["dataset"].transform("nunique") > 1
     chosen = printed.assign(both=both).sort_values("both", ascending=False, kind="stable")

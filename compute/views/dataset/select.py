@@ -11,8 +11,7 @@ from compute.reading.questions import question, select
 
 @select()
 def catalogue() -> str:
-    """dataset, title, computed (systems scored here): those with most first, then those with most
-    runs, then as listed."""
+    """dataset, title, computed (systems scored here): the most first, then by number of runs."""
     return """
         with runs as (select dataset, count(*) as n from parts where kind = 'top' group by dataset)
         select name as dataset, title, count(distinct system) as computed
@@ -24,10 +23,10 @@ def catalogue() -> str:
 
 @select(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
 def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
-    """One row of what is loaded of these datasets (one, or all parts) and their collections.
+    """One row of statistics of the loaded datasets (one, or all parts) and their collections.
 
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
-    and queries), n_judgements; absent where nothing is loaded, words also where no text is.
+    and queries), n_judgements; absent if nothing is loaded; words also if there are no texts.
     """
     return """
         with words as (
@@ -55,7 +54,7 @@ def statistics(datasets: Sequence[str], collections: Sequence[str]) -> str:
 
 @select(datasets=("datasets",), shows="runs")
 def means_of(datasets: Sequence[str]) -> str:
-    """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
+    """Every mean on some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
     return """
         select dataset, system, measure, value, n_queries, n_unanswered
         from means
@@ -66,7 +65,7 @@ def means_of(datasets: Sequence[str]) -> str:
 
 @select(datasets=("datasets",))
 def translations(datasets: Sequence[str]) -> str:
-    """of (queries, documents), system (the encoder), mean: measured similarities of datasets."""
+    """of (queries, documents), system (the encoder), mean: measured translation similarity."""
     return """
         select of, system, max(mean) as mean from translation
         where list_contains($datasets, dataset) group by all order by all
@@ -75,7 +74,7 @@ def translations(datasets: Sequence[str]) -> str:
 
 @question(datasets=("datasets",), shows="runs")
 def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
-    """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
+    """Distribution of a measure over the queries of datasets (one, or all parts), a row per system.
 
     system, n_queries, mean, the quantiles p5 p25 p50 p75 p95, at_0 and at_1 (the
     number of queries at 0 and 1); highest mean first.
@@ -99,7 +98,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
 
 @select(datasets=("datasets",), shows="runs")
 def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
-    """system, step (0 to steps - 1), n_queries: those strictly between 0 and 1, in equal steps."""
+    """system, step (0 to steps - 1), n_queries: queries strictly between 0 and 1, by step."""
     return f"""
         select system, least(floor(value * $steps)::int, $steps - 1) as step,
                count(*) as n_queries
@@ -114,8 +113,8 @@ def histogram(datasets: Sequence[str], measure: str, steps: int) -> str:
 def example(dataset: str, collection: str) -> str:
     """The first query in file order with a relevant document, and its first most relevant one.
 
-    query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row
-    where nothing is judged relevant.
+    query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row if
+    nothing is judged relevant.
     """
     return """
         with asked as (
@@ -149,8 +148,8 @@ def published_figures(datasets: Sequence[str]) -> str:
 
 @select(shows="tables in print")
 def printed_statistics() -> str:
-    """A row for each dataset that the papers print statistics of: dataset and the fields of
-    `Dataset`, and dev_queries; further splits are left out."""
+    """Published statistics by dataset: dataset, the fields of `Dataset`, dev_queries; no other
+    splits."""
     return """
         select one.name as dataset, one.* exclude name, dev.n_queries as dev_queries
         from datasets as one left join datasets as dev on dev.name = one.name || '/dev'

@@ -1,4 +1,4 @@
-"""Systems by kinds of queries, as scores say it."""
+"""SELECTs of scores by query group."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,7 @@ COLUMNS = ["system", "label", "n_queries", "value", "low", "high"]
 
 @question(datasets=("datasets",), shows="datasets")
 def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """key: what the queries of datasets (one, or all parts) can be told apart by; ANSWERED, which
-    only describes, last."""
+    """key: the keys of query groups of datasets (one, or all parts); ANSWERED last."""
     found = [*by_key(cursor, datasets)[1]]
     own = query_slices.answered(cursor, datasets)["answered"].nunique() > 1
     return DataFrame({"key": [*found, *[query_slices.ANSWERED] * own]})
@@ -29,11 +28,9 @@ def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 def by_slice(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, key: str
 ) -> DataFrame:
-    """system, label, n_queries, value, low, high: the mean of each system on each kind of query.
-
-    Kinds in their order, in each the best system first; 95% intervals, Student's. Of parts every
-    query counts the same. Raises Missing for a key that no query has.
-    """
+    """system, label, n_queries, value, low, high: the mean of each system on each query group.
+    Groups in their order, in each the best system first; Student's 95% intervals. In datasets of
+    parts every query counts the same. Raises Missing for a key that no query has."""
     asked, keyed = by_key(cursor, datasets, [key])
     scores = cursor.execute(
         """
@@ -56,11 +53,8 @@ def by_slice(
 def by_key(
     cursor: DuckDBPyConnection, datasets: Sequence[str], keys: Sequence[str] = ()
 ) -> tuple[DataFrame, dict[str, Series]]:
-    """The queries of datasets, and what each is (by dataset and query) under every key, and under
-    ANSWERED where that is one of `keys`.
-
-    Raises Missing where one of these keys is not there.
-    """
+    """The queries of datasets, and the label of each (by dataset and query) for every key, and for
+    ANSWERED if it is among `keys`. Raises Missing if one of these keys does not exist."""
     asked = query_slices.queries(cursor, datasets)
     given, rare = query_slices.labels(cursor, datasets), query_slices.rare_words(cursor, datasets)
     keyed = query_slices.by_key(asked, given, rare)
@@ -73,7 +67,7 @@ def by_key(
     for key in keys:
         if key not in keyed:
             known = [*keyed, *[query_slices.ANSWERED] * (query_slices.ANSWERED not in keyed)]
-            there = f"there are {', '.join(known)}" if keyed else "import-labels takes labels in"
+            there = f"there are {', '.join(known)}" if keyed else "import-labels imports labels"
             raise Missing(f"{', '.join(datasets)}: no query groups by {key!r}; {there}")
     where = pd.MultiIndex.from_frame(asked[["dataset", "query_id"]])
     return asked, {key: of.set_axis(where) for key, of in keyed.items()}

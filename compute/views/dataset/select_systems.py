@@ -9,14 +9,14 @@ from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import select
 
 MEDIAN = "Median system"
-"""Per query the median of all systems' values: a baseline of no system's own."""
+"""Median of all systems' values per query: a baseline that is no single system."""
 
 
 @select(datasets=("datasets",), shows="runs")
 def moved(datasets: Sequence[str], measure: str, baseline: str) -> str:
-    """How many queries every system has above and below a baseline: system, above, same, below.
+    """Number of queries of each system above and below a baseline: system, above, same, below.
 
-    `baseline` is a system, or MEDIAN. Queries that one of the two has no value on do not count.
+    `baseline` is a system, or MEDIAN. Queries without a value of either do not count.
     """
     return f"""
         with valued as materialized (
@@ -82,7 +82,7 @@ def queries(datasets: Sequence[str], measure: str) -> str:
 
 @select(datasets=("datasets",))
 def grades(datasets: Sequence[str]) -> str:
-    """How many documents are judged for every query: dataset, query_id, relevance, n."""
+    """Number of judged documents per query: dataset, query_id, relevance, n."""
     return """
         select dataset, query_id, relevance, count(*) as n
         from judgements where list_contains($datasets, dataset)
@@ -95,8 +95,9 @@ def grades(datasets: Sequence[str]) -> str:
 def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
     """Ranks of a document by system: dataset, query_id, text, system, rank, relevance.
 
-    relevance is absent where nobody judged it for the query; rank and system where it is judged
-    but no system ranks it. Down to the depth that is kept of each run; the best ranks first.
+    relevance is absent if the document is unjudged for the query; rank and system, if it is judged
+    but not ranked by any system. Ranks go down to the stored depth of each run; the best come
+    first.
     """
     return """
         with ranked as (
@@ -118,7 +119,7 @@ def ranked_at(datasets: Sequence[str], doc_id: str) -> str:
 
 @select(datasets=("datasets",))
 def like(datasets: Sequence[str], part: str) -> str:
-    """doc_id: the first ids, of ranked (top 10) and judged documents, that contain some letters."""
+    """doc_id: the first ids of ranked (top 10) and judged documents that contain a text."""
     return """
         with named as (
             select doc_id from top where list_contains($datasets, dataset)
@@ -132,7 +133,7 @@ def like(datasets: Sequence[str], part: str) -> str:
 
 @select(datasets=("datasets",), shows="tables in print")
 def printed(datasets: Sequence[str], measure: str) -> str:
-    """Published scores of datasets by a measure: dataset, source, system, printed, value."""
+    """Published scores on datasets by a measure: dataset, source, system, printed, value."""
     return """
         select dataset, source, system, printed, value from published
         where list_contains($datasets, dataset) and measure = $measure and not suspect

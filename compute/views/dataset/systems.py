@@ -1,4 +1,4 @@
-"""The systems of a dataset beside each other: means with intervals, holes, and who gains where."""
+"""The systems of a dataset side by side: means with intervals, holes, and queries won and lost."""
 
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -18,12 +18,12 @@ from compute.views.shared.narrow_lists import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24
-"""Height of a system in pixels; above MANY systems."""
+"""Height of a system in pixels; of more than MANY systems."""
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
 def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
-    """The systems by their means, with intervals, and how many queries gain and lose."""
+    """The systems by their means, with intervals, and the number of queries better and worse."""
     told = [
         (
             row["title"],
@@ -46,12 +46,11 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
 def systems(
     rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """Left the mean of every system with its interval, right its queries against a baseline.
+    """The mean of every system with its interval, and at the right its queries against a baseline.
 
     `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
-    value is above, at and below the baseline's), in the order to show. At the right edge
-    Hole@10. A mark's and a bar's customdata is its system. A `narrow` one has only the means and
-    Hole@10.
+    value is above, at and below the baseline's), in the order to show. At the right edge Hole@10. A
+    mark's and a bar's customdata is its system. A `narrow` figure has only the means and Hole@10.
     """
     figure = go.Figure()
     figure.add_trace(_means(rows, theme))
@@ -74,7 +73,7 @@ def systems(
 
 
 def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
-    """The layout of the means and the holes in one column of a page."""
+    """Layout of the means and Hole@10 in one column of a page."""
     notes = _notes(rows, measure, "", 13, theme)
     return {
         "height": NARROW * len(rows) + 112,
@@ -165,7 +164,7 @@ def _notes(
 
 @drawing
 def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
-    """On how many queries each system is better than every other, a bar per system.
+    """Number of queries on which each system is better than every other, a bar per system.
 
     A bar's customdata is its system.
     """
@@ -198,7 +197,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
 
 
 def place_columns(titles: Mapping[str, str], n_systems: int, *, texts: bool) -> list[Column]:
-    """Ranks of a document; rows as `query_outcomes.found` gives them."""
+    """Columns for the ranks of a document; rows as from `query_outcomes.found`."""
     ranked = f"{{}} of {counted(n_systems, 'system')}".format
     return [
         Column("Query", "query_id"),
@@ -222,7 +221,7 @@ def _rank(rank: float) -> str:
 
 
 def query_columns(*, whole: bool, texts: bool) -> list[Column]:
-    """Queries and what the systems make of them."""
+    """Columns for queries and the systems' results on them."""
     values = (("Best", "best"), ("Median", "middle"), ("Worst", "worst"))
     return [
         *[Column("Part", "dataset")] * whole,
@@ -243,8 +242,7 @@ def best_system(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
 
 
 def language_columns(rows: DataFrame) -> list[Column]:
-    """Columns of systems in two languages, of what `rows` of `query_outcomes.side_by_side` have;
-    differences are in them."""
+    """Columns for systems in two languages with differences, where `rows` have values."""
     found = [Column("System", "title")]
     for name, column in (("published", "printed"), ("here", "here")):
         one, other = rows[f"{column}_en"].notna(), rows[f"{column}_pl"].notna()

@@ -1,4 +1,4 @@
-"""The systems of a dataset on the page Dataset: means, baselines, versions, the way to others."""
+"""The systems of a dataset on the page Dataset: means, baselines, versions, links."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -76,7 +76,7 @@ def _standing(view: View) -> Steps:
         opens=partial(_compared, view, baseline if baseline != MEDIAN else shown["system"].iloc[0]),
         narrow=True,
     )
-    # Found out once the figure is drawn: on 10,000 queries it takes a second.
+    # Computed after the figure is drawn: on 10,000 queries it takes a second.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
     yield _how_to_read(view, baseline, len(shown), len(rows))
 
@@ -85,9 +85,10 @@ def _how_to_read(view: View, baseline: str, n_shown: int, n_all: int) -> Note:
     return Note(
         [
             "Median system: the median of all systems on each query." * (baseline == MEDIAN),
-            f"The {MOST_SYSTEMS} best of {n_all:,}." * (n_shown < n_all),
+            f"The best {MOST_SYSTEMS} of {n_all:,}." * (n_shown < n_all),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
-            "Systems whose intervals overlap can still differ significantly: they share queries.",
+            "Systems with overlapping intervals can still differ significantly, since"
+            " they share queries.",
         ],
         of_matrix="Click a system to compare it with the baseline, query by query.",
     )
@@ -104,7 +105,7 @@ def _baseline(view: View, rows: DataFrame) -> Steps:
 
 
 def _compared(view: View, baseline: str, system: str) -> Link:
-    """The way to a system and the baseline; to the baseline and the best other one."""
+    """Links that compare a system with the baseline, or the baseline with the best other system."""
     if system == baseline:
         others = [name for name in view.ranked()["system"] if name != baseline]
         baseline = others[0] if others else baseline
@@ -113,12 +114,12 @@ def _compared(view: View, baseline: str, system: str) -> Link:
 
 
 def _certainty(view: View, names: list[str]) -> Steps:
-    """Significance of the first of them, and the link to the whole order."""
+    """Significance of the leader, and the link to the full ranking."""
     asked: dict[str, Any] = {"measure": view.measure, "datasets": [view.dataset.name]}
     try:
         order = view.ask(select_order.of_runs, systems=names, sign=better(view.measure), **asked)
     except WrongInput:
-        # One system, or too few queries: then nothing is known, and nothing said.
+        # With one system, or too few queries, nothing is known.
         return
     if verdict := order_confidence.verdict(order, view.titles):
         yield Text(verdict)
@@ -133,8 +134,7 @@ def _certainty(view: View, names: list[str]) -> Steps:
 def _detectable(
     view: View, beside: Any, order: Series, alike: Sequence[str], pairs: DataFrame
 ) -> Iterator[Step]:
-    """The lead of the first that would have been found; and the first two where they differ when
-    compared alone, with both figures."""
+    """The leader's minimum detectable lead, and the top two if they differ as a single pair."""
     a, b = order.iloc[:2]
     plans = [power.of_pair(standings.pair(pairs, a, other)) for other in alike]
     if leads := power.leads(plans):
@@ -149,11 +149,11 @@ def _detectable(
     if differ := compare_tables.alone(titles, *ps):
         yield Text(differ)
         link = Link("compare", {"dataset": view.dataset.name, **two})
-        yield Button("Compare the first two", link)
+        yield Button("Compare the top two", link)
 
 
 def _versions(view: View) -> Steps:
-    """The versions of a system, one after the other."""
+    """The versions of a system, in order."""
     names = view.choice["datasets"]
     kept = view.ask.versions(names)
     options = list(dict.fromkeys(part.version_of for part in kept))
@@ -170,7 +170,7 @@ def _versions(view: View) -> Steps:
 
 
 def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
-    """A line over the versions of one system, and what each has more than the one before."""
+    """A line over the versions of one system, and each version's change from the previous one."""
     called, whole = view.titles.get(system, system), bool(view.dataset.parts)
     title = f"{view.measure} of the versions of {called} on {view.dataset.title}"
     yield Figure("versions_line", title, partial(versions.line, rows, view.measure), of=_HISTORY)
@@ -189,7 +189,7 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
             "Click a row for the run's details." * (not whole),
             "Each version is tested against the previous one, uncorrected.",
             "A version with more unjudged documents may be underrated.",
-            "Earlier versions count only where a picker names them.",
+            "Earlier versions count only if a picker names them.",
         ]
     )
     if len(rows) > 1:
@@ -199,7 +199,7 @@ def _history(view: View, system: str, rows: DataFrame) -> Iterator[Step]:
 
 
 def further(view: View) -> Steps:
-    """Links to the dataset's queries and to two systems: the clicked one, and those that lead."""
+    """Links to the dataset's queries and to two systems: the clicked one, or the top two."""
     names = view.ask(catalogue.leading, added=False, dataset=view.dataset.name)["system"].tolist()
     cell = yield Asked("system")
     two = sorted(names, key=lambda name: name != cell)[:2]

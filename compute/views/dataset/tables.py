@@ -1,4 +1,4 @@
-"""One dataset: its statistics and systems in tables, and how its queries score."""
+"""One dataset: its statistics and systems in tables, and the scores' distribution."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -30,19 +30,20 @@ STATISTICS = {
     "document_words": ("Words per document, mean", 2),
     "query_words": ("Words per query, mean", 2),
 }
-"""Name, label and digits of what papers print about a dataset."""
+"""Name, label and digits of the published statistics of a dataset."""
 WORDS = ("Table", "System", "Remark")
-"""Columns of `published_table` without numbers."""
+"""Columns of `published_table` that hold no numbers."""
 
 
 @drawing
 def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """How a measure spreads over the queries, one half histogram per system, in given order.
+    """Distribution of a measure over the queries, one half histogram per system, in order.
 
     `spread`: title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1, by system.
-    `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between
-    0 and 1; those at exactly 0 and 1, often most of them, are shares at its ends. Below: 5 to
-    95 % of all queries thin, the middle half thick, the median a ring; at the right mean, median.
+    `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between 0
+    and 1; queries at exactly 0 and 1, often most of them, are shares at its ends. Below: 5th–95th
+    percentile of all queries thin, interquartile range thick, median a ring; at the right mean,
+    median.
     """
     shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
     shares["share"] = shares["n_queries"] / shares["n_queries_all"]
@@ -101,7 +102,7 @@ def _layout(
 ) -> None:
     across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
     figure.update_layout(
-        # All at once: adding them one by one takes a second with twenty systems.
+        # Added all at once: one by one takes a second with twenty systems.
         annotations=[*notes, *_heads(theme)],
         height=ROW * len(titles) + 96,
         barmode="overlay",
@@ -135,7 +136,7 @@ def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
 
 
 def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """The systems of a dataset with every measure that they have.
+    """The systems of a dataset with all their measures.
 
     `means`: system, title, measure, value, n_unanswered. Sorted by the first measure.
     """
@@ -150,7 +151,7 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """True in cells of `measure_table` that are the best of their measure."""
+    """True in cells of `measure_table` that are the best by their measure."""
     mask = DataFrame(False, table.index, table.columns)
     for measure in measures:
         mask[measure] = ranks(table[measure] * better(measure)) == 1
@@ -158,11 +159,9 @@ def best(table: DataFrame, measures: Sequence[str]) -> DataFrame:
 
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
-    """Published and loaded statistics of a dataset: Statistic, Published, Here,
-    Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS.
-
-    Of a dataset that no paper has, Statistic and Here alone.
-    """
+    """Published and loaded statistics of a dataset: Statistic, Published, Here, Difference, as
+    text; `printed` and `counted` have one row each, with the names of STATISTICS. A dataset in no
+    paper has only Statistic and Here."""
     rows = []
     for name, (label, digits) in STATISTICS.items():
         one, other = _one(printed[name]), _one(counted[name])
@@ -178,7 +177,7 @@ def _one(column: Series) -> float:
 
 
 def number(value: float, digits: int = 0) -> str:
-    """A number with so many digits; – if absent."""
+    """A number with a fixed number of digits; – if absent."""
     return "–" if pd.isna(value) else f"{value:,.{digits}f}"
 
 

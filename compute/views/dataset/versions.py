@@ -1,4 +1,4 @@
-"""The versions of a system on a dataset: what each was, what it scores, what changed."""
+"""The versions of a system on a dataset: their origins, scores and changes."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -23,14 +23,14 @@ _TESTED = {"difference": "difference", "low": "from", "high": "to", "p_randomisa
 """Columns of a test, and their names."""
 _DASH = "–"
 MOST_NAMED = 6
-"""Versions under a line that have room for their names and dates; of more only some are named."""
+"""Most versions whose names and dates fit under a line; of more, only some are named."""
 
 
 def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
     """Runs of a system on a dataset, the oldest first and the live one last.
 
-    system (as it is picked), label, date, note, made (the file, or the parameters). `kept` are the
-    hits of its versions in their order; of a dataset of parts those of each part, which count once.
+    system (as in a picker), label, date, note, made (the file, or the parameters). `kept` are the
+    hits of its versions in order; in a dataset of parts the hits of each part, which count once.
     """
     runs = list({part.system: part for part in [*kept, *([live] if live else [])]}.values())
     labels = run_versions.labels(runs)
@@ -56,12 +56,10 @@ def _made(hits: Part) -> str:
 def scored(
     cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str], measure: str
 ) -> DataFrame:
-    """A row for each of these runs, in their order: system, n, value, low, high, hole; and of it
-    minus the one before, query by query, difference with its 95% interval `from` and `to`, and p.
-
-    Absent where there is no run before, or where one is out of date. Each pair is tested alone, as
-    on Compare (`significance.two`).
-    """
+    """A row for each of these runs, in order: system, n, value, low, high, hole; and for its
+    per-query differences from the previous one, difference with its 95% interval `from` and `to`,
+    and p. These are absent if there is no previous run, or if one is out of date. Each pair is
+    tested by itself, as on Compare (`significance.two`)."""
     standing = standings.standing(cursor, datasets, measure)
     rows = standings.ranked(standing[standing["system"].isin(list(systems))], measure)
     tested = [
@@ -77,7 +75,7 @@ def scored(
 def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A mean over versions with its interval, and under it Hole@10.
 
-    `rows`: `history` beside `scored`, the oldest first.
+    `rows`: `history` joined with `scored`, the oldest first.
     """
     look = looks.palette(theme)
     lengths = (rows["high"] - rows["value"]).fillna(0).tolist()
@@ -117,7 +115,7 @@ def _hover(row: dict, measure: str) -> str:
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """Of the table: the mean, Holes, and what a version has more than the one before."""
+    """Columns of the table: the mean, Hole@10, and each version's change from the previous one."""
     return [
         Column("Version", "label"),
         Column("Date", "date"),

@@ -9,7 +9,7 @@ from compute.views.page import Ask, Link
 from compute.views.shared import standings
 
 MOST_SYSTEMS = 40
-"""Systems that are shown unless all are asked for."""
+"""Number of systems shown unless all are requested."""
 
 
 class View(NamedTuple):
@@ -38,12 +38,12 @@ class View(NamedTuple):
 
     @property
     def to_run(self) -> Link:
-        """A link to the run of the system that a row carries."""
+        """Link to the run of the system in a row."""
         names = {"show": "Runs", "dataset": self.dataset.name}
         return Link("data", names, carried=("system",))
 
     def to_query(self, dataset: str, query_id: str, a: str, b: str) -> Link:
-        """A link to a query with the ranked lists of two systems."""
+        """Link to a query with the ranked lists of two systems."""
         shown = {"systems": [a, b], "measure": self.measure}
         return Link("query", {"dataset": dataset, "query": query_id, **shown})
 

@@ -62,11 +62,11 @@ def links(shown: list[Any]) -> dict[str, Link]:
 @pytest.mark.parametrize(
     ("view", "words"),
     [
-        ("Systems", "Systems whose intervals overlap can still differ significantly"),
+        ("Systems", "Systems with overlapping intervals can still differ significantly"),
         ("Queries", "All systems score 0 on 0 of 3 queries"),
         ("Judgements", "5 judgements of 3 queries"),
-        ("Documents", "Type the id of a document, such as d"),
-        ("Kinds of queries", "Labels of your own: python -m compute import-labels."),
+        ("Documents", "Type a document id, such as d"),
+        ("Kinds of queries", "To use your own labels: python -m compute import-labels."),
     ],
 )
 def test_every_view_opens_from_its_address(ask: Ask, view: str, words: str) -> None:
@@ -122,7 +122,7 @@ def test_a_dataset_without_runs_says_what_computes_one(ask: Ask, dataset: str, w
 
 def test_runs_of_a_dataset_imported_anew_are_named_and_lead_to_jobs(ask: Ask) -> None:
     shown = parts(ask, dataset="anew")
-    assert f"{HOSTILE}, plain: made before the stored data of anew was replaced" in said(shown)
+    assert f"{HOSTILE}, plain: left out, since the stored data of anew were replaced" in said(shown)
     assert links(shown)["Compute it"].of() == {"datasets": "anew", "systems": [HOSTILE, "plain"]}
 
 
@@ -139,7 +139,7 @@ def test_the_verdict_and_the_first_two_stand_above_the_figure(ask: Ask) -> None:
     assert differ == texts[-1]
     assert re.search(r"With 12 queries, the test has 80% power only .* about \.\d{3}", texts[1])
     two = {"dataset": "own", "measure": "RR@10", "a": "a", "b": "b"}
-    assert links(shown)["Compare the first two"] == Link("compare", two)
+    assert links(shown)["Compare the top two"] == Link("compare", two)
     keys = [getattr(one, "key", "") for one in shown]
     assert shown.index(Text(differ)) < keys.index("standing")
 
@@ -176,7 +176,7 @@ def test_queries_of_a_kind_open_with_their_best_and_worst_system(ask: Ask) -> No
     assert part.carried[0] == ["tiny-pl", "q3"]
     assert part.opens("tiny-pl", "q3").names["systems"] == ["plain", HOSTILE]
     assert "No query is in this group." in said(parts(ask, kind="all fail", **address))
-    assert "unjudged documents make no query hard" in said(
+    assert "unjudged documents do not make a query hard" in said(
         parts(ask, **address | {"measure": "Hole@10"})
     )
 
@@ -186,7 +186,7 @@ def test_a_document_is_searched_by_its_id(ask: Ask) -> None:
     assert "d4 is ranked or judged for 1 query" in said(parts(ask, doc="d4", **address))
     assert find(ask, "places", doc="d4", **address).shown["Judgement"].isna().tolist() == [True]
     assert "No system retrieves *d*" in said(parts(ask, doc="*d*", **address))
-    assert "Ids that contain it: d1, d2" in said(parts(ask, doc="d", **address))
+    assert "Ids that contain this text: d1, d2" in said(parts(ask, doc="d", **address))
 
 
 def test_a_dataset_in_two_languages_shows_what_is_printed(ask: Ask) -> None:
@@ -211,7 +211,7 @@ def test_kinds_of_queries_by_labels_of_ones_own(ask: Ask) -> None:
     part = find(ask, "by_kind", slice=HOSTILE, **address)
     assert part.title.endswith(f"by {HOSTILE}")
     assert HOSTILE not in part.drawn(theme="light").to_json().split('"customdata"')[0]
-    assert "they only describe" in said(parts(ask, slice="answered", **address))
+    assert "they are only descriptive" in said(parts(ask, slice="answered", **address))
 
 
 def test_the_facts_of_a_dataset_stand_on_one_line_and_its_note_behind(ask: Ask) -> None:

@@ -1,1 +1,1 @@
-"""For the page Efficiency."""
+"""The views of the page Efficiency."""

@@ -1,4 +1,4 @@
-"""The tables of the paper on query augmentation beside what is measured here."""
+"""The tables of the paper on query augmentation, with measurements made here."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,10 +14,8 @@ from compute.views.query import augmented
 
 
 def section(ask: Ask, dataset: str = "") -> Steps:
-    """Steps for one dataset, or all; none where neither the paper nor a run here has augmentation.
-
-    None for one query group either: the paper does not tell groups apart.
-    """
+    """Steps for one dataset, or all; none if neither the paper nor a run here has augmentation.
+    There are none for a query group either, since the paper has no groups."""
     if ask.kind:
         return
     added = ask(select.added)

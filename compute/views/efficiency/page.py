@@ -1,4 +1,4 @@
-"""The page Efficiency: what does quality cost in time and in space?"""
+"""The page Efficiency: what does quality cost in time and space?"""
 
 import shlex
 from collections.abc import Iterator, Sequence
@@ -37,9 +37,9 @@ from compute.views.page import (
 from compute.views.shared import catalogue
 
 EVERY = "mean over datasets"
-"""Instead of one dataset: those that all shown systems have."""
+"""Option instead of one dataset: those that all shown systems have."""
 MOST_NAMED = 8
-"""Datasets that a caption names; of more it says the number."""
+"""Most datasets that a caption names; of more it states the number."""
 _OF = ("dataset", "systems", "measure")
 AGAIN = "python -m compute run SYSTEM DATASET --again"
 
@@ -50,7 +50,7 @@ class View(NamedTuple):
     rows: DataFrame
     """Rows of `pareto.points` with title and family."""
     datasets: list[str]
-    """Their titles."""
+    """Titles of these systems."""
     measure: str
     latency: str
     """The column of the first panel."""
@@ -90,15 +90,15 @@ def _controls(ask: Ask, costs: DataFrame) -> Steps:
 
 
 def why_none() -> str:
-    """Which runs have no costs, and what measures some."""
+    """Sentence on runs without costs, and how to measure them."""
     return (
-        "Costs are of searches here, which need the texts (python -m compute add-texts): imported"
-        f" runs have none. {AGAIN} searches and measures."
+        "Costs are measured by searching here, which needs the texts (python -m compute"
+        f" add-texts); imported runs have none. {AGAIN} searches and measures."
     )
 
 
 def usual(costs: DataFrame) -> str:
-    """The mean where all systems have a dataset, else the dataset that most have."""
+    """The mean if all systems share a dataset, else the dataset with most systems."""
     n_systems = costs.groupby("dataset", sort=False)["system"].nunique()
     every = n_systems.max() == costs["system"].nunique()
     return EVERY if every else str(n_systems.idxmax())
@@ -107,7 +107,7 @@ def usual(costs: DataFrame) -> str:
 def _view(
     ask: Ask, costs: DataFrame, dataset: str, measure: str, systems: Sequence[str], *, slow: bool
 ) -> View | None:
-    """Rows of the shown systems; None where these have no dataset in common."""
+    """Rows of the shown systems; None if they share no dataset."""
     means = ask(leaderboard_select.means, measure=measure)
     found = pareto.points(costs, means, systems, "" if dataset == EVERY else dataset)
     if found.rows.empty:
@@ -120,7 +120,7 @@ def _view(
 
 
 def _panels(view: View) -> Iterator[Step]:
-    """Quality against latency, and against the size of the index."""
+    """Quality against latency, and against index size."""
     legend = partial(panels.legend, view.rows)
     yield Legends(legend)
     figures = [
@@ -150,7 +150,7 @@ def _panels(view: View) -> Iterator[Step]:
 
 
 def _over(view: View) -> str:
-    """The datasets that the numbers are of."""
+    """The datasets behind the values."""
     if len(view.datasets) == 1:
         return f"On {view.datasets[0]}."
     named = f": {', '.join(view.datasets)}" if len(view.datasets) <= MOST_NAMED else ""
@@ -170,7 +170,7 @@ def _machines(rows: DataFrame) -> str:
 
 
 def _busy(rows: DataFrame) -> str:
-    """A warning where other processes were at work on the machine."""
+    """A warning if other processes were running on the machine."""
     load = rows["load"].max()
     if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
         return ""
@@ -178,7 +178,7 @@ def _busy(rows: DataFrame) -> str:
 
 
 def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
-    """Systems that one of the panels lacks."""
+    """Systems missing from a panel."""
     for cost, name in ((latency, "latency"), ("index_bytes", "index size")):
         lacking = rows.loc[rows[cost].isna(), "title"]
         if len(lacking):
@@ -186,7 +186,7 @@ def _left_out(rows: DataFrame, latency: str) -> Iterator[str]:
 
 
 def _costs(view: View) -> Iterator[Step]:
-    """Every cost of the shown systems, to read and to save."""
+    """Every cost of the shown systems."""
     rows = tables.ordered(view.rows, view.measure)
     columns = tables.columns(rows, view.measure)
     yield Table("costs", "Costs of systems", rows, columns, of=_OF)
@@ -201,18 +201,20 @@ def _costs(view: View) -> Iterator[Step]:
 
 
 def _unmeasured(ask: Ask) -> Iterator[str]:
-    """Stored runs without costs, and the command that measures one."""
+    """Stored runs without costs, and the command to measure one."""
     lacking = ask(select.unmeasured)
     if lacking.empty:
         return
-    yield (f"Not measured (older than the cost records): {counted(len(lacking), 'stored run')}.")
+    yield (
+        f"Not measured (made before costs were recorded): {counted(len(lacking), 'stored run')}."
+    )
     first = lacking.iloc[0]
     again = f"run {shlex.quote(first['system'])} {first['dataset']} --again"
     yield f"To measure one, rerun it: python -m compute {again}."
 
 
 def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[Step]:
-    """The papers' table beside the costs measured here, on the datasets of these titles."""
+    """The papers' table with the costs measured here, on the datasets of these titles."""
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = tables.beside_print(published.efficiency(), own, ask(catalogue.systems))
     look: dict[str, Any] = {"of": _OF, "source": "BEIR and stored runs"}
@@ -221,7 +223,7 @@ def _published(ask: Ask, costs: DataFrame, titles: Sequence[str]) -> Iterator[St
         [
             "Compare the order of systems, not times and sizes: the papers searched 1 million"
             " documents of DBPedia on other hardware.",
-            "Rank: by zero-shot performance. Dim.: of a vector. Ours: of the datasets above.",
+            "Rank: by zero-shot performance. Dim.: of a vector. Ours: on the datasets above.",
             "BEIR v4's Table 3 is from one secondary source; another prints other latencies for"
             " some systems.",
             "–: not reported or not measured.",

@@ -1,4 +1,4 @@
-"""Quality against cost on a logarithmic axis, the Pareto front drawn, a name at each mark.
+"""Quality against cost on a logarithmic axis, with the Pareto front and a name at each mark.
 
 The panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
 """
@@ -23,7 +23,7 @@ SIZE = 11
 FONT = 12
 LETTERS = 28
 _DASHES = ("dot", "dash", "longdash", "dashdot")
-"""Of the fronts of different machines."""
+"""Line styles for the fronts of different machines."""
 
 Span = tuple[float, float]
 Row = Mapping[Hashable, Any]
@@ -33,11 +33,9 @@ Row = Mapping[Hashable, Any]
 def panel(
     rows: DataFrame, cost: str, measure: str, *, theme: str, narrow: bool = False
 ) -> go.Figure:
-    """Systems by a cost of `pareto.COSTS` and by quality; those without that cost are left out.
-
-    `rows` are those of `pareto.points` with title and family. Marks of every machine but the
-    first are open; each machine has its own front.
-    """
+    """Systems by a cost of `pareto.COSTS` and quality; systems without that cost are left out.
+    `rows` are from `pareto.points` with title and family. Marks of every machine but the first are
+    open; each machine has its own front."""
     shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)
     wide = COLUMN if narrow else WIDTH
     ends = spans(shown, cost)
@@ -55,18 +53,18 @@ def panel(
 
 
 def spans(rows: DataFrame, cost: str) -> tuple[Span, Span]:
-    """The ends of both axes, that of the cost as decimal logarithms."""
+    """The ends of both axes; those of the cost as decimal logarithms."""
     return _across(rows[cost]), _up(rows["value"])
 
 
 def order(rows: DataFrame) -> list[str]:
-    """The machines, that of most rows first; means over several come last."""
+    """The machines, the one with most rows first; means over several machines come last."""
     found = rows["hardware"].value_counts(sort=True)
     return sorted(found.index, key=lambda name: (name == pareto.SEVERAL, -found[name], name))
 
 
 def _across(values: Iterable[float]) -> Span:
-    """Room for names beside the marks, and more than a decade."""
+    """Range with room for names beside the marks, and more than a decade."""
     logs = [math.log10(value) for value in values if value > 0] or [0.0]
     low, high = min(logs), max(logs)
     spare = max(0.12 * (high - low), (1.2 - (high - low)) / 2, 0.2)
@@ -86,10 +84,8 @@ Line = tuple[str, list[tuple[float, float]]]
 def _fronts(
     rows: DataFrame, axes: tuple[str, str], spans: tuple[Span, Span], machines: Sequence[str]
 ) -> Iterator[Line]:
-    """The front of each machine as stairs: the best value that so much cost can buy.
-
-    `axes`: cost and measure. The stairs begin at the worse end of the values.
-    """
+    """The front of each machine as a step line: the best value available at each cost. `axes`: cost
+    and measure. The line begins at the worse end of the values."""
     cost, measure = axes
     on = pareto.fronts(rows, cost, measure)
     worst = spans[1][0 if better(measure) > 0 else 1]
@@ -139,7 +135,7 @@ def _hover(row: Row, measure: str) -> str:
     told += [f"{name} {said}" for name, said in costs if said != "–"]
     told += [looks.escape(row["hardware"], 80)]
     if row["load"] > 1:
-        told.append(f"{row['load']:.1f} processes wanted a processor when it was searched")
+        told.append(f"{row['load']:.1f} processes competed for a processor")
     return "<br>".join(told)
 
 
@@ -162,7 +158,7 @@ def seconds(value: float) -> str:
 
 
 def size(value: float) -> str:
-    """Bytes in powers of ten, as the papers': `3.6 MB`, `1.2 GB`; – if absent."""
+    """Bytes in powers of ten, as in the papers: `3.6 MB`, `1.2 GB`; – if absent."""
     if math.isnan(value):
         return "–"
     for unit in ("B", "kB", "MB", "GB"):
@@ -178,17 +174,17 @@ def number(value: float) -> str:
 
 
 def share(value: float) -> str:
-    """A share as per cent; – if absent."""
+    """A share in per cent; – if absent."""
     return "–" if math.isnan(value) else f"{100 * value:.1f}%"
 
 
 def _digits(value: float) -> str:
-    """Two digits at least, none after the point from 10 on."""
+    """At least two digits; no decimals from 10 on."""
     return f"{value:,.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def _place(cost: float, value: float, spans: tuple[Span, Span], wide: int) -> tuple[float, float]:
-    """Pixels from the upper left of the plot."""
+    """Positions in pixels from the upper left of the plot."""
     (x0, x1), (y0, y1) = spans
     across = (math.log10(cost) - x0) / (x1 - x0) * (wide - LEFT - RIGHT)
     return across, (y1 - value) / (y1 - y0) * (HEIGHT - HEAD - FOOT)
@@ -202,7 +198,7 @@ def boxes(
     theme: str,
     wide: int = WIDTH,
 ) -> list[labels.Label]:
-    """Place of each mark's name, in pixels of the plot from its upper left."""
+    """Position of each mark's name, in pixels of the plot from its upper left."""
     marks = _named(rows, cost, spans, theme, wide)
     covered = [
         box
@@ -238,13 +234,13 @@ def _leaders(
     theme: str,
     width: int,
 ) -> Iterator[dict[str, Any]]:
-    """Lines to the names that a crowd keeps from standing nearest to their own mark."""
+    """Lines to names that could not be placed next to their own mark."""
     (x0, x1), (y0, y1) = spans
     wide, high = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     line = {"color": looks.palette(theme).muted, "width": 1}
     marks = _named(rows, cost, spans, theme, width)
     for ends in labels.leaders(marks, boxes(rows, cost, spans, lines, theme, width)):
-        # On a logarithmic axis a shape stands at the value, as a mark does.
+        # On a logarithmic axis a shape's position is the value, like a mark's.
         across = [10 ** (x0 + place / wide * (x1 - x0)) for place in ends[::2]]
         down = [y1 - place / high * (y1 - y0) for place in ends[1::2]]
         yield {"type": "line", "layer": "below", "line": line} | dict(
@@ -268,7 +264,7 @@ def _names(
     placed = boxes(rows, cost, spans, lines, theme, width)
     for label, title in zip(placed, rows["title"], strict=True):
         note = label.annotation(looks.escape(title, LETTERS), font)
-        # On a logarithmic axis a note stands at the logarithm.
+        # On a logarithmic axis a note's position is the logarithm.
         yield note | {
             "x": x0 + note["x"] / wide * (x1 - x0),
             "y": y1 - note["y"] / high * (y1 - y0),
@@ -296,7 +292,7 @@ def _frame(cost: str, measure: str, spans: tuple[Span, Span], wide: int) -> dict
 
 
 def _ticks(span: Span) -> list[float]:
-    """Round values inside a logarithmic span: 1, 2 and 5 of each decade, or 1 alone."""
+    """Round values within a logarithmic range: 1, 2 and 5 of each decade, or only 1."""
     first, last = math.floor(span[0]), math.ceil(span[1])
     digits = (1, 2, 5) if span[1] - span[0] < 2.5 else (1,)
     values = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
@@ -304,7 +300,7 @@ def _ticks(span: Span) -> list[float]:
 
 
 def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
-    """The marks of the families, and of the machines where there are several."""
+    """Legend of the families, and of the machines if there are several."""
     families = [name for name in looks.FAMILIES if name in set(rows["family"])]
     entries = [looks.legend_entry(name, looks.FAMILIES, theme) for name in families]
     machines = order(rows)
@@ -324,4 +320,4 @@ COSTS: Mapping[str, tuple[str, Callable[[float], str], str]] = {
     "peak_memory_bytes": ("memory", size, "bytes"),
     "candidate_recall@100": ("ANN recall@100 (vs exact)", share, ""),
 }
-"""Every cost in words: its name, how a value is written, and its unit."""
+"""Every cost in words: its name, format and unit."""

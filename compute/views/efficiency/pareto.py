@@ -1,4 +1,4 @@
-"""Quality against cost: which runs are shown together, and which of them no other beats."""
+"""Quality against cost: the runs shown together, and those that are Pareto-optimal."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ COSTS = {
 }
 """Costs, and their names on an axis."""
 SEVERAL = "several machines"
-"""The hardware of a mean over runs that were measured on different machines."""
+"""Hardware of a mean over runs from different machines."""
 _MEANS = (
     "value",
     "index_seconds",
@@ -34,7 +34,7 @@ _MEANS = (
 
 
 class Points(NamedTuple):
-    """Systems with a value and costs, one row each, and the datasets that they are means over."""
+    """Systems with a value and costs, one row each, and the datasets of the means."""
 
     rows: DataFrame
     """system, value, hardware, n_documents and every cost."""
@@ -42,10 +42,10 @@ class Points(NamedTuple):
 
 
 def hardware(costs: DataFrame) -> Series:
-    """The machine of each row in words."""
+    """The machine of each row, in words."""
     cores = costs["cores"].map(lambda n: "? cores" if pd.isna(n) else f"{n:.0f} cores")
     memory = costs["memory_gib"].map(lambda n: "" if pd.isna(n) else f", {n:.0f} GiB")
-    # Of no rows pandas cannot tell that these are words.
+    # Without rows pandas does not infer strings.
     words = cores.astype("str") + memory.astype("str")
     return costs["processor"].astype("str").fillna("unknown processor") + ", " + words
 
@@ -55,7 +55,7 @@ def points(
 ) -> Points:
     """The systems (all, if none are named) on a dataset, or their means over several.
 
-    Means are over the datasets that every one of the systems has. `costs` are rows of
+    Means are over the datasets that all of the systems have. `costs` are rows of
     `efficiency.select.costs`, `means` dataset, system, value of one measure.
     """
     of_systems = costs.drop(columns="title", errors="ignore")
@@ -77,17 +77,15 @@ def points(
 
 
 def shared_datasets(rows: DataFrame) -> list[str]:
-    """The datasets that every system among the rows has, in the order of the rows."""
+    """The datasets that all systems of the rows have, in the order of the rows."""
     count = rows.groupby("dataset", sort=False)["system"].nunique()
     return [str(name) for name in count.index[count == rows["system"].nunique()]]
 
 
 def front(costs: Series, values: Series, sign: int) -> Series:
-    """True for points of the Pareto front: none is as good for less, or better for as much.
-
-    `sign` is 1 where a higher value is better, -1 where a lower one is. Points alike in value and
-    cost stand on it together; one with an absent number does not.
-    """
+    """True for points of the Pareto front: no other is as good at lower cost, or better at the same
+    cost. `sign` is 1 if higher is better, -1 if lower is better. Points equal in value and cost are
+    on it together; points with an absent value are not."""
     cost, rank = costs.to_numpy(float), ranks(sign * values)
     cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
     less, more = cost[:, None] < cost, rank[:, None] < rank
@@ -96,7 +94,7 @@ def front(costs: Series, values: Series, sign: int) -> Series:
 
 
 def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
-    """True for points on the front of their machine; means over several have none."""
+    """True for points on their machine's front; means over several machines have none."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:

@@ -1,4 +1,4 @@
-"""The trade-off that BEIR prints: zero-shot quality against latency and index size."""
+"""BEIR's published trade-off: zero-shot quality against latency and index size."""
 
 from functools import partial
 
@@ -13,7 +13,7 @@ from compute.views.shared import catalogue
 
 PAPERS = ("BEIR v4", "BEIR v1")
 COSTS = ("latency_p50_ms", "index_bytes")
-"""Columns of `panels.COSTS` that the papers print."""
+"""Columns of `panels.COSTS` that the papers report."""
 MEASURE = "nDCG@10"
 _MACHINES = {True: "GPU (Tesla V100)", False: "CPU (Xeon 8168, 8 cores)"}
 
@@ -21,7 +21,7 @@ _MACHINES = {True: "GPU (Tesla V100)", False: "CPU (Xeon 8168, 8 cores)"}
 def rows(ask: Ask, paper: str) -> DataFrame:
     """Systems of Table 3 with the zero-shot average of Table 2, as `panels.panel` takes them.
 
-    Latency is that of the GPU where one is printed, else that of the CPU.
+    Latency is the GPU's if reported, else the CPU's.
     """
     figures = ask(leaderboard_select.published, source=f"{paper}, Table 2", measure=MEASURE)
     named = ask(catalogue.datasets), ask(catalogue.systems)
@@ -48,7 +48,7 @@ def section(ask: Ask) -> Steps:
     yield Legends(partial(panels.legend, found))
     panels_ = []
     for cost in COSTS:
-        # An index is as large on either machine.
+        # An index has the same size on both machines.
         shown = found.assign(hardware="") if cost == "index_bytes" else found
         drawn = partial(panels.panel, shown, cost, MEASURE)
         title = f"{paper}: zero-shot average against {pareto.COSTS[cost]}"
@@ -63,8 +63,8 @@ def section(ask: Ask) -> Steps:
             "Further up is better, further left is cheaper.",
             f"{MEASURE}: zero-shot average of {paper}, Table 2. Costs: its Table 3, a query"
             " on 1 million documents of DBPedia.",
-            "Latency: on a GPU where one is printed, else on the CPU, which cannot be compared;"
-            " each has a line of its own.",
+            "Latency: on a GPU if reported, else on the CPU; the two are not comparable,"
+            " so each has its own line.",
             *([f"Without index size: {', '.join(lacking)}."] if len(lacking) else []),
         ]
     )

@@ -1,4 +1,4 @@
-"""Every SELECT of the Efficiency page: what stored runs cost."""
+"""Every SELECT of the page Efficiency: the costs of stored runs."""
 
 from compute.reading.questions import select
 
@@ -33,18 +33,18 @@ order by datasets.rowid, dataset, system
 
 @select(shows="runs")
 def costs() -> str:
-    """A row for each run whose cost was measured.
+    """A row for each run with measured costs.
 
-    dataset, title, system; a column for each of `efficiency.MEASURED`, absent where it was not
-    measured; n_documents; processor, cores, memory_gib; load (processes that wanted a processor
-    before the search), latency_queries (how many were timed alone), untimed (why none was), date.
+    dataset, title, system; a column for each of `efficiency.MEASURED`, absent if not measured;
+    n_documents; processor, cores, memory_gib; load (processes competing for a processor before the
+    search), latency_queries (number timed one by one), untimed (reason why none was), date.
     """
     return _COSTS
 
 
 @select()
 def unmeasured() -> str:
-    """dataset, system: the runs that were searched here before their cost was measured."""
+    """dataset, system: runs that were searched here before costs were recorded."""
     return """
         select dataset, system from parts
         where kind = 'hits' and json_extract_string(provenance, '$.identity') is not null

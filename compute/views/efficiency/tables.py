@@ -1,4 +1,4 @@
-"""Tables of what systems cost: as shown, as saved, and beside the papers' figures."""
+"""Tables of costs: as shown, as exported, and with the papers' figures."""
 
 from pandas import DataFrame
 
@@ -10,12 +10,12 @@ from compute.views.shared import theme as looks
 
 
 def ordered(rows: DataFrame, measure: str) -> DataFrame:
-    """These rows of `pareto.points`, the best value first."""
+    """The rows of `pareto.points`, the best value first."""
     return rows.iloc[order(better(measure) * rows["value"], rows["system"])]
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """Every cost; one that no row has says nothing."""
+    """Columns of all costs, without those that no row has."""
     costs = [
         Column(name[:1].upper() + name[1:], field, write, unit)
         for field, (name, write, unit) in COSTS.items()
@@ -26,12 +26,9 @@ def columns(rows: DataFrame, measure: str) -> list[Column]:
 
 
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:
-    """The papers' efficiency tables beside what is measured here.
-
-    `printed` as `published.efficiency` has it, `costs` rows of `efficiency.select.costs`: where
-    several datasets are among them, the means. `named`: system and title. Systems that are
-    measured here come first.
-    """
+    """The papers' efficiency tables with measurements made here. `printed` from
+    `published.efficiency`, `costs` rows of `efficiency.select.costs`, averaged if there are several
+    datasets. `named`: system and title. Systems measured here come first."""
     titles = dict(zip(named["system"], named["title"], strict=True))
     fields = ["latency_p50_ms", "index_bytes"]
     means = costs.groupby("system")[fields].mean() if len(costs) else DataFrame(columns=fields)

@@ -1,1 +1,1 @@
-"""For the page Jobs."""
+"""The views of the page Jobs."""

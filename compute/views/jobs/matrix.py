@@ -1,4 +1,4 @@
-"""Recomputes: the matrix of systems and datasets that they fill, and words on how far jobs are."""
+"""Jobs: the matrix of systems and datasets that they fill, and progress in words."""
 
 import textwrap
 from collections import Counter
@@ -19,10 +19,10 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.theme import Palette, escape, ink, palette
 
 ROW, LOW_ROW = 28, 21
-"""Pixels; the lower one where there are many rows."""
+"""Height of a row in pixels; the smaller one if there are many rows."""
 MANY_ROWS, MANY_COLUMNS = 30, 9
 FEWEST_COLUMNS = 7
-"""With fewer systems the right stays empty: cells would become bars."""
+"""With fewer systems the right side stays empty, since cells would become bars."""
 SIGNS = {
     UP_TO_DATE: "✓",
     STALE: "~",
@@ -33,26 +33,26 @@ SIGNS = {
     FAILED: "✕",
     CANNOT: "·",
 }
-"""Stand for the words where there is no room for them; the caption says which is which."""
+"""Signs that replace the words if there is no room; the caption explains them."""
 
 USUAL = 6
-"""Seconds between two signs of progress: they are looked for every two."""
+"""Seconds without progress that are reported; progress is polled every two."""
 
 Row = dict[Hashable, Any]
 
 
 def at_hand(cells: DataFrame) -> list[str]:
-    """The datasets of a matrix on which something ran or can run, in its order."""
+    """The datasets of a matrix on which something ran or can run, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
 
 
 def able(cells: DataFrame) -> list[str]:
-    """The systems of a matrix that ran or can run on any dataset, in its order."""
+    """The systems of a matrix that ran or can run on any dataset, in order."""
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
 
 
 def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
-    """Of the chosen cells those that a job would compute."""
+    """The chosen cells that a job would compute."""
     left_out = {CANNOT, QUEUED, RUNNING} | (set() if again else {UP_TO_DATE})
     wanted = cells[~cells["state"].isin(left_out)]
     return list(zip(wanted["system"], wanted["dataset"], strict=True))
@@ -63,7 +63,7 @@ def clicked(
 ) -> tuple[list[str], list[str]]:
     """The chosen systems and datasets after a click on [system, dataset].
 
-    A chosen cell takes its dataset along; its system, where no other dataset was chosen.
+    Deselecting a cell removes its dataset, and its system unless another dataset is chosen.
     """
     system, dataset = cell
     if system not in systems or dataset not in datasets:
@@ -76,7 +76,7 @@ def clicked(
 
 
 def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
-    """`; skipped: 2 up to date, 1 cannot run here`: the chosen cells that are no targets."""
+    """`; skipped: 2 up to date, 1 cannot run here`: the chosen cells that will not be computed."""
     wanted = set(targets)
     rows = zip(cells["system"], cells["dataset"], cells["state"], strict=True)
     counts = Counter(state for system, dataset, state in rows if (system, dataset) not in wanted)
@@ -85,14 +85,14 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
 
 
 def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
-    """The stored datasets that a matrix leaves out, for nothing can run on them."""
+    """The stored datasets that a matrix leaves out because nothing can run on them."""
     out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
     named = ", ".join(sorted(titles.get(name, name) for name in out))
     return f"Hidden (no documents stored): {named}." if named else ""
 
 
 def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
-    """Why there is nothing to start, and what to do about it; `clickable`: a matrix is drawn."""
+    """Reason why there is nothing to start, and what to do; `clickable`: a matrix is drawn."""
     if cells.empty:
         return f"Choose systems and datasets above{' or in the matrix' * clickable}."
     states = set(cells["state"])
@@ -100,7 +100,7 @@ def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
     if states == {CANNOT}:
         return f"Cannot run here: {why}"
     if states <= {CANNOT, UP_TO_DATE}:
-        return "All of it is up to date: switch on recomputing to rerun it."
+        return "Everything is up to date: switch on recomputing to rerun it."
     counts = Counter(cells["state"])
     return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
 
@@ -108,7 +108,7 @@ def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
 def _lists(
     cells: DataFrame, *, titles: Mapping[str, str] = MappingProxyType({}), **_: object
 ) -> narrow_lists.Lists:
-    """The systems of each dataset and their states, in the matrix's order: states have no rank."""
+    """The systems of each dataset and their states, in the matrix's order; states have no rank."""
     return narrow_lists.Lists(
         "Dataset",
         "System",
@@ -134,7 +134,7 @@ def matrix(
     theme: str,
     titles: Mapping[str, str] = MappingProxyType({}),
 ) -> go.Figure:
-    """Datasets down, systems across; system, dataset, state, remark of each cell.
+    """Datasets as rows, systems as columns; system, dataset, state, remark of each cell.
 
     `titles` of systems and datasets, by name. `chosen` cells have an outline. Points of the overlay
     carry [system, dataset] as customdata.
@@ -195,23 +195,23 @@ def _word(state: str, width: int) -> str:
 
 
 def shipped(cells: DataFrame) -> str:
-    """Definition of a shipped run, where there is one."""
+    """Definition of a shipped run, if there is one."""
     came = "Shipped: precomputed result; can be recomputed."
     return came if cells["state"].eq(SHIPPED).any() else ""
 
 
 def outdated(cells: DataFrame) -> str:
-    """Why runs are out of date, the commonest reason first; nothing where none is."""
+    """Reasons why runs are out of date, the most common first; empty if none is."""
     why = Counter(cells.loc[cells["state"] == STALE, "remark"])
     if not why:
         return ""
     (reason, n), *others = why.most_common()
-    more = f"; {counted(len(others), 'other reason')} on the cells" if others else ""
+    more = f"; {counted(len(others), 'other reason')} in the hover texts" if others else ""
     return f"{counted(n, 'run')} out of date: {reason.rstrip('.')}{more}."
 
 
 def signs(cells: DataFrame) -> str:
-    """Legend of the signs, where a matrix is too wide for words; else nothing."""
+    """Legend of the signs if a matrix is too wide for words; else empty."""
     if cells["system"].nunique() <= MANY_COLUMNS:
         return ""
     return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
@@ -257,7 +257,7 @@ def duration(seconds: float) -> str:
 
 
 def step(progress: Progress | None) -> str:
-    """`search: 120 of 300 queries, 55 a second, 3 s left`; what has no number: `index: loading the
+    """`search: 120 of 300 queries, 55 a second, 3 s left`; without a number: `index: loading the
     model`."""
     if progress is None:
         return "begins"
@@ -280,7 +280,7 @@ def now(
 ) -> str:
     """Current progress of a job, with `before` tasks of earlier jobs not yet done.
 
-    At `clock`, seconds since 1970, it says how long each task has been at work.
+    It states how long each task has been running at `clock`, in seconds since 1970.
     """
     running = [one for one in tasks if one.state == RUNNING]
     words = "; ".join(
@@ -296,14 +296,14 @@ def _for(task: Job, clock: float | None) -> str:
 
 
 def silence(seconds: float) -> str:
-    """How long nothing was told of a job whose worker lives; nothing while that is usual."""
+    """Time without progress of a job whose worker lives; empty while that is usual."""
     if seconds < USUAL:
         return ""
     return f"Last progress {duration(seconds)} ago; still running."
 
 
 def before(job: Job, found: Sequence[Job]) -> int:
-    """How many tasks of the jobs asked for earlier are still to be done."""
+    """Number of unfinished tasks of jobs submitted earlier."""
     earlier = [one for one in found if one.active and one.created < job.created]
     return sum((one.counts or {}).get(state, 0) for one in earlier for state in ACTIVE)
 
@@ -315,12 +315,12 @@ def state(job: Job) -> str:
 
 
 def title(job: Job, names: Names = NAMES) -> str:
-    """Title of a job; the demo, which nobody asked for, under its name."""
+    """Title of a job; the demo, which nobody starts, by its name."""
     return f"{'Demo: ' * (job.kind == 'demo')}{called(job, names)}"
 
 
 def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
-    """Why a job failed, with what people call the first task that did."""
+    """Reason why a job failed, with the title of the first failed task."""
     failed = [task for task in tasks if task.state == FAILED]
     if not failed or job.error != of_failed(job, failed, failed[0].title):
         return job.error
@@ -328,13 +328,13 @@ def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
 
 
 def times(job: Job, clock: float) -> str:
-    """When a job was asked for and how long it took at `clock`, seconds since 1970."""
+    """Submission time of a job and its duration at `clock`, in seconds since 1970."""
     ago = f"submitted {duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 
 def took(job: Job) -> str:
-    """How long a job took from its start to its end; nothing before that."""
+    """Duration of a finished job; empty before its end."""
     if job.started is None or job.ended is None:
         return ""
     return f"ran {duration(job.ended - job.started)}"
@@ -351,7 +351,7 @@ def expected(estimate: Estimate, runs: int) -> str:
 
 
 def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
-    """True if a later job of the same kind has all tasks that this one left undone."""
+    """True if a later job of the same kind contains all unfinished tasks of this one."""
     done = {(task.system, task.dataset) for task in tasks if task.state == DONE}
     undone = set(job.targets) - done
     later = (other for other in found if other.created > job.created and other.kind == job.kind)
@@ -359,7 +359,7 @@ def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
 
 
 def at_work(found: Sequence[Job]) -> str:
-    """`1 job running: 7 of 20 done`; nothing where none is queued or running."""
+    """`1 job running: 7 of 20 done`; empty if none is queued or running."""
     active = [job for job in found if job.active]
     if not active:
         return ""
@@ -373,7 +373,7 @@ def at_work(found: Sequence[Job]) -> str:
 
 
 def telling(tasks: Sequence[Job]) -> str:
-    """The id of the task whose log tells most: one that runs, one that failed, the only one."""
+    """Id of the task with the most informative log: a running, a failed, or the only one."""
     for state in (RUNNING, FAILED):
         if of_state := [one.id for one in tasks if one.state == state]:
             return of_state[0]
@@ -381,7 +381,7 @@ def telling(tasks: Sequence[Job]) -> str:
 
 
 def task_table(tasks: Sequence[Job], names: Names = NAMES) -> DataFrame:
-    """The tasks of a job as a page shows them."""
+    """The tasks of a job as shown on a page."""
     shown = [
         (names.systems.get(one.system, one.system), names.datasets.get(one.dataset, one.dataset))
         for one in tasks

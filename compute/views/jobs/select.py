@@ -1,4 +1,4 @@
-"""Trained systems: how their training went."""
+"""SELECTs on the training of trained systems."""
 
 from compute.reading.questions import select
 

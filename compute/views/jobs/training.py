@@ -1,4 +1,4 @@
-"""How a training goes: its losses, step by step."""
+"""Progress of a training: its losses, step by step."""
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -9,15 +9,15 @@ from compute.views.shared.drawing import drawing
 
 HEIGHT = 220
 SMOOTHED = 20
-"""Points that the thick line averages; with fewer than twice as many there is none."""
+"""Points averaged by the thick line, which needs at least twice as many."""
 
 
 @drawing
 def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
     """Losses by step: step, name, value; the axis reaches to step `total`.
 
-    Each loss is a line; above many points a thicker one is its mean over the SMOOTHED points
-    before. Named at its right end where there are several.
+    Each loss is a line; with many points a thicker line is its mean over the previous SMOOTHED
+    points. If there are several losses, each is named at its right end.
     """
     palette = looks.palette(theme)
     figure = go.Figure()
@@ -32,7 +32,7 @@ def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
     figure.update_layout(
         height=HEIGHT,
         showlegend=len(names) > 1,
-        # The end of a long training is read in a part of the figure.
+        # Show only the part of the figure in which the end of a long training is readable.
         dragmode="zoom",
         xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"}
         | {"fixedrange": False},
@@ -58,7 +58,7 @@ def _line(
 
 
 def said(curve: DataFrame, total: int) -> str:
-    """How far a training is, in words: `step 40 of 81: loss 0.51, at first 1.84; 3 min so far`."""
+    """Progress of a training, in words: `step 40 of 81: loss 0.51, at first 1.84; 3 min so far`."""
     last = curve[curve["step"] == curve["step"].max()]
     first = curve[curve["step"] == curve["step"].min()].set_index("name")["value"]
     values = ", ".join(

@@ -1,1 +1,1 @@
-"""For the pages Query and Map."""
+"""The views of the pages Query and Map."""

@@ -1,4 +1,4 @@
-"""An augmented query: the weights of its words, those it had and those it was given."""
+"""An augmented query: the weights of its original and added words."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,24 +21,24 @@ PRINTED = {
     "latency_s": ("Latency (s)", 3),
     "augmentation_length": ("Words added", 1),
 }
-"""As the paper's tables have them, under our names; title and digits."""
+"""Columns of the paper's tables under our names: title and digits."""
 COMPARED = ("bm25-wordpiece", "bm25", "minilm")
-"""Shown beside augmented systems."""
+"""Measures shown for augmented systems."""
 MOST_ADDED = 15
-"""Added words that are drawn."""
+"""Most added words that are drawn."""
 _ROW = 24
-OWN, ADDED, DROPPED = "of the query", "added", "of the query, not asked for"
+OWN, ADDED, DROPPED = "of the query", "added", "of the query, weight 0"
 
 
 def relative(query: DataFrame) -> DataFrame:
-    """The pieces with weights over that of the heaviest: only their ratios change a ranking."""
+    """The word pieces with weights relative to the largest, since only ratios affect a ranking."""
     heaviest = max(float(query["weight"].max()), 1e-12)
     return query.assign(share=query["weight"] / heaviest)
 
 
 @drawing
 def bars(query: DataFrame, theme: str) -> go.Figure:
-    """piece, in_query, share as lying bars: the query's own in its order, then the added ones."""
+    """piece, in_query, share as horizontal bars: the query's own in order, then the added ones."""
     look = palette(theme)
     shown = _drawn(query)
     figure = go.Figure()
@@ -50,7 +50,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
             orientation="h",
             name=label,
             marker_color=colour,
-            text=[plain(share, 2) if share else "0: not asked for" for share in part["share"]],
+            text=[plain(share, 2) if share else "0: not searched" for share in part["share"]],
             textposition="outside",
             cliponaxis=False,
             hoverinfo="skip",
@@ -58,7 +58,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
     names = axes.names_down(shown["piece"].tolist(), longest=24)
     figure.update_yaxes(names | {"range": None, "zeroline": None, "autorange": "reversed"})
     figure.update_xaxes(
-        range=[0, 1.15], title="weight, the heaviest word is 1", tickvals=[0, 0.5, 1]
+        range=[0, 1.15], title="weight relative to the heaviest word", tickvals=[0, 0.5, 1]
     )
     height = 80 + _ROW * max(len(shown), 2)
     figure.update_layout(height=height, bargap=0.25, showlegend=True)
@@ -66,7 +66,7 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
 
 
 def _drawn(query: DataFrame) -> DataFrame:
-    """piece, share and own (whether it is the query's) by bar."""
+    """piece, share and own (true for pieces of the query) by bar."""
     own = query[query["in_query"]]
     added = query[~query["in_query"]].head(MOST_ADDED)
     shown = concat([own, added], ignore_index=True)
@@ -74,7 +74,7 @@ def _drawn(query: DataFrame) -> DataFrame:
 
 
 def told(query: DataFrame) -> str:
-    """How many words were added, turned down, and left out."""
+    """Numbers of words added, down-weighted and left out."""
     own = query[query["in_query"]]
     added = int((~query["in_query"]).sum())
     gone = int((own["weight"] == 0).sum())
@@ -83,16 +83,16 @@ def told(query: DataFrame) -> str:
     if added > MOST_ADDED:
         parts[0] += f", of which the {MOST_ADDED} heaviest are drawn"
     if len(down):
-        parts.append(f"turned down to less than half of the heaviest: {', '.join(down)}")
+        parts.append(f"down-weighted to less than half of the heaviest: {', '.join(down)}")
     if gone:
-        parts.append(f"not asked for at all: {', '.join(own.loc[own['weight'] == 0, 'piece'])}")
+        parts.append(f"not searched at all: {', '.join(own.loc[own['weight'] == 0, 'piece'])}")
     return "; ".join(parts) + "."
 
 
 def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
     """Changes by augmentation in the top ten: doc_id, rank, rank_before, judged.
 
-    `hits`: system, rank, doc_id, relevance of both; the heads of the two lists.
+    `hits`: system, rank, doc_id, relevance of both; the tops of the two lists.
     """
     columns = ["doc_id", "rank", "relevance"]
     now = hits.loc[hits["system"] == system, columns]
@@ -109,11 +109,11 @@ MOVED = (
     Column("Rank without augmentation", "rank_before", lambda rank: _rank(rank)),
     Column("Judged", "judged", lambda grade: _judged(grade)),
 )
-"""Of the table of that."""
+"""Columns of that table."""
 
 
 def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
-    """The paper's rows, of these datasets, all where there is none: a column for each measure."""
+    """The paper's rows for these datasets, or all if there are none: a column for each measure."""
     rows = figures[figures["source"].str.startswith(PAPER)]
     rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
     keys = ["source", "dataset", "printed"]
@@ -124,7 +124,7 @@ def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
 
 
 def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
-    """The same of what ran here: augmented systems, and plain BM25 on their datasets.
+    """The same for runs computed here: augmented systems, and plain BM25 on their datasets.
 
     `means` by measure: dataset, system, value; `costs`: latency_p50_ms; `added`: pieces added.
     """
@@ -154,7 +154,7 @@ COLUMNS = (
         for name, (head, digits) in PRINTED.items()
     ),
 )
-"""Of the paper's rows and of ours."""
+"""Columns for the paper's rows and ours."""
 
 
 def _rank(value: float) -> str:

@@ -33,33 +33,33 @@ Rows = Mapping[str, Mapping[Hashable, Any]]
 _TALL = 240
 """Pixels of a document, which scrolls."""
 _FURTHER = 100
-"""Relevant documents that no list shows are offered up to this many."""
+"""Most relevant documents offered that no list shows."""
 
 
 class Shown(NamedTuple):
-    """The query that the page shows, and of which systems."""
+    """The query on the page, and the shown systems."""
 
     ask: Ask
     dataset: Dataset
     query_id: str
     query: str
-    """Its text; empty where there is none."""
+    """Text of the query; empty if there is none."""
     systems: list[tuple[str, str]]
-    """Name and title, from left to right."""
+    """Names and titles, from left to right."""
     ranks: int
     notes: list[str]
-    """One for the head of each list."""
+    """One remark for the head of each list."""
     n_relevant: int
 
     def asked(self, query: Any, *, of_systems: bool = True, **parameters: Any) -> DataFrame:
-        """Answer of a SELECT of this query, by default of the shown systems."""
+        """Answer to a SELECT on this query, by default for the shown systems."""
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": self.query_id}
         of |= {"systems": [name for name, _ in self.systems]} if of_systems else {}
         return self.ask(query, **of, **parameters)
 
 
 def relevant(shown: Shown) -> Iterator[Step]:
-    """Every relevant document, with its rank in the shown lists and the number of others."""
+    """Every relevant document, with its rank in the shown lists and the number of other systems."""
     found = shown.asked(select.relevant, of_systems=False)
     rows = found.drop_duplicates("doc_id")[["doc_id", "relevance"]]
     names = [name for name, _ in shown.systems]
@@ -78,10 +78,10 @@ def relevant(shown: Shown) -> Iterator[Step]:
     columns = [Column("Document", "doc_id"), *[Column("Title", "title")] * bool(titles)]
     columns += [Column("Grade", "relevance")]
     columns += [Column(f"Rank: {title}", f"rank {name}") for name, title in shown.systems]
-    columns += [Column("Other systems with it", "others")]
+    columns += [Column("Other systems that retrieve it", "others")]
     yield Table(
         "relevant",
-        "Relevant documents of the query",
+        "Relevant documents for the query",
         rows,
         columns,
         opens=Link(carried=("document",)),
@@ -92,15 +92,15 @@ def relevant(shown: Shown) -> Iterator[Step]:
 
 
 def lists(shown: Shown) -> Steps:
-    """The ranked lists, and the documents that are read."""
+    """The ranked lists, and the documents to read."""
     places = {name: place for place, (name, _) in enumerate(shown.systems)}
-    # From the leftmost list on, so that its first document is the first to be read.
+    # From the leftmost list on, so its top document is the first to be read.
     hits = shown.asked(select.listed, depth=shown.ranks)
     hits = hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
     asked = yield Asked("document")
     further = _further(shown, hits, asked)
     hits, further = _with_texts(shown, hits, further)
-    missed = {name: f"{line} · in no list here" for name, line in words.names(further).items()}
+    missed = {name: f"{line} · in none of the lists" for name, line in words.names(further).items()}
     pick = Pick("document", "Document", words.names(hits) | missed)
     chosen = pick.value(asked)
     look: Any = {"chosen": chosen, "notes": shown.notes, "depth": shown.ranks}
@@ -112,7 +112,7 @@ def lists(shown: Shown) -> Steps:
         opens=Link(carried=("document",)),
         of=("dataset", "systems", "ranks", "query"),
     )
-    yield Note([f"Relevant to this query: {shown.n_relevant:,}."])
+    yield Note([f"Relevant documents for this query: {shown.n_relevant:,}."])
     if chosen:
         rows = {row["doc_id"]: row for one in (further, hits) for row in one.to_dict("records")}
         left = partial(_document, shown, pick, rows, chosen)
@@ -120,10 +120,8 @@ def lists(shown: Shown) -> Steps:
 
 
 def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
-    """Documents that no list on the page shows: doc_id, relevance.
-
-    Those that are judged relevant, and the one that the address asks for if a system ranks it.
-    """
+    """Documents that no shown list has: doc_id, relevance; relevant, or ranked and in the
+    address."""
     judged = shown.asked(select.judged, of_systems=False)
     judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
     wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
@@ -134,10 +132,8 @@ def _further(shown: Shown, hits: DataFrame, asked: str) -> DataFrame:
 
 
 def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
-    """The frames with title and text of each doc_id, absent where texts are not loaded.
-
-    Of all at once: to find the documents takes longer than to read them.
-    """
+    """The frames with title and text of each doc_id, absent if texts are not loaded. All at once,
+    since finding the documents takes longer than reading them."""
     ids = dict.fromkeys(name for frame in frames for name in frame["doc_id"])
     collection = shown.dataset.collection
     texts = shown.ask(select.documents, collection=collection, doc_ids=list(ids))
@@ -145,7 +141,7 @@ def _with_texts(shown: Shown, *frames: DataFrame) -> list[DataFrame]:
 
 
 def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
-    """The chosen document, or the next step that brings its text. A hole can be judged above it."""
+    """The chosen document, or how to load its text. An unjudged document can be judged above it."""
     yield pick
     pair = {"query_id": shown.query_id, "doc_id": chosen}
     yield Widget("judge", {"dataset": shown.dataset, **pair})
@@ -154,7 +150,7 @@ def _document(shown: Shown, pick: Pick, rows: Rows, chosen: str) -> Steps:
 
 
 def _another(shown: Shown, pick: Pick, rows: Rows, hits: DataFrame, chosen: str) -> Steps:
-    """A document beside the chosen one: by default the best of the next list."""
+    """A second document for comparison: by default the best of the next list."""
     listed = hits[hits["doc_id"] != chosen]
     if listed.empty:
         return

@@ -1,4 +1,4 @@
-"""The page Map: every query of a system's run at once, ranks across, coloured by relevance."""
+"""The page Map: all queries of a system's run at once, ranks as columns, coloured by relevance."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -34,15 +34,15 @@ from compute.views.shared.theme import Legend
 
 _OF = ("dataset", "system", "other", "order", "ranks")
 NOTHING = "–"
-"""In the place of a second system."""
+"""Choice of no second system."""
 ROWS = 24
-"""Queries that are listed at a time."""
+"""Number of queries listed at a time."""
 FEW = 60
-"""Up to so many queries are listed all at once, without a picture of all."""
+"""Most queries that are listed without an overview picture."""
 
 
 class View(NamedTuple):
-    """The maps of one system or two, in one order."""
+    """The maps of one system or two, in the same order."""
 
     ask: Ask
     dataset: Dataset
@@ -51,12 +51,12 @@ class View(NamedTuple):
     measure: str
     panels: list[rank_map.Panel]
     query_ids: list[str]
-    """In the order shown."""
+    """Ids of the queries, in the order shown."""
     rows: slice
     """Rows listed."""
     query: str
     document: str
-    """In the address."""
+    """The query of the address."""
 
     @property
     def depth(self) -> int:
@@ -64,11 +64,11 @@ class View(NamedTuple):
         return self.panels[0].cells.shape[1]
 
     def listed(self) -> list[str]:
-        """The queries that are listed."""
+        """Ids of the listed queries."""
         return self.query_ids[self.rows]
 
     def hits(self, query_id: str, system: str) -> DataFrame:
-        """The list of a system for a query: `select.listed`."""
+        """The list of a system for a query, from `select.listed`."""
         of: dict[str, Any] = {"dataset": self.dataset.name, "query_id": query_id}
         return self.ask(select.listed, systems=[system], depth=self.depth, **of)
 
@@ -85,7 +85,7 @@ def page(ask: Ask) -> Steps:
     view = yield from _view(ask, dataset, systems, measure, order, ranks)
     legend = partial(rank_map.legend, rank_map.grades(view.panels))
     few = view.rows == slice(0, len(view.query_ids))
-    # On a narrow screen lists stand alone where there are few, without colours.
+    # On a narrow screen a few lists are shown without the map.
     yield Legends(legend, of_matrix=few)
     if not few:
         yield from _all_queries(view, legend)
@@ -117,7 +117,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 def _view(
     ask: Ask, dataset: Dataset, systems: list[str], measure: str, order: str, ranks: int
 ) -> Steps:
-    """Read the maps and put their rows in order."""
+    """Read the maps and sort their rows."""
     titled = words.titled(systems, ask(catalogue.systems))
     system, other = (*(name for name, _ in titled), "")[:2]
     of: dict[str, Any] = {"dataset": dataset.name}
@@ -131,7 +131,7 @@ def _view(
     query_ids = values["query_id"].to_numpy()[places].tolist()
     start, query = (yield Asked("from")), (yield Asked("query"))
     first = int(start) - 1 if start.isdecimal() else 0
-    # Without a place: some rows above the query.
+    # Without a position: some rows above the query.
     if not start.isdecimal() and query in query_ids:
         first = query_ids.index(query) - ROWS // 2
     size = len(query_ids) if len(query_ids) <= FEW else ROWS
@@ -141,12 +141,12 @@ def _view(
 
 
 def _to(row: int) -> dict[str, str]:
-    """The key of the address from which 0-based row on queries are listed."""
+    """Key of the address for the first listed row (0-based)."""
     return {"from": str(max(row, 0) + 1)}
 
 
 def _all_queries(view: View, legend: Legend) -> Steps:
-    """The picture of all queries; a click on it lists those around."""
+    """The picture of all queries; a click lists the queries around it."""
     drawn = partial(rank_map.overview, view.panels, view.query_ids, view.rows)
     title = f"Relevance by rank, all queries of {view.dataset.title}"
     yield Figure(
@@ -205,7 +205,7 @@ def _cell(view: View, packed: int) -> Link:
 
 
 def _chosen(view: View) -> list[tuple[int, int, int]]:
-    """The cells of the document in the address: panel, row, rank."""
+    """The cells of the address's document: panel, row, rank."""
     if view.query not in view.listed() or not view.document:
         return []
     row = view.listed().index(view.query)
@@ -218,7 +218,7 @@ def _chosen(view: View) -> list[tuple[int, int, int]]:
 
 
 def _document(view: View, lists: Link) -> Steps:
-    """The document of the address, where it stands, and the way to the lists of its query."""
+    """The document of the address, its ranks, and the link to the lists of its query."""
     ask, query, document = view.ask, view.query, view.document
     of: dict[str, Any] = {"dataset": view.dataset.name, "query_id": query}
     asked = ask(catalogue.asked, dataset=view.dataset.name, query_ids=[query])["text"].iloc[0]

@@ -38,7 +38,7 @@ from compute.views.query import augmented, documents, score_breakdown, select, w
 from compute.views.shared import catalogue
 
 PLAIN = "bm25-wordpiece"
-"""The search of augmented systems with the query as it is."""
+"""Systems that search with the original query, by augmented system."""
 _BARS = 560
 _NO_SUM = " is not a sum over ranks: choose a measure such as nDCG@10."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
@@ -117,7 +117,7 @@ def _controls(ask: Ask, runs: DataFrame) -> Steps:
 
 
 def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
-    """The control of systems, which the address may name as a and b, too."""
+    """The control of systems, which the address may also name as a and b."""
     pair = offers.usual_pair(ask, known, dataset)
     named = [(yield Asked("a")), (yield Asked("b"))]
     instead = [name or usual for name, usual in zip(named, pair, strict=True)]
@@ -140,10 +140,8 @@ def _systems(ask: Ask, known: Sequence[str], dataset: str) -> Steps:
 
 
 def _query(view: View) -> Steps:
-    """The query of the address, else the first; a picker between two steps.
-
-    Returns its row of `select.queries`, None where no query contains what is looked for.
-    """
+    """The query of the address, else the first; a picker between Previous and Next. Returns its row
+    of `select.queries`, None if no query matches the search."""
     name, (a, b) = view.dataset.name, (*view.names, "")[:2]
     left = f"query of {name}"
     of = {"measure": view.measure, "a": a, "b": b, "order": view.order, "find": view.find}
@@ -177,7 +175,7 @@ def _step(label: str, query_id: object, icon: str) -> Button:
 
 
 def _why(view: View, of: Mapping[str, Any], values: DataFrame) -> Steps:
-    """The sum that makes the score, as a figure and as a table; the best order beside it."""
+    """The sum behind the score, as a figure and a table, next to the ideal order."""
     measure, titles = view.measure, dict(view.systems)
     if not explains(measure):
         yield Note([f"{measure}{_NO_SUM}"])
@@ -236,13 +234,11 @@ def _rewritten(view: View, of: Mapping[str, Any], system: str, query: DataFrame)
         augmented.MOVED,
         of=_REWRITTEN,
     )
-    yield Note(
-        [f"The first ten documents with the augmented query, and with the original ({PLAIN})."]
-    )
+    yield Note([f"The top ten with the augmented query, and with the original one ({PLAIN})."])
 
 
 def _to_the_map(view: View, query_id: str) -> Button:
-    """The way to every query of the first two systems, at this one."""
+    """Link to the map of the first two systems, at this query."""
     named = dict(zip(("system", "other"), view.names, strict=False))
     at = {"dataset": view.dataset.name, "measure": view.measure, "query": query_id}
     return Button("Open in the relevance map", Link("map", at | named))

@@ -1,4 +1,4 @@
-"""The query x rank map: queries down, ranks across, the cell coloured by relevance."""
+"""The query x rank map: queries as rows, ranks as columns, cells coloured by relevance."""
 
 import base64
 import io
@@ -23,7 +23,7 @@ from compute.views.shared.narrow_lists import Lists, Ranked, Row
 ROW = 22
 """Height of a query in the list, in pixels."""
 ALL = 240
-"""Height of the picture of all queries."""
+"""Height of the picture of all queries, in pixels."""
 NAMES = 210
 _HEAD, _FOOT = 44, 40
 _WIDE, _HIGH = 800, ALL
@@ -32,11 +32,11 @@ _ACROSS = 6
 ORDERS = {
     "highest score first": "highest",
     "lowest score first": "lowest",
-    "most holes first": "holes",
+    "most unjudged first": "holes",
     "by difference": "difference",
     "by id": "id",
 }
-"""How the page orders the queries, by what `rank_map_cells.order` calls it."""
+"""Orders of the queries, by their names in `rank_map_cells.order`."""
 
 Cells = NDArray[np.int8]
 
@@ -47,7 +47,7 @@ class Panel:
 
     title: str
     cells: Cells
-    """Rows of `query.select_map.cells`, in the order to show."""
+    """Rows of `query.select_map.cells`, in display order."""
     values: NDArray[np.float64]
     """Score of the system by row; NaN where it has none."""
     remark: str = ""
@@ -56,7 +56,7 @@ class Panel:
 def panel(
     title: str, cells: DataFrame, values: Series, measure: str, places: NDArray[np.int64]
 ) -> Panel:
-    """A system's map in the order of `places`, its mean score and share of holes as the remark."""
+    """A system's map in the order of `places`; the remark is mean score and unjudged share."""
     array = cells.to_numpy(np.int8)[places]
     filled = int((array != EMPTY).sum())
     share = f"{100 * (array == HOLE).sum() / filled:.0f}% unjudged" if filled else "no hits"
@@ -71,7 +71,7 @@ def part(panel: Panel, rows: slice) -> Panel:
 
 
 def names(query_ids: Sequence[str], texts: DataFrame) -> list[str]:
-    """A query's text where it is stored, else its id. `texts`: query_id, text."""
+    """A query's text if stored, else its id. `texts`: query_id, text."""
     known = dict(zip(texts["query_id"], texts["text"], strict=True))
     return [
         known[name] if isinstance(known.get(name), str) and known[name].strip() else name
@@ -80,21 +80,21 @@ def names(query_ids: Sequence[str], texts: DataFrame) -> list[str]:
 
 
 def grades(panels: Sequence[Panel]) -> list[int]:
-    """The relevance levels above 0 that stand in the panels, ascending."""
+    """The relevance levels above 0 in the panels, ascending."""
     return sorted({int(level) for p in panels for level in np.unique(p.cells) if level > 0})
 
 
 def colours(levels: Sequence[int], theme: str) -> list[str]:
-    """An empty rank, a hole, judged not relevant, then the levels above 0, ascending."""
+    """Colours for an empty rank, unjudged, not relevant, then the levels above 0, ascending."""
     look = looks.palette(theme)
-    # The strongest blue for the highest level; a lone level has it too.
+    # The strongest blue is for the highest level, even if it is the only one.
     shares = [0.9 - 0.5 * back / max(len(levels) - 1, 1) for back in range(len(levels))][::-1]
     blues = [looks.colour(share, look.sequential) for share in shares]
     return [look.background, look.line, look.diverging[3], *blues]
 
 
 def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
-    """The cells as places in `colours`."""
+    """The cells as indices into `colours`."""
     table = np.full(256, 2, np.uint8)
     for place, code in enumerate((EMPTY, HOLE)):
         table[code - EMPTY] = place
@@ -114,10 +114,8 @@ def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
 
 
 def _lists(panels: Sequence[Panel], names: Sequence[str], **_: object) -> Lists:
-    """The queries of each system in the map's order, which the pickers chose: they have no rank.
-
-    Beside each its score and how many of its ranks hold relevant documents and holes.
-    """
+    """The queries of each system in the map's order, which is the pickers' choice and no ranking.
+    Each has its score and its numbers of relevant and unjudged documents."""
     return Lists(
         "System",
         "Query",
@@ -144,11 +142,9 @@ def _row_said(cells: Cells, value: float) -> str:
 def overview(
     panels: Sequence[Panel], names: Sequence[str], chosen: slice, *, theme: str
 ) -> go.Figure:
-    """All queries of each panel as one picture; the rows of the list below it between two lines.
-
-    `names` of the queries stand in its lists. A point carries the 0-based place of a query as
-    customdata. Rows that share a line of the picture mix their colours.
-    """
+    """All queries of each panel as one picture; two lines enclose the rows of the list below it.
+    `names` of the queries are used in its lists. A point's customdata is the 0-based position of a
+    query. Rows that share a line of pixels blend their colours."""
     levels = grades(panels)
     n, depth = panels[0].cells.shape
     figure = go.Figure()
@@ -172,7 +168,7 @@ def overview(
 
 
 def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
-    """The cells as a PNG in a data address, each rank and each query some pixels large."""
+    """The cells as a PNG in a data URL, each rank and each query some pixels large."""
     n, depth = cells.shape
     inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
     rgb = np.array(inks, np.float32)[_kinds(cells, levels)]
@@ -203,7 +199,7 @@ def _frame(
     top: float,
     left: int,
 ) -> None:
-    """The axes of the panels beside each other, their heads, and room at the left."""
+    """The axes of the panels side by side, their heads, and room at the left."""
     gap = 0.03
     width = (1 - gap * (len(panels) - 1)) / len(panels)
     figure.update_layout(
@@ -230,7 +226,7 @@ def _frame(
 
 
 def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
-    """Unseen points over the picture, a column of them for each part of its width."""
+    """Invisible points over the picture, a column of them for each part of its width."""
     n, depth = panel.cells.shape
     starts = bands(n, _STRIPS)
     ends = np.append(starts[1:], n)
@@ -267,12 +263,12 @@ def window(
     """The rows of some queries, with their names at the left and scores at the right.
 
     A click on a cell gives (panel, row, rank), the first two from 0, packed by `pack` as
-    customdata. The cells `chosen` so are outlined. Names are drawn letter by letter.
+    customdata. The cells in `chosen` are outlined. Names are drawn literally, without markup.
     """
     levels = grades(panels)
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
-    # What prints is in a wider font.
+    # Printed pictures have a wider font.
     most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
     left = round(min(most, 30 + letter * max(map(len, names), default=0)))
     _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
@@ -312,23 +308,21 @@ def _heat(
 
 
 def pack(place: int, row: Any, rank: Any) -> Any:
-    """A cell as one number, or cells (arrays of row and rank) as one each."""
+    """A cell as one number, or cells (arrays of row and rank) as an array of numbers."""
     return (place * 10_000 + row) * 10_000 + rank
 
 
 def unpack(number: int) -> tuple[int, int, int]:
-    """Panel, row and rank of what `pack` made."""
+    """Panel, row and rank from a number made by `pack`."""
     return number // 100_000_000, number // 10_000 % 10_000, number % 10_000
 
 
 def _targets(
     figure: go.Figure, panel: Panel, place: int, levels: Sequence[int], axes: dict[str, str]
 ) -> None:
-    """Unseen points at the cells, which a heatmap does not report; a trace per judgement.
-
-    Words are kept by trace and the query is read off the axis, so that thousands of cells cost
-    a few bytes each.
-    """
+    """Invisible points at the cells, since a heatmap reports no clicks; a trace per judgement.
+    Hover texts are stored per trace and the query is read from the axis, so that thousands of cells
+    cost only a few bytes each."""
     kinds = {1: said(np.nan), 2: "not relevant"}
     kinds |= {n + 3: said(level) for n, level in enumerate(levels)}
     of = _kinds(panel.cells, levels)

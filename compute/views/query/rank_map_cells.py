@@ -1,4 +1,4 @@
-"""The query x rank map of a run: what stands at each rank of each query, in one small array."""
+"""The query x rank map of a run: the judgement at each rank of each query, in one small array."""
 
 import numpy as np
 import pandas as pd
@@ -6,15 +6,14 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 EMPTY, HOLE = -128, -127
-"""Cells of a rank that the list does not fill, and of a document without a judgement; any other
-cell holds the relevance."""
+"""Values of a rank beyond the list's end, and of an unjudged document; others are the relevance."""
 
 Places = NDArray[np.int64]
 Shares = NDArray[np.float64]
 
 
 def holes(cells: DataFrame) -> Shares:
-    """Share of the filled ranks that hold holes, by query; NaN for an empty list."""
+    """Share of the filled ranks that are unjudged, by query; NaN for an empty list."""
     array = cells.to_numpy()
     filled = (array != EMPTY).sum(axis=1)
     share = np.full(len(array), np.nan)
@@ -22,11 +21,11 @@ def holes(cells: DataFrame) -> Shares:
 
 
 def order(cells: DataFrame, values: DataFrame, by: str) -> Places:
-    """The rows in the order to show them: `by` is "highest", "lowest", "holes", "difference", "id".
+    """The rows in display order: `by` is "highest", "lowest", "holes", "difference", "id".
 
-    `values`: query_id, value, other, in the order of the rows of `cells`. "difference" puts first
-    where the system gains most on the other, and last where it loses most. Queries without what is
-    asked for come last; those that are equal stay as they are.
+    `values`: query_id, value, other, in the order of the rows of `cells`. "difference" puts the
+    system's largest lead over the other first and its largest loss last. Queries without the
+    requested value come last; ties keep their order.
     """
     keys = {
         "highest": -values["value"],
@@ -39,7 +38,7 @@ def order(cells: DataFrame, values: DataFrame, by: str) -> Places:
 
 
 def window(n_queries: int, start: int, size: int) -> slice:
-    """The `size` rows from the 0-based `start` on, moved so that they lie within."""
+    """`size` rows starting from the 0-based `start`, shifted to lie within the map."""
     first = max(min(start, n_queries - size), 0)
     return slice(first, min(first + size, n_queries))
 

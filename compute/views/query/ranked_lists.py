@@ -1,4 +1,4 @@
-"""The ranked lists of several systems side by side, a document linked from list to list."""
+"""The ranked lists of several systems side by side, with links between a document's positions."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,31 +17,31 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.narrow_lists import Lists, Ranked, Row
 
 ROW = 36
-"""Height of a rank in pixels; a box fills 30 of them."""
+"""Height of a rank in pixels; a box takes 30 of them."""
 _BOX = 15 / ROW
 _HEADS = {1: 34}
-# Share of the plot that the boxes take together; the rest is for the curves between them.
+# Share of the plot for all boxes; the rest is for the curves between them.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
-# Pixels of a box for its text on a screen of 1280, less the sign; on a narrower one its own plot
-# area cuts the text off.
+# Pixels of a box for its text on a 1280-pixel screen, without the sign; on narrower screens the
+# list's plot area clips the text.
 _ROOM = {1: 1045, 2: 425, 3: 262, 4: 180}
-# The pages' font of 12 pixels is narrower than `labels` reckons.
+# The pages' 12-pixel font is narrower than `labels` assumes.
 _SIZE = 10.5
 _LETTERS = 200
 _PADDING = 0.008
-# Of the colour that links a document's boxes.
+# For the colour that links a document's boxes.
 _TAB = 0.005
 
 
 class Hit(NamedTuple):
-    """A box: the list it stands in, from the left, and what it shows."""
+    """A box: the index of its list, from the left, and its content."""
 
     place: int
     rank: int
     doc_id: str
     score: float
     name: str
-    """The title; where there is none the start of the text; where no text is loaded the id."""
+    """The title, else the start of the text, else the id."""
     kind: str
     grade: int
     said: str
@@ -62,7 +62,7 @@ class Hit(NamedTuple):
 
 
 def _fitting(name: str, room: float, theme: str) -> str:
-    """The name, or as much of it as there is room for, in pixels."""
+    """The name, or as much of it as fits, in pixels."""
     shown = looks.cut(name, _LETTERS)
     while (wide := labels.width(shown, _SIZE, theme)) > room and len(shown) > 1:
         shown = looks.cut(name, min(len(shown) - 1, int(len(shown) * room / wide)))
@@ -72,7 +72,7 @@ def _fitting(name: str, room: float, theme: str) -> str:
 def _said(
     lists: DataFrame, systems: Sequence[tuple[str, str]], *, depth: int = 10, **_: object
 ) -> Lists:
-    """The documents of each system in their ranks, with what they are judged."""
+    """The documents of each system by rank, with their judgements."""
     shown = lists[lists["rank"] <= depth].sort_values("rank")
     return Lists(
         "System",
@@ -109,10 +109,10 @@ def ranked_lists(
 
     A document in several lists has a colour: a tab at its boxes, and its curves.
 
-    `lists`: system, rank, doc_id, score, relevance (absent for a hole), title and text (absent
-    where not loaded), one row per hit. `systems`: name and title from left to right. `notes`: one
-    remark per head. A click on a box gives its doc_id as customdata; that of `chosen` is outlined.
-    Titles and ids are drawn letter by letter, whatever stands in them.
+    `lists`: system, rank, doc_id, score, relevance (absent if unjudged), title and text (absent if
+    not loaded), one row per hit. `systems`: name and title from left to right. `notes`: one remark
+    per head. A click on a box gives its doc_id as customdata; the box of `chosen` is outlined.
+    Titles and ids are drawn literally, without markup.
     """
     places = [name for name, _ in systems]
     hits = [
@@ -146,7 +146,7 @@ def _hit(row: Mapping[Hashable, Any], place: int) -> Hit:
 
 
 def _span(place: int, n_lists: int) -> tuple[float, float]:
-    """Left and right edge of a list's boxes, in shares of the plot."""
+    """Left and right edge of a list's boxes, as fractions of the plot."""
     width = _WIDTH.get(n_lists, 0.8) / n_lists
     gap = (1 - width * n_lists) / max(n_lists - 1, 1)
     left = place * (width + gap)
@@ -154,11 +154,11 @@ def _span(place: int, n_lists: int) -> tuple[float, float]:
 
 
 def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
-    """One axis pair over the whole plot, and one per list, whose edges cut long labels off."""
+    """One pair of axes over the whole plot, and one per list, whose edges clip long labels."""
     head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
     hidden = {"visible": False, "range": [-0.002, 1.002]}
     figure.update_layout(
-        plot_bgcolor=axes.CLEAR,  # the lists' own axes lie over the boxes
+        plot_bgcolor=axes.CLEAR,  # the lists' own axes are above the boxes
         height=head + ROW * depth + 8,
         margin={"l": 30, "r": 4, "t": head, "b": 8},
         **axes.CLICKED,
@@ -171,7 +171,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
             "automargin": False,
         },
     )
-    # Axes without a trace are not laid out, and there may be no curve.
+    # Plotly does not lay out axes without a trace, and there may be no curve.
     figure.add_scatter(x=[None], y=[None], hoverinfo="skip")
     for place in range(n_lists):
         left, right = _span(place, n_lists)
@@ -180,10 +180,7 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
 
 
 def linked(hits: Sequence[Hit], theme: str) -> dict[str, str]:
-    """The colours of the documents that several lists show, the highest ranked first.
-
-    There are nine; a tenth document takes the first one again.
-    """
+    """Colours of documents in several lists, the highest ranked first; a tenth reuses the first."""
     order = dict.fromkeys(hit.doc_id for hit in sorted(hits, key=lambda h: (h.rank, h.place)))
     lists = Counter(hit.doc_id for hit in hits)
     colours = looks.palette(theme).categories
@@ -220,7 +217,7 @@ def _curves(
 
 
 def _box(kind: str, theme: str, grade: int = 1) -> dict[str, Any]:
-    """A grade above 1, whose number stands in the box, is of a stronger blue."""
+    """A grade above 1, shown as a number in the box, has a stronger blue."""
     look = looks.palette(theme)
     blue = look.sequential[(4 if theme == "dark" else 5) + 2 * (grade > 1)]
     return {
@@ -252,12 +249,12 @@ def _boxes(
         if hit.doc_id in links:
             tab = {"fillcolor": links[hit.doc_id], "line": {"width": 0}}
             shapes.append(tall | tab | {"x0": left, "x1": left + _TAB})
-    # One by one, each would copy all that are there.
+    # Adding them one by one would copy all existing ones each time.
     figure.update_layout(shapes=shapes)
 
 
 def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:
-    """A list's labels stand on its own axes; one trace per ink, since selecting fades text."""
+    """A list's labels are on its own axes; one trace per ink, since selecting fades text."""
     room = _ROOM.get(n_lists, 180)
 
     def inked(hit: Hit) -> tuple[int, str]:
@@ -282,10 +279,8 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
 
 
 def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
-    """Targets of the mouse: five unseen points along every box, each knowing its document.
-
-    They stand on the axes of their list: the mouse meets the topmost plot alone.
-    """
+    """Mouse targets: five invisible points along every box, each with its document. They are on the
+    axes of their list, since the mouse only reaches the topmost plot."""
     ranks: dict[str, dict[int, str]] = {}
     for hit in hits:
         said = f"at rank {hit.rank} of {looks.escape(titles[hit.place], 30)}"
@@ -314,7 +309,7 @@ def _heads(
     notes: Sequence[str],
     theme: str,
 ) -> None:
-    """Title, holes and remark of a list; in two lines where lists are narrow."""
+    """Title, unjudged share and remark of a list; in two lines if lists are narrow."""
     muted = looks.palette(theme).muted
     many = len(titles) > 2 or theme == "print"
     apart = "<br>" if many or len(titles) > 1 else "  "

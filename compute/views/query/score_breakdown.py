@@ -1,4 +1,4 @@
-"""Why a query scores what it does: what each rank adds, the best order behind it, and the sum."""
+"""Breakdown of a query's score: the contribution of each rank, the ideal order, and the sum."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,19 +19,19 @@ from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 
 ROW = 62
-"""Height of a system's bars in pixels; a line of words stands above them."""
+"""Height of a system's bars in pixels, below a line of text."""
 _WORDS = 26
 _FOOT = 26
 FEWEST = 10
-"""Ranks that are shown at least, of a measure that cuts as deep."""
+"""Fewest ranks shown, for a measure that cuts at least as deep."""
 
 Named = Sequence[tuple[str, Explained]]
-"""A system's title and its score taken apart, from top to bottom."""
+"""A system's title and its score broken down, from top to bottom."""
 
 
 @drawing
 def gains(explained: Named, *, theme: str) -> go.Figure:
-    """Bars by rank, a row per system; behind them, wider and pale, those of the best order.
+    """Bars by rank, a row per system; behind them, wider and paler, those of the ideal order.
 
     A bar is a rank's share of the score: the bars of a row add up to it.
     """
@@ -53,7 +53,7 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
 
 
 def _worked(found: Explained) -> str:
-    """The division in numbers; of a measure that divides by nothing the value alone."""
+    """The division in numbers; only the value, if the measure has no denominator."""
     value = looks.plain(found.value, 4)
     if not found.divided_by:
         return f"{found.measure} {value}"
@@ -66,7 +66,7 @@ def _worked(found: Explained) -> str:
 
 
 def _number(value: float) -> str:
-    """A sum: whole where it counts documents."""
+    """A sum: an integer if it counts documents."""
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4f}"
 
 
@@ -95,14 +95,14 @@ def _hover(row: dict[Any, Any], found: Explained) -> str:
 
 
 def _span(row: int, n_rows: int) -> tuple[float, float]:
-    """Bottom and top of a row's bars, in shares of the plot."""
+    """Bottom and top of a row's bars, as fractions of the plot."""
     height = n_rows * (ROW + _WORDS)
     top = 1 - (row * (ROW + _WORDS) + _WORDS) / height
     return max(top - ROW / height, 0.0), top
 
 
 def _deepest(explained: Named) -> int:
-    """The last rank that is shown."""
+    """The last rank shown."""
     ranks = [FEWEST]
     for _, found in explained:
         for terms in (found.listed, found.best):
@@ -138,10 +138,8 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
 
 
 def table(found: Explained) -> DataFrame:
-    """The sum rank by rank, as text: what the list adds, the best order beside it; then totals.
-
-    Ranks that add nothing are left out where there are more than 20.
-    """
+    """The sum rank by rank, as text: the list's contribution and the ideal order's, then totals. If
+    there are more than 20 ranks, those that add nothing are left out."""
     best = {row["rank"]: row for row in found.best.to_dict("records")}
     rows = [
         _line(row, best.get(row["rank"]))
@@ -186,13 +184,13 @@ def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
 
 
 def conclusion(found: Explained, stored: float | None, title: str) -> str:
-    """The division under the table, and whether it is the stored score."""
+    """The division under the table, and whether it gives the stored score."""
     divided = _worked(found)
     if stored is None:
         return f"{title}: {divided}. No value is stored."
     if equal(stored, found.value):
         return f"{title}: {divided}, as stored."
     return (
-        f"{title}: {divided}; the stored {found.measure}, {looks.plain(stored, 4)}, is of a longer"
-        " list."
+        f"{title}: {divided}; the stored {found.measure}, {looks.plain(stored, 4)}, is"
+        " from a longer list."
     )

@@ -51,11 +51,11 @@ def queries(
     find: str = "",
     keep: str = "",
 ) -> str:
-    """The first 200 queries of a dataset with `find` in id or text; beyond them `keep`, if found.
+    """The first 200 queries of a dataset with `find` in id or text, and `keep` if it matches.
 
     place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
     n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
-    "lowest" or "highest" (value of a) or "id"; ids, numbers as numbers, order the equal.
+    "lowest" or "highest" (value of a) or "id"; ties are ordered by id, numeric ids as numbers.
     """
     return _QUERIES
 
@@ -64,10 +64,8 @@ def queries(
 def listed(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
-    """The lists of systems for a query down to a depth: system, rank, doc_id, score, relevance.
-
-    relevance is absent for a hole. The stored extract serves the first ten ranks.
-    """
+    """The lists of systems for a query to a depth: system, rank, doc_id, score, relevance (absent
+    if unjudged). The first ten ranks come from a stored extract."""
     found = files(cursor, "top" if depth <= top_ranks.DEPTH else "hits", dataset, systems)
     if not found:
         found = files(cursor, "top", dataset, systems)
@@ -89,8 +87,8 @@ def listed(
 
 @select(collections=("collection",))
 def documents(collection: str, doc_ids: Sequence[str]) -> str:
-    """doc_id, title, text of those of the documents whose text is loaded."""
-    # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
+    """doc_id, title, text of the given documents whose text is loaded."""
+    # With the ids as literal values DuckDB skips row groups instead of joining the corpus.
     return """
         select doc_id, title, text from documents
         where dataset = $collection and doc_id in (select unnest($doc_ids))
@@ -101,7 +99,7 @@ def documents(collection: str, doc_ids: Sequence[str]) -> str:
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Expanded queries of systems: system, piece, in_query, weight, in their order."""
+    """Expanded queries of systems: system, piece, in_query, weight, in order."""
     found = files(cursor, "augmented", dataset, systems)
     if not found:
         return DataFrame({name: [] for name in ("system", "piece", "in_query", "weight")})
@@ -127,7 +125,7 @@ def judged(dataset: str, query_id: str) -> str:
 @select(datasets=("dataset",), shows="runs")
 def relevant(dataset: str, query_id: str) -> str:
     """doc_id, relevance, system, rank: the relevant documents of a query in every list that has
-    them, the most relevant first; system and rank are absent where none has it."""
+    them, the most relevant first; system and rank are absent if no list has it."""
     return """
         select doc_id, relevance, system, rank
         from (select doc_id, relevance from judgements
@@ -142,7 +140,7 @@ def relevant(dataset: str, query_id: str) -> str:
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
-    """Ranks of a document for a query, to the depth kept: system, rank."""
+    """Ranks of a document for a query, to the stored depth: system, rank."""
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return DataFrame({"system": [], "rank": []})
@@ -157,7 +155,7 @@ def places(
 
 @select(datasets=("dataset",), systems=("systems",), shows="runs")
 def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
-    """Scores of a query: system, measure, value."""
+    """Scores on a query: system, measure, value."""
     return """
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))

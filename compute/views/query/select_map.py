@@ -45,7 +45,7 @@ def values(
 ) -> DataFrame:
     """Scores of two systems by query: query_id, value, other; every query of the dataset.
 
-    By id, numbers as numbers, as the rows of `cells`.
+    Ordered by id (numeric ids as numbers), as the rows of `cells`.
     """
     asked = files(cursor, "queries", dataset, [""])
     if not asked:
@@ -58,8 +58,8 @@ def values(
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
     """Judgement at each rank: a row per query, by query_id, a column per rank down to `depth`.
 
-    int8: the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The stored extract
-    serves the first ten ranks; deeper ones come from the hits.
+    int8: the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The first ten ranks come
+    from a stored extract, deeper ones from the hits.
     """
     asked = files(cursor, "queries", dataset, [""])
     names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []

@@ -1,4 +1,4 @@
-"""One query in words: what pickers list, what signs mean, what it scores."""
+"""One query in words: lines of pickers, the legend, and scores."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -16,19 +16,19 @@ ORDERS = {
     "highest score first": "highest",
     "by id": "id",
 }
-"""How a page orders the queries of a dataset, by what `query.select.queries` calls it."""
+"""Orders of a dataset's queries, by their names in `query.select.queries`."""
 RANKS = ("10", "20", "50", "100")
-"""How many ranks of a list can be shown."""
+"""Depths to which lists can be shown."""
 
 SIGNS = (
     "✓ relevant (✓2: grade 2), · not relevant, ? unjudged.",
-    "A document in several lists has an edge of one colour; lines join it.",
+    "A document in several lists has a coloured edge; lines join its positions.",
 )
 """Legend of the signs in the boxes."""
 
 
 def judgement(relevance: float) -> str:
-    """`relevant`, `judged` (not relevant) or `hole` (no judgement) for a grade or its absence."""
+    """`relevant`, `judged` (not relevant) or `hole` (no judgement) for a grade, or for none."""
     if pd.isna(relevance):
         return "hole"
     return "relevant" if relevance > 0 else "judged"
@@ -54,7 +54,7 @@ def names(hits: DataFrame) -> dict[str, str]:
 
 
 def option(query: Mapping[Hashable, Any]) -> str:
-    """A line for a picker of queries: id, text where loaded, what systems a and b score."""
+    """A line for a picker of queries: id, text if loaded, and the scores of systems a and b."""
     text = f" · {_line(query['text'])}" if isinstance(query["text"], str) else ""
     values = [query["value_a"], query["value_b"]]
     scores = " and ".join(looks.plain(value) for value in values[: 1 + pd.notna(values[1])])
@@ -62,7 +62,7 @@ def option(query: Mapping[Hashable, Any]) -> str:
 
 
 def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
-    """How many queries are found, from n_found and n_queries of any of them."""
+    """Number of queries found, from n_found and n_queries of any of their rows."""
     number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
     verb = "contains" if query["n_found"] == 1 else "contain"
     said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
@@ -82,13 +82,13 @@ def titled(names: Sequence[str], systems: DataFrame) -> list[tuple[str, str]]:
 
 
 def name_of(row: Mapping[Hashable, Any]) -> str:
-    """A document's title; where there is none the start of its text, without texts its id."""
+    """A document's title; without one the start of its text; without texts its id."""
     texts = [text for text in (row["title"], row["text"]) if isinstance(text, str)]
     return next((text for text in texts if text.strip()), row["doc_id"])[:400]
 
 
 def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
-    """Ranks of a document by systems (name, title), as sentences. `places`: system, rank."""
+    """Ranks of a document in systems (name, title), as sentences. `places`: system, rank."""
     ranks = dict(zip(places["system"], places["rank"], strict=True))
     found = [f"{ranks[name]:,} by {title}" for name, title in systems if name in ranks]
     missing = [title for name, title in systems if name not in ranks]
@@ -97,15 +97,14 @@ def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
-    """Score in each head, from system, measure, value of one query."""
+    """Score in each list's head, from system, measure, value of one query."""
     chosen = values[values["measure"] == measure]
     known = dict(zip(chosen["system"], chosen["value"], strict=True))
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
 def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:
-    """Scores of a query: System and a column for each measure; `values`: system, measure,
-    value."""
+    """Scores on a query: System and a column for each measure; `values`: system, measure, value."""
     wide = values.pivot(index="system", columns="measure", values="value")
     wide = wide.reindex([name for name, _ in systems])
     wide.insert(0, "System", [title for _, title in systems])
@@ -113,6 +112,6 @@ def value_rows(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFra
 
 
 def value_columns(rows: DataFrame, measures: Sequence[str]) -> list[Column]:
-    """Its columns, the measures in this order."""
+    """Columns of that table, with the measures in this order."""
     shown = [Column(one, format=looks.plain) for one in measures if one in rows]
     return [Column("System"), *shown]

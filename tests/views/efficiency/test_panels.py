@@ -99,7 +99,7 @@ def test_a_hover_has_every_figure_and_the_machine() -> None:
     hovers = "\n".join(drawn().data[-1].hovertext)
     assert "<b>A</b><br>nDCG@10 0.500<br>median latency 1.0 ms<br>p95 latency 2.0 ms" in hovers
     assert "index size 5.0 MB<br>Abacus" in hovers
-    assert "7.0 processes wanted a processor" in hovers
+    assert "7.0 processes competed for a processor" in hovers
 
 
 def test_names_from_outside_stay_text() -> None:

@@ -77,9 +77,9 @@ def test_what_is_shipped_can_be_computed_here() -> None:
 
 def test_why_runs_are_out_of_date_is_said_the_commonest_reason_first() -> None:
     assert figures.outdated(CELLS) == ""
-    remarks = ["the settings changed since", "the files changed since.", "the files changed since."]
+    remarks = ["settings have changed", "the files changed since.", "the files changed since."]
     stale = DataFrame({"state": ["out of date"] * 3, "remark": remarks})
-    said = "2 runs out of date: the files changed since; 1 other reason on the cells."
+    said = "2 runs out of date: the files changed since; 1 other reason in the hover texts."
     assert figures.outdated(stale) == said
 
 

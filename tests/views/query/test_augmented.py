@@ -26,8 +26,8 @@ def test_weights_are_relative_to_the_heaviest() -> None:
 def test_it_is_told_what_was_added_turned_down_and_left_out() -> None:
     told = augmented.told(augmented.relative(QUERY))
     assert told == (
-        "Added: 2 word pieces; turned down to less than half of the heaviest: ##s; "
-        "not asked for at all: and."
+        "Added: 2 word pieces; down-weighted to less than half of the heaviest: ##s; "
+        "not searched at all: and."
     )
 
 

@@ -146,7 +146,7 @@ def test_every_relevant_document_has_its_ranks(ask: Ask) -> None:
     assert table["Document"].tolist() == ["d1", "d5"]
     assert table["Grade"].tolist() == [2, 1]
     assert table.filter(like="Rank: ").fillna(0).to_numpy().tolist() == [[1], [0]]
-    assert table["Other systems with it"].tolist() == [1, 0]
+    assert table["Other systems that retrieve it"].tolist() == [1, 0]
 
 
 def test_buttons_and_keys_walk_the_order(ask: Ask) -> None:
@@ -166,9 +166,7 @@ def test_words_narrow_the_queries(ask: Ask) -> None:
 
 
 def test_a_system_that_rewrote_the_query_says_how(ask: Ask) -> None:
-    assert "Added: 1 word piece; not asked for at all: in." in told(
-        ask, query="q1", systems="plain"
-    )
+    assert "Added: 1 word piece; not searched at all: in." in told(ask, query="q1", systems="plain")
     assert drawn(ask, "augmented-plain", query="q1", systems="plain").data
     with pytest.raises(Missing, match="no 'augmented-plain'"):
         find(page, ask, "augmented-plain", dataset="tiny", query="q1", systems=HOSTILE)

@@ -79,6 +79,6 @@ def test_an_empty_list_has_no_share_of_holes_and_holes_have_no_best_order() -> N
 
 def test_a_stored_score_of_a_longer_list_is_said() -> None:
     found = explained("R@100", "d1")
-    assert "is of a longer list" in conclusion(found, 1.0, "BM25")
+    assert "is from a longer list" in conclusion(found, 1.0, "BM25")
     assert "No value is stored" in conclusion(found, None, "BM25")
     assert pd.isna(found.listed["relevance"]).sum() == 0

@@ -1,4 +1,4 @@
-"""The questions that a page may put to the store."""
+"""The questions that a page may ask the store."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -18,7 +18,7 @@ class Ask(Protocol):
     ) -> DataFrame:
         """Answer of a query declared by `@question`; the frame is the caller's own copy.
 
-        With `added` the judgements are official + added, or official, whatever is chosen.
+        `added` chooses official + added judgements, or official ones, regardless of the switch.
         """
         ...
 
@@ -33,7 +33,7 @@ class Ask(Protocol):
 
     @property
     def counting(self) -> Choice:
-        """Added judgements that count wherever added ones do."""
+        """Added judgements that count whenever added ones do."""
         ...
 
     @property
@@ -43,19 +43,19 @@ class Ask(Protocol):
 
     @property
     def kind(self) -> Kind | None:
-        """Query group that is read; None for all queries."""
+        """Query group to read; None for all queries."""
         ...
 
     def only(self, kind: Kind) -> "Ask":
-        """The same store, read for one query group."""
+        """The same store, reading one query group."""
         ...
 
     def with_versions(self, names: Sequence[str]) -> "Ask":
-        """The same store, where these versions of systems are read like systems."""
+        """The same store, treating these versions of systems like systems."""
         ...
 
     def whole(self) -> "Ask":
-        """The same store, read for all queries."""
+        """The same store, reading all queries."""
         ...
 
     def parts(self) -> Sequence[Part]:
@@ -63,7 +63,7 @@ class Ask(Protocol):
         ...
 
     def versions(self, datasets: Sequence[str] | None = None) -> Sequence[Part]:
-        """Hits of superseded runs, oldest first, on all datasets or on these."""
+        """Hits of superseded runs, oldest first, on all datasets or on the given ones."""
         ...
 
     def measures(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Controls of a page: each has a key, under which the address keeps its value."""
+"""Controls of a page: each has a key, under which the address stores its value."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from compute.base.errors import Missing, WrongInput
 
 @dataclass(frozen=True)
 class Control:
-    """Something that a reader sets."""
+    """An input that the reader sets."""
 
     key: str
     label: str = ""
 
     def value(self, given: Any) -> Any:
-        """Value for what an address or a caller gives; None for nothing. Raises Missing."""
+        """Value from an address or a caller; None if neither gives one. Raises Missing."""
         raise NotImplementedError
 
 
@@ -31,7 +31,7 @@ class Choice(Control):
     options: Sequence[str] = ()
     default: str | None = None
     noun: str = ""
-    """An option in words, for the message about an unknown one; without it there is no message."""
+    """Word for an option, for the message on an unknown one; empty for no message."""
     advice: Callable[[str], str] = _no_advice
     """Next step for an unknown name, instead of similar names."""
     titles: Mapping[str, str] = field(default_factory=dict)
@@ -40,11 +40,11 @@ class Choice(Control):
     width: int = 190
     disabled: bool = False
     known: Sequence[str] = ()
-    """Names that an address may hold, where they are more than the options."""
+    """Names that an address may contain, if there are more than the options."""
     recalls: Sequence[str] = ()
-    """Options that this page shares with other pages: the last one shown is the next default."""
+    """Options shared with other pages: the last one shown is the next default."""
     side_by_side: bool = False
-    """All options in sight: views of a page."""
+    """True to show all options at once, as for views of a page."""
 
     def value(self, given: Any) -> Any:
         name = "".join(_names(given)[-1:])
@@ -58,18 +58,18 @@ class Choice(Control):
 
 @dataclass(frozen=True)
 class Many(Control):
-    """Any number of several options; `empty` says what none of them means."""
+    """Any number of several options; `empty` states the meaning of none."""
 
     options: Sequence[str] = ()
     default: Sequence[str] | None = None
-    """With one, even of nothing, the address says so where none is chosen."""
+    """With one, even an empty one, the address records that none is chosen."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
     width: int = 230
     empty: str = "all"
     known: Sequence[str] = ()
-    """Names that an address may hold, where they are more than the options."""
+    """Names that an address may contain, if there are more than the options."""
 
     def value(self, given: Any) -> Any:
         if given is None:
@@ -84,18 +84,18 @@ class Many(Control):
 class Few(Control):
     """Up to `most` of several options, in the order in which they were chosen.
 
-    An address names them one by one or between commas.
+    An address lists them one by one or separated by commas.
     """
 
     options: Sequence[str] = ()
     known: Sequence[str] = ()
-    """Names that an address may hold."""
+    """Names that an address may contain."""
     most: int = 4
     instead: Sequence[str] = ()
-    """Names that the address has under the keys `replaces`, where it has none under this one."""
+    """Names that the address has under the keys `replaces`, if it has none under this one."""
     replaces: Sequence[str] = ()
     usual: Sequence[Sequence[str]] = ()
-    """Default where the address names none that is known: the first of these with one that is."""
+    """Default if the address has no known name: the first of these with a known one."""
     noun: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     told: Sequence[str] = ()
@@ -108,7 +108,7 @@ class Few(Control):
         return [name for part in parts for name in part] or list(self.instead)
 
     def shown(self, given: Any) -> list[str]:
-        """Known names for what an address gives; none where it says so."""
+        """Known names from an address; none if the address chooses none."""
         usual = [] if _names(given) == [""] else self.usual
         for names in (self.named(given), *usual):
             if there := [name for name in dict.fromkeys(names) if name in self.known]:
@@ -130,7 +130,7 @@ class Switch(Control):
 
 
 LEAST, LARGEST = 0.001, 1.0
-"""Limits of a number: a difference of two means."""
+"""Limits of the number, a difference of two means."""
 
 
 @dataclass(frozen=True)
@@ -141,11 +141,13 @@ class Number(Control):
     width: int = 190
 
     def value(self, given: Any) -> Any:
-        """Raises WrongInput for a value that is no such number."""
+        """Raise WrongInput for a value that is not such a number."""
         found = _number(self, given)
         if found is None or LEAST <= found <= LARGEST:
             return found
-        raise WrongInput(f"{self.label or self.key} is not from {LEAST:g} to {LARGEST:g}: {given}")
+        raise WrongInput(
+            f"{self.label or self.key} is not between {LEAST:g} and {LARGEST:g}: {given}"
+        )
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class Slide(Control):
     default: float = 0.0
 
     def value(self, given: Any) -> Any:
-        """Raises WrongInput for a value that is no number."""
+        """Raise WrongInput for a value that is not a number."""
         return self.default if (found := _number(self, given)) is None else found
 
 
@@ -171,13 +173,13 @@ class Words(Control):
 
 @dataclass(frozen=True)
 class Pick(Control):
-    """One of many things that are shown by a text, which need not tell them apart."""
+    """One of many things shown by a text, which need not be unique."""
 
     shown: Mapping[str, str] = field(default_factory=dict)
     """Text of each name."""
     usual: str = ""
     remembered: str = ""
-    """Name under which `Recalled` finds what was shown last."""
+    """Name under which `Recalled` finds the last shown value."""
 
     def value(self, given: Any) -> Any:
         named = ("".join(_names(given)[-1:]), self.usual)
@@ -186,7 +188,7 @@ class Pick(Control):
 
 @dataclass(frozen=True)
 class Offered(Control):
-    """Options of a control that stands elsewhere: an unknown name in the address is told above."""
+    """Options of a control elsewhere, which itself reports unknown names in the address."""
 
     options: Collection[str] = ()
     noun: str = ""
@@ -204,7 +206,7 @@ class Asked(Control):
     many: bool = False
     """All names, none for an absent key; otherwise the last one as text."""
     opened: bool = False
-    """As it was when the page was opened."""
+    """True for its value when the page was opened."""
 
     def value(self, given: Any) -> Any:
         names = _names(given)
@@ -220,14 +222,14 @@ def _number(control: Control, given: Any) -> float | None:
 
 
 def _names(given: Any) -> list[str]:
-    """A value as an address has it: on is true; off and nothing are absent."""
+    """A value as in an address: on is true; off and nothing are absent."""
     if given is None or isinstance(given, bool):
         return ["true"] * bool(given)
     return list(given) if isinstance(given, list | tuple) else [str(given)]
 
 
 def split(names: str) -> list[str]:
-    """Names between commas; those within the parentheses of a name part nothing."""
+    """Names separated by commas; commas within parentheses of a name do not count."""
     found, depth = [""], 0
     for letter in names:
         depth += (letter == "(") - (letter == ")")
@@ -239,13 +241,13 @@ def split(names: str) -> list[str]:
 
 
 def refuse(name: str, options: Sequence[str], noun: str, advice: str = "") -> None:
-    """Raise Missing, with the next step, for a name that is no option."""
+    """Raise Missing, with the next step, for a name that is not an option."""
     if name not in options:
         raise Missing(unknown(name, options, noun, advice))
 
 
 def unknown(name: str, options: Sequence[str], noun: str, advice: str = "") -> str:
-    """Message about a name that is no option."""
+    """Message on a name that is not an option."""
     near = get_close_matches(name, options, n=3, cutoff=0.5)
     hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
     return f"No {noun} here is called {name}. {advice or hint}"

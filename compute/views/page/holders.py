@@ -1,4 +1,4 @@
-"""Holders: records that arrange steps, and are sent what these return."""
+"""Holders: records that arrange steps, and are sent the steps' results."""
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from compute.views.page.controls import Control
 from compute.views.page.parts import Part
 
 OPEN = "open"
-"""Key of the address that names the expanders that are open."""
+"""Key of the address that names the open expanders."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """Steps side by side; messages about its controls stand above."""
+    """Steps side by side; messages on its controls are above."""
 
     inside: "Inside"
     aligned: str = "bottom"
-    """Or `center`, for text beside buttons."""
+    """Vertical alignment, or `center` for text next to buttons."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Above:
 
 @dataclass(frozen=True)
 class Group:
-    """A popover of controls, which have values while it is closed, too."""
+    """A popover of controls, which have values even while it is closed."""
 
     label: str
     inside: "Inside"
@@ -38,21 +38,21 @@ class Group:
 
 @dataclass(frozen=True)
 class Section:
-    """Steps under a heading. `holds` are the keys of all figures and tables in it: a search for
-    another key passes it over."""
+    """Steps under a heading. `holds` are the keys of all figures and tables in it; a search for
+    another key skips it."""
 
     inside: "Inside"
     holds: Sequence[str] = ()
     heading: str = ""
     asks: Sequence[str] = ()
-    """Keys of the controls in it, which an address may have although the section is passed over."""
+    """Keys of its controls, which an address may have even if the section is skipped."""
     folded: bool = False
-    """A shut expander under its heading: the dashboard runs it once it is open, and is sent None
-    before. Files and sites have it."""
+    """A closed expander under its heading: the dashboard runs it once it is open, and is sent None
+    before. Files and sites include it."""
 
     @property
     def name(self) -> str:
-        """Its name in the address, under OPEN."""
+        """Its name in the address, under the key OPEN."""
         return (*self.holds, self.heading)[0]
 
 
@@ -65,13 +65,12 @@ def folded(
 
 @dataclass(frozen=True)
 class Beside:
-    """Columns. With widths, in pixels, they wrap where the screen is narrow; without, they share
-    it."""
+    """Columns. With widths, in pixels, they wrap on a narrow screen; without, they share it."""
 
     columns: Sequence["Inside"]
     widths: Sequence[int] = ()
     shares: Sequence[float] = ()
-    """Of the screen's width; equal ones by default."""
+    """Fractions of the screen's width; equal by default."""
     gap: str = "small"
 
 
@@ -86,15 +85,15 @@ class Box:
 
 @dataclass(frozen=True)
 class Live:
-    """Steps that run again on their own after each judgement; sent is what they return when the
-    whole page runs."""
+    """Steps that rerun by themselves after each judgement; their result is sent when the whole page
+    runs."""
 
     inside: "Inside"
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A place for steps that are computed later: `Into` takes what is sent back."""
+    """A slot for steps that are computed later: `Into` takes what is sent back."""
 
     width: int | str = "stretch"
     replaced: bool = False
@@ -111,7 +110,7 @@ class Into:
 
 @dataclass(frozen=True)
 class Wait:
-    """Long work behind a message; it is sent what `work` returns."""
+    """Long work under a message; it is sent the result of `work`."""
 
     text: str
     work: Callable[[], Any]
@@ -119,7 +118,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class Remember:
-    """Have Query and Map start with these systems where their address names none."""
+    """Let Query and Map start with these systems if their address names none."""
 
     systems: Sequence[str]
 
@@ -128,7 +127,7 @@ class Remember:
 class Recalled:
     """Last value shown under a name in this session, or None.
 
-    With `since`: as it was when this page was opened, and nothing once these choices change.
+    With `since`: its value when this page was opened, or None once these choices change.
     """
 
     name: str
@@ -137,7 +136,7 @@ class Recalled:
 
 @dataclass(frozen=True)
 class Window:
-    """Steps in a window above the page; closing it takes the key `closes` out of the address."""
+    """Steps in a window above the page; closing it removes the key `closes` from the address."""
 
     title: str
     inside: "Inside"

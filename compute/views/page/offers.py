@@ -25,31 +25,28 @@ def dataset_titles(ask: Ask) -> dict[str, str]:
 
 
 def system_titles(ask: Ask) -> dict[str, str]:
-    """Title of each system and of each of its versions, by name."""
+    """Title of each system and version, by name."""
     named = unique_titles(ask(catalogue.systems), "system")
     kept = {part.system: part.version_of for part in ask.versions()}
     return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
 
 
 def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
-    """Title of each row by its name, in the column `named`; equal titles carry the name."""
+    """Title of each row by its name, in the column `named`; equal titles include the name."""
     again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
     titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
     return dict(zip(rows[named], titles, strict=True))
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """The two systems shown by default, whichever judgements count."""
+    """The two systems shown by default, whatever judgements count."""
     leading = ask(catalogue.leading, added=False, dataset=dataset)
     return first_pair(known, leading["system"].tolist())
 
 
 def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
-    """Which two of a dataset's systems to show unless told: the two that lead.
-
-    `leading`: its systems with the best first. Where it has not two: BM25, if it is there, and the
-    last.
-    """
+    """The two systems of a dataset to show by default: the top two. `leading`: its systems, the
+    best first. With fewer than two: BM25, if available, and the last."""
     best = [system for system in leading if system in systems][:2]
     if len(best) == 2:
         return best[0], best[1]
@@ -59,7 +56,7 @@ def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str
 
 
 def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> list[str]:
-    """The systems, after each its versions on these datasets."""
+    """The systems, each followed by its versions on these datasets."""
     kept: dict[str, list[str]] = {}
     for part in reversed(ask.versions(list(datasets))):
         kept.setdefault(part.version_of, []).append(part.system)
@@ -68,10 +65,8 @@ def with_versions(ask: Ask, known: Sequence[str], datasets: Collection[str]) -> 
 
 
 def told(known: Sequence[str]) -> list[str]:
-    """A line for each lexical system of the catalogue: its settings and the tables that print it.
-
-    Their titles alone do not tell them apart.
-    """
+    """A line for each lexical system of the catalogue: its settings and the tables that report it,
+    since titles alone are ambiguous."""
     rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
     lines = {
         row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])
@@ -86,10 +81,8 @@ def _printed(row: System) -> list[str]:
 
 
 def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str] = ()) -> Steps:
-    """The control of shown systems; returns them in the order of `known`, all where none is set.
-
-    Their versions on `datasets` are offered, too.
-    """
+    """The control of shown systems; returns them in the order of `known`, or all if none is set. It
+    also offers their versions on `datasets`."""
     chosen = yield Many(
         "systems",
         "Systems",
@@ -103,7 +96,7 @@ def systems(ask: Ask, known: Sequence[str], noun: str, datasets: Collection[str]
 
 
 def to_score(name: str) -> str:
-    """The command that scores stored runs by a measure, for one that is not offered."""
+    """Advice to score stored runs by a measure that is not offered."""
     if not is_measure(name):
         return ""
     command = f"python -m compute rescore --measure {shlex.quote(name)}"
@@ -119,7 +112,7 @@ NO_LISTS = "No ranked lists are stored yet: python -m compute admin demo compute
 
 
 def dataset(ask: Ask, names: Sequence[str], noun: str, width: int, **more: Any) -> Choice:
-    """The control of datasets, which this page shares with others."""
+    """The control of datasets, whose value other pages share."""
     how: dict[str, Any] = {"titles": dataset_titles(ask), "width": width, "recalls": names} | more
     return Choice("dataset", "Dataset", names, noun=noun, **how)
 
@@ -156,7 +149,7 @@ def is_unjudged(ask: Ask, name: str) -> bool:
 
 
 def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
-    """The sentence that stands for the scores of a dataset without judgements, and the ways on."""
+    """The sentence that replaces the scores of a dataset without judgements, and next steps."""
     yield Message(next_steps.without_judgements(name))
     ways = [Button("Compare its runs", Link("compare", {"dataset": name}))] * compare
     ways += [Button("Judge documents", Link("annotate", {"view": "new", "dataset": name}))]
@@ -164,7 +157,7 @@ def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
 
 
 def without_runs(ask: Ask, dataset: Dataset) -> str:
-    """Why nothing computed is shown of a dataset, and what brings a first run."""
+    """Reason why nothing computed is shown for a dataset, and how to get a first run."""
     if is_unjudged(ask, dataset.name):
         return next_steps.without_judgements(dataset.name)
     loaded, old = is_loaded(ask, dataset), outdated(ask, dataset)
@@ -178,8 +171,8 @@ def measure(ask: Ask) -> Choice:
 
 
 def segmented(ask: Ask, *collections: str) -> str:
-    """How words of these collections (of none: of any) are told apart where white space does not,
-    as a sentence; empty where it does."""
+    """Sentence on how words of these collections (without any: of all) are split in scripts without
+    spaces; empty if there are none."""
     found = {
         (part.dataset, part.provenance.get("words", {}).get("segmented", 0))
         for part in ask.parts()
@@ -187,7 +180,9 @@ def segmented(ask: Ask, *collections: str) -> str:
     }
     number = sum(n for _, n in found)
     documents = counted(number, "document")
-    return f"{documents} in scripts without blanks: words of ICU's dictionaries." if number else ""
+    return (
+        (f"{documents} in scripts without spaces: words from ICU's dictionaries.") if number else ""
+    )
 
 
 KIND = "queries"
@@ -197,21 +192,17 @@ EVERY = ""
 
 
 def query_group(ask: Ask, datasets: Sequence[str], title: str) -> Steps:
-    """The control of query groups on a page of one dataset, given by its parts.
-
-    Returns what reads the chosen group.
-    """
-    # To look up the words of all queries takes longer than most of a page.
+    """The control of query groups on a page of one dataset, given by its parts. Returns an `Ask` of
+    the chosen group."""
+    # Looking up the words of all queries takes longer than most pages.
     rare = (yield Asked(KIND)).startswith(f"{query_slices.RARE}:")
     found = ask(query_slices.kinds, datasets=list(datasets), rare=rare, added=False)
     return (yield from _group(ask, found, list(datasets), title, ready=True))
 
 
 def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
-    """The same on a page of all datasets: groups by labels, and the one that the address names.
-
-    `unless` says why no group can be chosen, if so.
-    """
+    """The same on a page of all datasets: groups by labels, and the one in the address. `unless` is
+    the reason why no group can be chosen, if any."""
     asked = yield Asked(KIND)
     if unless:
         if asked:
@@ -253,7 +244,7 @@ def _group(
 def instead(name: str) -> str:
     """Advice for a query group that is not offered."""
     by_scores = name.startswith(f"{query_slices.ANSWERED}:")
-    why = "Groups made from the scores only describe: Dataset has them. "
+    why = "Groups made from the scores are only descriptive; Dataset shows them. "
     return f"{why * by_scores}All queries are shown."
 
 
@@ -267,7 +258,7 @@ def kinds_by_name(
 
 
 def only_queries(row: Series, title: str, among: str) -> str:
-    """Sentence above a page of one query group; `among` is its dataset, empty for several."""
+    """Sentence above a page of one query group; `among` is its dataset, or empty for several."""
     n = f"{row['n_queries']:,}"
     if among:
         return f"Only queries with {title}: {n} of {row['n_all']:,} on {among}."

@@ -1,4 +1,4 @@
-"""Parts of a page: what it shows, with everything that is said about it wherever it is shown."""
+"""Parts of a page: its content, with all texts that accompany it wherever it is shown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,34 +11,34 @@ from compute.views.shared.print_styles import Scores
 from compute.views.shared.theme import Legend
 
 MOST_WORDS = 30
-"""Words of a note in sight; the facts that follow stand behind its mark."""
+"""Most visible words of a note; further facts are in its tooltip."""
 OF = ("dataset", "measure")
-"""Controls whose values most figures and tables are of."""
+"""Controls that apply to most figures and tables."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """An address: of a page, or of this one (`page` empty) with the rest of it unchanged."""
+    """An address: of another page, or of this one (`page` empty) with its other keys unchanged."""
 
     page: str = ""
     names: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     carried: Sequence[str] = ()
-    """Keys of the address for the values that a mark or a row carries, in their order."""
+    """Keys of the address for the values carried by a mark or a row, in order."""
     keeps: Sequence[str] = ()
-    """Keys that this page's own address keeps, too, for the way back."""
+    """Keys that this page's own address also keeps, for the way back."""
 
     def of(self, carried: Sequence[str] = ()) -> dict[str, Any]:
-        """Keys and values of the address for what was clicked."""
+        """Keys and values of the address for the clicked values."""
         return {**dict(zip(self.carried, carried, strict=True)), **self.names}
 
 
 Opens = Link | Callable[..., Link | None]
-"""A link, or a function that makes one of what was clicked, or None."""
+"""A link, or a function that makes one from the clicked values, or None."""
 
 
 @dataclass(frozen=True)
 class Button:
-    """A link to a page; without a page or with an icon, a button that sets controls here."""
+    """A link to a page; without a page, or with an icon, it is a button that sets controls here."""
 
     label: str
     opens: Link
@@ -50,7 +50,7 @@ class Button:
 
 @dataclass(frozen=True)
 class Widget:
-    """A form of the dashboard, by its name; it is in no file."""
+    """A form of the dashboard, by its name; files leave it out."""
 
     name: str
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Prose:
-    """Markdown that is written in this project."""
+    """Markdown written in this project."""
 
     text: str
     width: int | None = None
@@ -74,7 +74,7 @@ class Prose:
 
 @dataclass(frozen=True)
 class Passage:
-    """Text from outside at reading width: its title in bold, words of a query marked."""
+    """Outside text at reading width: its title in bold, the query's words marked."""
 
     title: str
     text: str = ""
@@ -83,17 +83,17 @@ class Passage:
 
 @dataclass(frozen=True)
 class Static:
-    """A short table of definitions, whole on the page and in no file."""
+    """A short table of definitions, complete on the page and in no file."""
 
     rows: DataFrame
     width: int | None = None
     is_foreign: bool = False
-    """True if words from outside may be in it."""
+    """True if it may contain outside text."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A sentence in full size."""
+    """A sentence at full size."""
 
     text: str
     icon: str = ""
@@ -117,12 +117,12 @@ class Code:
 
 @dataclass(frozen=True)
 class Note:
-    """A caption: facts in sight up to MOST_WORDS, and the others behind its mark."""
+    """A caption: visible facts up to MOST_WORDS, and the others in its tooltip."""
 
     facts: Sequence[str] = ()
     """Sentences; empty ones are left out."""
     of_matrix: str = ""
-    """The last fact, where the figure is drawn as a matrix, not as lists on a narrow screen."""
+    """The last fact, if the figure is drawn as a matrix and not as lists on a narrow screen."""
 
     @property
     def _told(self) -> list[str]:
@@ -130,7 +130,7 @@ class Note:
 
     @property
     def shown(self) -> str:
-        """Facts in sight: the first, and what follows it within MOST_WORDS."""
+        """Visible facts: the first, and those after it within MOST_WORDS."""
         shown = self._told[:1]
         for fact in self._told[1:]:
             if len(" ".join([*shown, fact]).split()) > MOST_WORDS:
@@ -139,11 +139,11 @@ class Note:
         return " ".join(shown)
 
     def narrow(self) -> "Note":
-        """The note where lists stand in place of a matrix."""
+        """The note if lists replace the matrix."""
         return replace(self, of_matrix="")
 
     def behind(self) -> str:
-        """Text of the mark: the facts that are not in sight."""
+        """Text of the tooltip: the facts that are not visible."""
         return " ".join(self._told).removeprefix(self.shown).strip()
 
 
@@ -153,7 +153,7 @@ class Legends:
 
     entries: Legend
     of_matrix: bool = False
-    """Absent where a narrow screen has lists in place of the figure."""
+    """Absent if a narrow screen shows lists instead of the figure."""
 
 
 @dataclass(frozen=True)
@@ -166,20 +166,19 @@ class Figure:
     legend: Legend | str | None = None
     opens: Opens | None = None
     width: str = "stretch"
-    """`content` for a figure that has a width of its own."""
+    """`content` for a figure with its own width."""
     sample: tuple[Mapping[str, str | int], str] | None = None
-    """Provenance of the sample that it is estimated from, and the measure."""
+    """Provenance of the sample behind the estimate, and the measure."""
     of: Sequence[str] = OF
-    """Keys of the controls whose values it is of: they name its file and stand in its heading."""
+    """Keys of the controls that it depends on: they name its file and appear in its heading."""
     main: bool = False
-    """It is what the page is about: its file is named without its key."""
+    """True for the page's main figure: its file name omits the key."""
     narrow: bool = False
-    """It has room in one column of a paper, 84 mm, where names and numbers of others collide."""
+    """True if it fits in one column of a paper, 84 mm, without overlapping texts."""
     finding: str = ""
     """Finding in one sentence, above the title."""
     source: str = ""
-    """Source of its numbers, unless stored runs or the table that a control
-    names."""
+    """Source of its numbers, unless it is stored runs or the table named by a control."""
 
 
 Format = Callable[..., str]
@@ -188,30 +187,30 @@ _NO_SCORES = Scores(())
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its head, the fields of the rows that it shows, and how."""
+    """A column of a table: its heading, the fields it shows, and their format."""
 
     head: str
     field: str | Sequence[str] = ""
-    """The head by default. Several are one text on the page, of which files for programs have
-    each."""
+    """By default the heading. Several fields form one text on the page, but separate columns in
+    files."""
     format: Format | str = ""
-    """Writes a value on the page and in print; as text, a number format of the browser, where
-    print writes it as any other number."""
+    """Writes a value on the page and in print; a text is a number format for the browser, and print
+    then uses its default."""
     unit: str = ""
-    """Of the values, which the head in files for programs has in brackets."""
+    """Unit of the values, in brackets after the heading in files for programs."""
     label: str = ""
-    """Its head on the page, where that of the file is longer."""
+    """Its heading on the page, if the one in files is longer."""
     told: str = ""
-    """Text behind the mark of its head."""
+    """Tooltip of its heading."""
     width: int | None = None
     pinned: bool = False
-    """It stays in sight."""
+    """True if it stays visible while scrolling."""
     fill: Callable[[str], Sequence[str]] | None = None
     """The CSS of each cell on the page, by the theme."""
     drawn: Callable[[str], Sequence[str | None]] | None = None
-    """Addresses of pictures, by the theme, instead of fields; no file has them."""
+    """Addresses of pictures, by theme, instead of fields; no file includes them."""
     in_files: bool = False
-    """Only files have it."""
+    """True if only files include it."""
 
     @property
     def fields(self) -> list[str]:
@@ -220,7 +219,7 @@ class Column:
 
     @property
     def is_text(self) -> bool:
-        """True if the page has its values as text."""
+        """True if the page shows its values as text."""
         return not isinstance(self.field, str)
 
     @property
@@ -231,7 +230,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: rows of values, and columns that say how they are shown."""
+    """A table: rows of values, and columns that define how they are shown."""
 
     key: str
     title: str
@@ -239,30 +238,29 @@ class Table:
     columns: Sequence[Column] = ()
     """By default every field under its own name."""
     scores: Scores = _NO_SCORES
-    """Heads of columns that compare systems."""
+    """Headings of columns that compare systems."""
     opens: Opens | None = None
     carried: Sequence[Sequence[str]] = ()
-    """For each row the values that `opens` takes."""
+    """For each row the values passed to `opens`."""
     by_cell: bool = False
-    """`opens` takes besides, as the last, the head of the column that was clicked."""
+    """True if `opens` also takes, as the last value, the heading of the clicked column."""
     selected: int | None = None
-    """The row that is chosen; with it, a click chooses whole rows."""
+    """The selected row; with it, a click selects whole rows."""
     bold: Sequence[Sequence[bool]] | None = None
-    """True for cells in bold on the page, row by row."""
+    """True for bold cells on the page, row by row."""
     height: int | str | None = None
-    """Pixels, `auto` for ten rows in sight; as high as its rows, until there are many, by
-    default."""
+    """Pixels, or `auto` for ten visible rows; by default as high as its rows, up to a limit."""
     width: int | None = None
     most: int | None = None
-    """Rows on the page, where files have more."""
+    """Most rows on the page, if files have more."""
     absent: str = "–"
     """Sign of an absent value."""
     of: Sequence[str] = OF
-    """Keys of the controls whose values it is of: they name its file."""
+    """Keys of the controls that it depends on: they name its file."""
     name: str = ""
-    """Of its file, without the ending, once it is exported."""
+    """Name of its exported file, without the extension."""
     source: str = ""
-    """Source of its numbers, as of a figure."""
+    """Source of its numbers, as for a figure."""
 
     @property
     def caption(self) -> str:
@@ -271,7 +269,7 @@ class Table:
 
     @property
     def listed(self) -> list[Column]:
-        """Its columns; blanks tell equal heads apart."""
+        """Its columns; spaces make equal headings unique."""
         heads, found = set[str](), []
         for column in self.columns or [Column(str(name)) for name in self.rows]:
             head = column.head
@@ -283,7 +281,7 @@ class Table:
 
     @property
     def shown(self) -> DataFrame:
-        """The values on the page, under their heads; several fields are text."""
+        """The values on the page, by heading; several fields form a text."""
         rows = self.rows if self.most is None else self.rows.head(self.most)
         if not self.columns:
             return rows
@@ -295,7 +293,7 @@ class Table:
 
 
 def text(rows: DataFrame, column: Column) -> list[str]:
-    """The values of a column as they are written."""
+    """The formatted values of a column."""
     values = (rows[field] for field in column.fields)
     write = column.written or str
     return [write(*one) for one in zip(*values, strict=True)]

@@ -1,4 +1,4 @@
-"""The store as a page asks it, without a server."""
+"""The store as a page queries it, without a server."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -32,12 +32,12 @@ class StoreAsk:
     choice: Choice | None = None
     """None for official judgements only."""
     added: Choice = _USUAL
-    """Added judgements that count where they are asked for, without a choice."""
+    """Added judgements that count when requested, regardless of the choice."""
     picked: tuple[str, ...] = ()
-    """Versions of systems that are read like systems."""
+    """Versions of systems treated like systems."""
     kind: Kind | None = None
     heard: Callable[[Callable[..., DataFrame], Inputs], None] | None = None
-    """Told of each question, and of the inputs of its answer."""
+    """Called with each question and the inputs of its answer."""
 
     def __call__(
         self, query: Callable[..., DataFrame], *, added: bool | None = None, **parameters: Any
@@ -62,7 +62,7 @@ class StoreAsk:
 
     @property
     def counting(self) -> Choice:
-        """Added judgements that count wherever added ones do."""
+        """Added judgements that count whenever added ones do."""
         return self.choice or self.added
 
     def later(self, query: Callable[..., DataFrame], **parameters: Any) -> Callable[[], DataFrame]:
@@ -70,18 +70,18 @@ class StoreAsk:
         return partial(self, query, **parameters)
 
     def only(self, kind: Kind) -> "StoreAsk":
-        """The same store, read for one query group."""
+        """The same store, reading one query group."""
         found = replace(self, kind=kind)
-        # Whoever hears is told of what the group rests on, such as a file of labels.
+        # Listeners learn the inputs of the group, such as a file of labels.
         self(query_slices.of_kind, added=False, **kind._asdict())
         return found
 
     def whole(self) -> "StoreAsk":
-        """The same store, read for all queries."""
+        """The same store, reading all queries."""
         return replace(self, kind=None)
 
     def with_versions(self, names: Sequence[str]) -> "StoreAsk":
-        """The same store, where these versions of systems are read like systems."""
+        """The same store, treating these versions of systems like systems."""
         return replace(self, picked=tuple(dict.fromkeys([*self.picked, *names])))
 
     def parts(self) -> Sequence[Part]:
@@ -89,7 +89,7 @@ class StoreAsk:
         return self.answers.holding(self.manifest, self.picked).parts
 
     def versions(self, datasets: Sequence[str] | None = None) -> list[Part]:
-        """Hits of superseded runs, oldest first, on all datasets or on these."""
+        """Hits of superseded runs, oldest first, on all datasets or on the given ones."""
         found = self.answers.versions(self.manifest)
         return [part for part in found if datasets is None or part.dataset in datasets]
 
@@ -102,10 +102,8 @@ class StoreAsk:
 def opened(
     store: Store, named: Sequence[str] = (), choice: Choice | None = None
 ) -> Iterator[StoreAsk]:
-    """The newest version of a store; versions of systems among `named` are read like systems.
-
-    It is closed behind the with-block.
-    """
+    """The newest version of a store; versions of systems among `named` are treated like systems. It
+    is closed after the with-block."""
     manifest, judgement = store.version(), store.judgement_version()
     with closing(Answers(store, query_slices.of_kind)) as answers:
         picked = tuple(run_versions.named(answers.versions(manifest), named))

@@ -35,7 +35,7 @@ FREE = (
 
 
 def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
-    """Parts of a page for these values, in the order of the screen, folded ones included.
+    """Parts of a page for these values, in the order of the screen, including folded ones.
 
     Raises Missing for an unknown value, WrongInput for a key without a control.
     """
@@ -48,8 +48,8 @@ def parts(page: Page, ask: Ask, **chosen: Any) -> list[Part]:
 
 
 def control(page: Page, ask: Ask, key: str, **chosen: Any) -> Control | None:
-    """A control of a page outside its sections; None where it has none for these values."""
-    walk = Walk(chosen, " ")  # no section holds such a part: all are passed over
+    """A control of a page outside its sections; None if the page has none for these values."""
+    walk = Walk(chosen, " ")  # no section has such a part, so all are skipped
     for _ in walk.run(lambda: page(ask), []):
         if key in walk.controls:
             break
@@ -67,12 +67,9 @@ class Found(NamedTuple):
 
 
 def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
-    """One figure or table of a page; no section without it runs.
-
-    Steps behind it run only where a key may be that of a control there. Raises Missing for an
-    unknown value or a part that is not shown for these values, WrongInput for a key without a
-    control.
-    """
+    """One figure or table of a page; sections without it do not run. Later steps run only if a key
+    may belong to a control there. Raises Missing for an unknown value or a part that is not shown
+    for these values, WrongInput for a key without a control."""
     walk, messages = Walk(chosen, key), []
     steps = walk.run(lambda: page(ask), [])
     for part in steps:
@@ -90,7 +87,7 @@ def find(page: Page, ask: Ask, key: str, **chosen: Any) -> Found:
 
 
 def every(page: Page, ask: Ask, **chosen: Any) -> Iterator[Found]:
-    """Figures and tables of a page for these values, as they are made.
+    """Figures and tables of a page for these values, one by one.
 
     Raises Missing for an unknown value, WrongInput for a key without a control.
     """
@@ -111,7 +108,7 @@ def flat(shown: Sequence[Any]) -> Iterator[Any]:
 
 
 class Walk:
-    """One run of a page: yields parts as they are made, and lists them as they stand on screen."""
+    """One run of a page: yields parts as they are made, and lists them in screen order."""
 
     def __init__(self, chosen: Mapping[str, Any], key: str = "") -> None:
         self._chosen, self._key = chosen, key
@@ -120,7 +117,7 @@ class Walk:
         self.shown: dict[str, Any] = {}
         self.titles: dict[str, Mapping[str, str]] = {}
         self.held: list[str] = []
-        """Keys of other figures and tables, by a search; those of sections without the key, too."""
+        """Keys of other figures and tables found by a search, including skipped sections."""
         self._passed_over: list[str] = []
 
     @property
@@ -128,7 +125,7 @@ class Walk:
         return sorted(self._chosen.keys() - self.asked.keys() - {*self._passed_over, *FREE})
 
     def run(self, inside: Inside, shown: list[Any], above: list[Any] | None = None) -> Iterator:
-        """Run steps; the generator returns what they return."""
+        """Run steps; the generator returns their result."""
         if not callable(inside):
             for step in inside:
                 yield from self._step(step, shown, above)
@@ -143,8 +140,8 @@ class Walk:
             value = yield from self._step(step, shown, above)
 
     def check(self, rest: Iterator) -> None:
-        """Raise WrongInput for a key without a control; steps of the `rest` run while one is."""
-        # A search is over: all further sections are passed over.
+        """Raise WrongInput for a key without a control; the `rest` runs while one is left."""
+        # The search is over: all further sections are skipped.
         self._key = self._key and " "
         while self._lost and next(rest, None):
             pass

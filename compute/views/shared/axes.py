@@ -1,4 +1,4 @@
-"""Axes that several figures have: names down and across, shares, differences."""
+"""Axes shared by several figures: names as rows and columns, shares, differences."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ Axis = dict[str, Any]
 BARE: Axis = {"showgrid": False, "zeroline": False}
 """An axis of names or ranks, without lines."""
 CELLS: Axis = {**BARE, "ticks": ""}
-"""An axis whose names stand beside cells: no ticks."""
+"""An axis whose names are next to cells: no ticks."""
 SHARES: Axis = {
     "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1],
     "ticktext": ["0", ".2", ".4", ".6", ".8", "1"],
@@ -19,20 +19,20 @@ SHARES: Axis = {
 """Ticks from 0 to 1."""
 CLEAR = "rgba(0,0,0,0)"
 TICKS_AWAY: Axis = {"ticks": "outside", "ticklen": 5, "tickcolor": CLEAR}
-"""Names keep away from the marks at the left end."""
+"""Distance of names from the marks at the left end."""
 CLICKED: dict[str, Any] = {"hoverdistance": -1}
-"""The layout of a figure with `traces.targets`."""
+"""Layout of a figure with `traces.targets`."""
 _STEPS = (0.02, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-"""Between ticks; DCG has no upper end."""
+"""Distance between ticks; DCG has no upper end."""
 _NARROW = 560
-"""Pixels that columns share on a screen 800 wide."""
+"""Pixels shared by the columns on a screen 800 wide."""
 
 
 def names_down(
     titles: Sequence[str], *, above: float = 0.5, below: float = 0.5, longest: int = 28, **more: Any
 ) -> Axis:
-    """A row for each title, the first at the top; `above` and `below`: the room, in rows, from the
-    middle of the first row and of the last."""
+    """A row for each title, the first at the top; `above` and `below`: room, in rows, from the
+    middle of the first and of the last row."""
     return {
         **BARE,
         "range": [len(titles) - (1 - below), -above],
@@ -45,29 +45,27 @@ def names_down(
 def names_across(
     titles: Sequence[str], *, fewest: int, longest: int = 28, crowded: bool = False
 ) -> Axis:
-    """A column for each title, named above, turned where names would touch.
-
-    With fewer columns than `fewest` the right stays empty: cells would become bars. Where it is
-    `crowded`, names are small and upright.
-    """
+    """A column for each title, with its name above, rotated if names would touch. With fewer
+    columns than `fewest` the right side stays empty, since cells would become bars. If `crowded`,
+    names are small and vertical."""
     return {
         **CELLS,
         "side": "top",
         "range": [-0.5, max(len(titles), fewest) - 0.5],
         "tickvals": list(range(len(titles))),
-        # Blanks around a name turn the names before they touch.
+        # Spaces around a name make Plotly rotate names before they touch.
         "ticktext": [f"  {escape(title, longest)}  " for title in titles],
         "ticklabelstandoff": 2,
         "tickfont": {"size": 9 if crowded else 13},
         "tickangle": -90 if crowded else None,
         "autotickangles": [0, -40],
-        # Turned names of the last columns lean past the edge, where Plotly would drop them.
+        # Rotated names of the last columns extend past the edge, where Plotly would drop them.
         "ticklabeloverflow": "allow",
     }
 
 
 def touching(titles: Sequence[str], *, fewest: int, longest: int) -> bool:
-    """True if names across touch, and are turned, on a narrow screen."""
+    """True if column names would touch, and are rotated, on a narrow screen."""
     letters = min(max(map(len, titles)), longest)
     return 8 * (letters + 2) > _NARROW / max(len(titles), fewest)
 
@@ -75,10 +73,8 @@ def touching(titles: Sequence[str], *, fewest: int, longest: int) -> bool:
 def height_of_names(
     titles: Sequence[str], *, fewest: int, longest: int, crowded: bool = False
 ) -> int:
-    """Pixels above the rows for the names across, turned as on a narrow screen.
-
-    Plotly makes the room for turned names itself, at the cost of the rows' height.
-    """
+    """Pixels above the rows for the column names, rotated as on a narrow screen. Plotly makes room
+    for rotated names itself, at the cost of the rows' height."""
     letters = min(max(map(len, titles)), longest)
     if crowded:
         return 12 + 6 * letters
@@ -86,7 +82,7 @@ def height_of_names(
 
 
 def spanning(low: float, high: float, most: float = 15.5) -> Axis:
-    """Ticks and range of an axis of scores that shows all from `low` to `high`."""
+    """Ticks and range of an axis of scores that covers everything from `low` to `high`."""
     step = next((one for one in _STEPS if high - low <= most * one), _STEPS[-1])
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]

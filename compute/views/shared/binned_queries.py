@@ -1,4 +1,4 @@
-"""All queries of a dataset in a row, neighbours put together where they are too many."""
+"""All queries of a dataset in a row, with neighbours merged if there are too many."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from compute.views.shared.theme import escape
 
 MOST = 600
-"""Queries that a figure shows one by one, as many as a screen has room for; of more each place
-stands for neighbours."""
+"""Most queries that a figure shows one by one, as fits a screen; with more, each place represents
+neighbours."""
 
 
 def groups(n: int) -> NDArray[np.int64]:
@@ -24,17 +24,17 @@ def means(values: Any, edges: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def places(edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Place of each group's bar: the first query is at 1."""
+    """Position of each group's bar: the first query is at 1."""
     return (edges[:-1] + edges[1:]) / 2 + 0.5
 
 
 def axis(n: int, title: str) -> dict[str, Any]:
-    """The axis of so many queries."""
+    """The axis for a number of queries."""
     axis = {"range": [0.5, n + 0.5], "showgrid": False, "zeroline": False, "tickformat": ","}
     return axis | {"title": {"text": title}}
 
 
 def name(row: Any) -> str:
-    """The id of a query and, where it is stored, its text, for a hover."""
+    """The id of a query and, if stored, its text, for a hover."""
     text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
     return f"<b>{escape(row.query_id)}</b>{text}"

@@ -1,4 +1,4 @@
-"""SELECTs of the datasets, systems, runs and queries that every page names."""
+"""SELECTs of the datasets, systems, runs and queries that all pages use."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from compute.reading.questions import select
 
 @select()
 def datasets() -> str:
-    """dataset, title, collection, task, domain, group, zero_shot: the catalogue and own ones."""
+    """dataset, title, collection, task, domain, group, zero_shot: catalogue and own datasets."""
     return """
         select name as dataset, title, collection, task, domain, "group", zero_shot
         from datasets
@@ -16,8 +16,8 @@ def datasets() -> str:
 
 @select()
 def systems() -> str:
-    """system, title, family: the catalogue and what else was computed or imported, and what
-    `cells.by_language` makes of a table in two languages."""
+    """system, title, family: the catalogue, other computed or imported systems, and those that
+    `cells.by_language` makes from a table in two languages."""
     return """
         select name as system, title, family from systems union all
         select name || spoken, title || spoken, family
@@ -34,7 +34,7 @@ def facts(dataset: str) -> str:
 
 @select(datasets=("dataset",))
 def asked(dataset: str, query_ids: Sequence[str]) -> str:
-    """query_id, text (absent where texts are not here) of some queries."""
+    """query_id, text (absent if not stored) of some queries."""
     return """
         select query_id, text from queries
         where dataset = $dataset and query_id in (select unnest($query_ids))
@@ -52,7 +52,7 @@ def leading(dataset: str) -> str:
 
 @select()
 def unjudged() -> str:
-    """dataset: those with runs, and without a judgement or a score."""
+    """dataset: those with runs but without judgements or scores."""
     return """
         select distinct dataset from parts
         where kind = 'top'
@@ -68,8 +68,8 @@ def unjudged() -> str:
 def runs() -> str:
     """dataset, system: the runs whose ranked lists are stored.
 
-    The datasets with the most runs come first; among equals those whose documents are stored,
-    then PyDocs, whose texts are installed, then in the catalogue's order.
+    The datasets with the most runs come first; ties: first datasets with stored documents, then
+    PyDocs, whose texts are installed, then in catalogue order.
     """
     return """
         select dataset, system

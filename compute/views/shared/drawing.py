@@ -1,4 +1,4 @@
-"""Inputs of a figure: the same figure in other colours, and the frames behind it."""
+"""Drawing calls of figures: redraw a figure in other colours, and list its frames."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from compute.views.shared.theme import template
 
 P = ParamSpec("P")
 COLUMN = 386
-"""Pixels that a figure for one column of a page is drawn across."""
+"""Width in pixels of a figure drawn for one column of a page."""
 
 
 class Drawing(NamedTuple):
@@ -27,10 +27,8 @@ class Drawing(NamedTuple):
 
 
 def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
-    """For a function that takes a theme: its figures know how to be drawn again.
-
-    From equal arguments the figure is the same one, drawn once: nobody may change it.
-    """
+    """Decorator of a function that takes a theme: its figures can be redrawn. Equal arguments give
+    the same figure, drawn once, so callers must not change it."""
     signature = inspect.signature(function)
 
     @remembered
@@ -38,7 +36,7 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
     def drawn(*args: P.args, **kwargs: P.kwargs) -> go.Figure:
         arguments = signature.bind(*args, **kwargs).arguments
         figure = _drawn(function, arguments)
-        # Plotly keeps what begins with an underscore out of what it draws.
+        # Plotly does not draw attributes that begin with an underscore.
         vars(figure)["_drawing"] = Drawing(function, arguments)
         return figure
 
@@ -46,17 +44,15 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
 
 
 def _drawn(function: Callable[..., go.Figure], arguments: Mapping[str, Any]) -> go.Figure:
-    """The figure, with all that its theme's have in common."""
+    """The figure, with the settings common to its theme."""
     return function(**arguments).update_layout(template=template(arguments["theme"]))
 
 
 def in_lists(
     said: Callable[..., Lists], *, fits: bool = False
 ) -> Callable[[Callable[P, go.Figure]], Callable[P, go.Figure]]:
-    """For a matrix, above `drawing`: a function of the same arguments says it as ranked lists.
-
-    They stand in its place where the screen is narrow, unless it `fits` there.
-    """
+    """Decorator of a matrix, above `drawing`: a function of the same arguments returns it as ranked
+    lists, which replace it on a narrow screen unless it `fits` there."""
 
     def told(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
         vars(inspect.unwrap(function)).update(said=said, fits=fits)
@@ -66,7 +62,7 @@ def in_lists(
 
 
 def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
-    """A matrix as ranked lists, or None; of those that are `narrow`, what cannot be drawn."""
+    """A matrix as ranked lists, or None; of `narrow` ones only if the matrix does not fit."""
     made: Drawing | None = vars(figure).get("_drawing")
     said = getattr(made.function, "said", None) if made else None
     if made is None or said is None or (narrow and vars(made.function)["fits"]):
@@ -75,22 +71,20 @@ def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
 
 
 def numbers(figure: go.Figure) -> dict[str, DataFrame]:
-    """A figure's numbers as tables to read: a matrix's lists, or else the frames behind it."""
+    """A figure's data as tables: a matrix's lists, or else the frames behind it."""
     told = lists(figure)
     return {told.name: narrow_lists.table(told)} if told else behind(figure)
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:
-    """The figure in another theme; as it is where it does not know how it was drawn.
-
-    A function that takes `narrow` too has another drawing for one column of a page.
-    """
+    """The figure in another theme; unchanged if it cannot be redrawn. A function that also takes
+    `narrow` has another drawing for one column of a page."""
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
     other: dict[str, Any] = {"theme": theme}
     if theme == "print" and not isinstance(chosen := made.arguments.get("chosen"), slice | None):
-        # What was clicked on says nothing on paper.
+        # A selection is meaningless on paper.
         other["chosen"] = None if isinstance(chosen, tuple) else type(chosen)()
     if narrow and "narrow" in inspect.signature(made.function).parameters:
         other["narrow"] = True
@@ -98,7 +92,7 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:
-    """The frames that a figure was drawn from, by the names of the arguments that hold them."""
+    """The frames behind a figure, by argument name."""
     made: Drawing | None = vars(figure).get("_drawing")
     found = made.arguments.items() if made else ()
     return dict(frame for name, value in found for frame in _frames(name, value))
@@ -118,7 +112,7 @@ def _frames(name: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """Of a named tuple, a frozen record or a mapping, what it holds by name."""
+    """Fields of a named tuple or a frozen record, or items of a mapping, by name."""
     if isinstance(value, Mapping):
         return {str(name): held for name, held in value.items()}
     names = getattr(value, "_fields", ()) or getattr(value, "__dataclass_fields__", ())

@@ -1,8 +1,6 @@
-"""Ranked lists held against judgements, kept for the next question about the same lists.
-
-The sections of the page Holes ask the same lists for intervals, for pairs of systems, for ranks
-and for the pool: reading and arranging 10,000 queries takes far longer than any answer.
-"""
+"""Ranked lists joined with judgements, cached for the next question about the same lists. The
+sections of the page Holes use the same lists for intervals, pairs of systems, ranks and the pool:
+reading and arranging 10,000 queries takes far longer than any answer."""
 
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,10 +15,10 @@ from compute.reading import one_kind, top_ranks
 from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
-"""Most that is kept; the lists that were asked for last stay in any case."""
+"""Most memory used; the most recently used lists stay in any case."""
 
 OFFICIAL, ADDED, ALL = "official", "added", "all"
-"""Which judgements count: those that are published, those added beside them, or both."""
+"""Which judgements count: published, added, or both."""
 
 _RANKED = """
 select list_position($systems, system) - 1 as system, query_id, doc_id, rank
@@ -72,12 +70,10 @@ def held(
     closed: bool = False,
     official: bool = False,
 ) -> holes.Lists:
-    """The first k ranks of systems, in their order, as the cursor's judgements see them.
-
-    `closed`: of the lists without their holes, what follows moved up. `official`: as the published
-    judgements alone see them. Of the queries that the cursor reads; which documents are judged for
-    any query, and the grades that there are, stay those of all.
-    """
+    """The first k ranks of systems, in order, joined with the cursor's judgements. `closed`:
+    condensed lists, without unjudged documents. `official`: joined with only the published
+    judgements. They cover the queries that the cursor reads; documents judged for any query, and
+    existing grades, are still those of all queries."""
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
     told = () if official else digest(cursor, dataset)
@@ -88,7 +84,7 @@ def held(
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    # One section alone asks for closed lists: kept, they would take the room of the others.
+    # Only one section uses condensed lists; cached, they would displace the others.
     found = read() if closed else _KEPT.of(key, read)
     found, queries = found.of(systems), one_kind.narrowed(cursor, dataset)
     if queries is None:
@@ -114,7 +110,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
 
 @contextmanager
 def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
-    """A table of the cursor's own, for the with-block: `judged`, read once."""
+    """A table of the cursor's own for the with-block: `judged`, read once."""
     cursor.register("counted", judged(cursor, dataset))
     try:
         yield
@@ -145,13 +141,13 @@ def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int
 
 
 def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
-    """The parts that lists rest on, which never change."""
+    """The parts behind the lists; parts never change."""
     (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
     return tuple(found or ())
 
 
 def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Judgements that count beside or instead of the official ones; or None."""
+    """Judgements that count besides or instead of the official ones, or None."""
     if not set_of(cursor):
         return added(cursor, dataset)
     (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()
@@ -159,7 +155,7 @@ def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
-    """Added judgements that count, which change with each and have no name; or None."""
+    """Added judgements that count, which change with each new one and have no name, or None."""
     if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
@@ -167,12 +163,12 @@ def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
 
 
 def set_of(cursor: DuckDBPyConnection) -> str | None:
-    """The judgement set that alone counts for the cursor, if it is one of a set's."""
+    """The only judgement set that counts for the cursor, if it is a set's cursor."""
     ((name,),) = cursor.execute("select getvariable('judgement_set')").fetchall()
     return name
 
 
 def counts_added(cursor: DuckDBPyConnection) -> bool:
-    """True for the cursor of an overlay, where added judgements count."""
+    """True for the cursor of an overlay, for which added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

@@ -1,7 +1,5 @@
-"""Names beside marks: where each may stand so that no two names collide. All in pixels.
-
-y grows downwards. Widths are estimates that rather exceed what a browser draws.
-"""
+"""Names next to marks, placed so that no two names collide. Everything is in pixels, y grows
+downwards, and widths are estimates that tend to exceed a browser's."""
 
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +11,19 @@ import numpy as np
 from compute.views.shared.theme import PALETTES
 
 GAP = 4
-"""Between a mark and its name."""
+"""Distance between a mark and its name."""
 CLEARLY = 1
-"""So much nearer a name has to stand to its own mark than to the next."""
+"""Least distance by which a name must be nearer to its own mark than to the next."""
 ROUNDS = 8
 ORDERS = 24
-"""Orders of turns that are tried."""
+"""Number of random orders that are tried."""
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ -`°·")
 _BROAD = frozenset("mwMW@%—…&QOGCD")
 _PLACES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
-"""Right, left, above, below, then the corners: the order in which they please."""
+"""Right, left, above, below, then the corners, in order of preference."""
 _FURTHER = tuple(place for place in _PLACES if place[1])
-"""A line further away: where a crowd leaves no place beside the mark."""
+"""One line further away, if a crowd leaves no place next to the mark."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Label:
-    """Place of a name: its box, and the side of its mark (-1, 0 or 1 each way)."""
+    """Position of a name: its box, and the side of its mark (-1, 0 or 1 each way)."""
 
     box: Box
     across: int
@@ -61,10 +59,8 @@ class Label:
         return mark.x, mark.y, x, y
 
     def annotation(self, text: str, font: Mapping[str, Any]) -> dict[str, Any]:
-        """The name as an annotation on axes in pixels; `text` is escaped already.
-
-        The edge next to the mark is the one that holds, whatever the font's true width.
-        """
+        """The name as an annotation on axes in pixels; `text` is already escaped. The edge next to
+        the mark is fixed, whatever the font's true width."""
         middle = (self.box.left + self.box.right) / 2
         edge = {-1: self.box.right, 0: middle, 1: self.box.left}[self.across]
         anchor = {-1: "right", 0: "center", 1: "left"}[self.across]
@@ -91,13 +87,13 @@ class Mark:
 
     @property
     def halo(self) -> Box:
-        """Area in which a name would be read as this mark's own."""
+        """Area in which a name would be read as this mark's."""
         reach = self.radius + 2.5 * GAP
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
     def label(self, across: int, down: int, lines: int = 0) -> Label:
-        """The name on one side of the mark: -1, 0 or 1 to the right and downwards."""
-        # On a corner the name may move in as far as a round mark leaves room.
+        """The name on one side of the mark: -1, 0 or 1, to the right and downwards."""
+        # At a corner the name may move inwards as far as a round mark allows.
         reach = (self.radius + GAP) * (0.75 if across and down else 1)
         x = self.x + across * reach + (across - 1) / 2 * self.width
         y = self.y + down * (reach + lines * self.height) + (down - 1) / 2 * self.height
@@ -105,9 +101,9 @@ class Mark:
 
 
 def width(text: str, size: float, theme: str) -> float:
-    """About the width of a text in pixels, `size` the font's; text as it is shown."""
+    """Approximate width of a displayed text in pixels; `size` is the font's."""
     ems = sum(map(_em, text))
-    # DejaVu, which a server draws with, is wider.
+    # DejaVu, used on servers, is wider.
     broader = 1.2 if PALETTES[theme].font.startswith("DejaVu") else 1
     return ems * size * broader
 
@@ -123,17 +119,15 @@ def _em(letter: str) -> float:
 
 
 def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) -> Mark:
-    """A mark whose name is written in a font of `size` pixels."""
+    """A mark with a name in a font of `size` pixels."""
     return Mark(x, y, radius, width(name, size, theme), size * 1.15)
 
 
 def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
-    """One label per mark for its name: of the places beside it the one that collides least.
-
-    Names avoid each other and other marks first, then stay `within`, then keep off where they
-    would be read as another mark's, then off `lines` (boxes that may be crossed if need be). Each
-    name moves in turn until none gains by moving; the best of several orders of turns counts.
-    """
+    """One label per mark for its name, in the nearby place with the least overlap. Names first
+    avoid each other and other marks, then stay `within`, then avoid areas in which they would be
+    read as another mark's, then `lines` (boxes that may be crossed if necessary). Each name moves
+    in turn until none gains by moving; the best of several orders of turns counts."""
     if not marks:
         return []
     options = [_options(mark) for mark in marks]
@@ -141,7 +135,7 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
     boxes = _array([label.box for sides in options for label in sides])
     alone = _alone(marks, boxes, within, lines).reshape(len(marks), -1)
     area = _overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
-    # However little they cover, it looks like a mistake.
+    # Even a small overlap looks like a mistake.
     names = 30 * area + 700 * (area > 0)
     names[range(len(marks)), :, range(len(marks)), :] = 0
     crowded = np.argsort(-alone.min(axis=1), kind="stable")
@@ -153,7 +147,7 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
 def leaders(
     marks: Sequence[Mark], placed: Sequence[Label]
 ) -> list[tuple[float, float, float, float]]:
-    """The lines from marks to those names that stand as near to another mark: x, y of both ends."""
+    """Lines from marks to names that are equally near to another mark: x, y of both ends."""
     if len(marks) < 2:
         return []
     x, y, radius = np.array([(mark.x, mark.y, mark.radius) for mark in marks]).T
@@ -198,11 +192,11 @@ def _alone(
     crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
     edges = np.array([within.left, within.top, within.right, within.bottom])
     beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
-    # A place further away is for where two names would cover each other for good.
+    # Places further away are for names that would otherwise overlap.
     liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
-    # Outside it is cut off, or lies on an axis.
+    # Outside, it would be cut off or lie on an axis.
     return cost + 20 * beyond + 500 * (beyond > 0) + preference
 
 
@@ -225,7 +219,7 @@ def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def along(x0: float, y0: float, x1: float, y1: float, wide: float = 2) -> Iterator[Box]:
-    """A line as small boxes along it, for `place` to keep names off."""
+    """A line as small boxes along it, for `place` to keep names off it."""
     steps = max(int(max(abs(x1 - x0), abs(y1 - y0)) / 6), 1)
     for step in range(steps + 1):
         share = step / steps

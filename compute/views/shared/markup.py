@@ -1,7 +1,5 @@
-"""Paragraphs, headings, lists and code of Markdown and reStructuredText, for reading alone.
-
-What it finds is text: links, images and HTML stay the letters that they are.
-"""
+"""Paragraphs, headings, lists and code of Markdown and reStructuredText, for reading only. The
+result is text: links, images and HTML stay as their characters."""
 
 import re
 from collections.abc import Iterator
@@ -21,14 +19,14 @@ _STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
 class Block(NamedTuple):
-    """A piece of a document: what it is, and its words, lines kept in code alone."""
+    """A piece of a document: its kind and its words; only code keeps its lines."""
 
     kind: str
     text: str
 
 
 def blocks(text: str) -> Iterator[Block]:
-    """The blocks of a document in their order; a text of one line is one paragraph."""
+    """The blocks of a document in order; a text of one line is one paragraph."""
     lines = text.split("\n")
     place = 0
     while place < len(lines):
@@ -57,7 +55,7 @@ def _block(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _closing(lines: list[str], place: int) -> int:
-    """The line that closes a fence; 0 where none does, and it is text."""
+    """The line that closes a fence; 0 if none does, so that the fence is text."""
     mark = lines[place].strip()[:3]
     later = range(place + 1, len(lines))
     return next((end for end in later if lines[end].strip() == mark), 0)
@@ -71,7 +69,7 @@ def _until_blank(lines: list[str], place: int) -> tuple[Block, int]:
 
 
 def _flowing(lines: list[str], place: int) -> tuple[Block, int]:
-    """A paragraph or an item of a list, its lines made one."""
+    """A paragraph or list item, joined into one line."""
     item = _ITEM.fullmatch(lines[place].strip())
     words, end = [item[1] if item else lines[place].strip()], place + 1
     while end < len(lines) and not _begins(lines, end):
@@ -93,6 +91,6 @@ def _begins(lines: list[str], place: int) -> bool:
 
 
 def _inline(words: str) -> str:
-    """Without the marks of both for code and strong words: :func:`~numpy.sin` is numpy.sin."""
+    """Without the marks for code and strong words: :func:`~numpy.sin` is numpy.sin."""
     bare = _CODE.sub(r"\2", _ROLE.sub("", words).replace("\\ ", ""))
     return _STRONG.sub(r"\1", bare)

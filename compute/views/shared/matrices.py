@@ -1,4 +1,4 @@
-"""The scores of systems as matrices of systems x queries, a board at a time."""
+"""The scores of systems as matrices of systems x queries, one dataset at a time."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ select name, case when len(parts) > 0 then parts else [name] end
 from datasets where list_contains($datasets, name)
 """
 _MOVED = "select distinct dataset from added.rescored where list_contains($parts, dataset)"
-# Names as literals, not joined: so only these datasets' files are opened.
+# Names as literals, not a join, so that only these datasets' files are opened.
 _SCORES = """
 select system, query_id, value from scores
 where dataset = $dataset and measure = $measure
@@ -29,7 +29,7 @@ where dataset = $dataset and measure = $measure
 def of_boards(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> list[Aligned]:
-    """The values of systems on each dataset, of the queries that all of them have a value for."""
+    """The values of systems on each dataset, for the queries on which all have a value."""
     parts = _parts(cursor, datasets)
     found = _found(cursor, measure, parts, systems)
     return [_board(found, sorted(parts[name]), systems) for name in datasets]
@@ -47,7 +47,7 @@ def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> dict[str, list[Values]]:
     """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
-    where a system has none."""
+    if missing."""
     parts = _parts(cursor, datasets)
     found = _found(cursor, measure, parts, systems)
     return {name: [found[part].values for part in parts[name]] for name in datasets}
@@ -85,7 +85,7 @@ def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
-    """The datasets whose scores are other than official for the cursor."""
+    """The datasets whose scores are not the official ones for the cursor."""
     if set_of(cursor):
         return set(parts)
     if not counts_added(cursor):
@@ -96,7 +96,7 @@ def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
 def _scores(
     cursor: DuckDBPyConnection, dataset: str, measure: str, systems: Sequence[str]
 ) -> Scores:
-    """The values of systems on a dataset as the cursor's judgements have them."""
+    """The values of systems on a dataset by the cursor's judgements."""
     asked = {"dataset": dataset, "measure": measure, "systems": list(systems)}
     rows = cursor.sql(_SCORES, params=asked).to_arrow_table()
     queries = rows["query_id"].unique().sort()
@@ -107,12 +107,12 @@ def _scores(
 
 
 def numbered(names: pa.ChunkedArray, among: pa.Array) -> np.ndarray:
-    """The place of each name in `among`, by Arrow: as Python's strings they would take longer."""
+    """The index of each name in `among`, by Arrow, since Python strings would take longer."""
     return pc.call_function("index_in", [names], pc.SetLookupOptions(among)).to_numpy()
 
 
 def _board(found: dict[str, Scores], parts: Sequence[str], systems: Sequence[str]) -> Aligned:
-    """The parts side by side, without the queries that one of the systems has no value for."""
+    """The parts side by side, without queries on which a system has no value."""
     table = np.concatenate([found[part].values for part in parts], axis=1)
     whole = np.logical_not(np.isnan(table).any(axis=0))
     ids = pa.chunked_array([found[part].queries for part in parts])

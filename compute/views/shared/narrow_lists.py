@@ -1,4 +1,4 @@
-"""A matrix said as ranked lists: for screens that are too narrow for it, and as a table."""
+"""A matrix as ranked lists: for narrow screens, and as a table."""
 
 import html
 from collections.abc import Iterable, Sequence
@@ -9,12 +9,12 @@ from pandas import DataFrame
 from compute.evaluate.tolerance import ranks
 
 MOST_ROWS = 40
-"""Rows of a list on a page; its table has all."""
+"""Most rows of a list on a page; its table has all."""
 _NUMBERS = "font-variant-numeric:tabular-nums"
 
 
 class Row(NamedTuple):
-    """A line of a list: its rank, absent where it takes part in none; a name; what is said."""
+    """A line of a list: its rank, absent if unranked; a name; the formatted value."""
 
     rank: int | None
     name: str
@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """One list: a row of a matrix, or all of it."""
+    """One list: a row of a matrix, or the whole matrix."""
 
     title: str
     rows: Sequence[Row]
@@ -41,7 +41,7 @@ class Lists(NamedTuple):
 def ranked(
     title: str, entries: Iterable[tuple[str, float, str]], *, descending: bool = True
 ) -> Ranked:
-    """Entries of name, value and words by value, the best first; equal ones share a rank.
+    """Entries of name, value and words by value, the best first; ties share a rank.
 
     Those with an absent value (nan) come last, without a rank.
     """
@@ -55,7 +55,8 @@ def ranked(
 
 
 def table(told: Lists) -> DataFrame:
-    """The lists one after the other: what each is of (where there are several), rank, name, value.
+    """The lists one after the other: list title (if several), rank, name, value; all but rank are
+    text.
 
     All as text, but for the rank.
     """
@@ -71,7 +72,9 @@ def as_html(one: Ranked) -> str:
     numbered = any(row.rank for row in one.rows)
     lines = "".join(_line(row, numbered=numbered) for row in one.rows[:MOST_ROWS])
     more = len(one.rows) - MOST_ROWS
-    rest = f'<div style="margin-top:0.4rem">and {more:,} more: see Numbers</div>' * (more > 0)
+    rest = f'<div style="margin-top:0.4rem">and {more:,} more: see the data table</div>' * (
+        more > 0
+    )
     return (
         f'<ol aria-label="{html.escape(one.title)}" role="list"'
         f' style="list-style:none;margin:0;padding:0">{lines}</ol>{rest}'

@@ -1,4 +1,4 @@
-"""Next steps where something of a dataset is missing: one sentence each, for pages."""
+"""Next steps if something of a dataset is missing: one sentence each, for pages."""
 
 from collections.abc import Sequence
 
@@ -15,26 +15,25 @@ def record(facts: DataFrame) -> Dataset:
 
 
 def without_judgements(name: str) -> str:
-    """Why nothing is scored on an own dataset that has runs, and what to do."""
+    """Reason why nothing is scored on a user's dataset with runs, and what to do."""
     return f"No judgements yet on {name}, so nothing is scored: {how_to_judge(name)}."
 
 
 def without_texts(dataset: Dataset) -> str:
-    """Why ids stand where texts should, and what brings the texts."""
+    """Reason why ids are shown instead of texts, and how to get the texts."""
     if dataset.group == "own":
         return "No document texts stored. Use “Add texts” to import them."
     return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
 
 
 def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:
-    """Why nothing computed is shown and what computes it; `is_loaded`: documents are stored.
-
-    `outdated` are the systems with runs that were made before the dataset was replaced.
-    """
+    """Reason why nothing computed is shown, and how to compute it; `is_loaded`: documents are
+    stored. `outdated` are systems whose runs are older than the dataset's replacement."""
     if outdated:
         return (
-            f"{', '.join(outdated)}: made before the stored data of {dataset.title} was replaced,"
-            " and left out. The page Jobs runs them again; imported runs are imported again."
+            f"{', '.join(outdated)}: left out, since the stored data of {dataset.title}"
+            " were replaced later. Rerun them on the page Jobs, or import imported runs"
+            " again."
         )
     if not dataset.has_split:
         return f"{dataset.title} has published figures only: there is no BEIR split to run on."

@@ -6,10 +6,8 @@ from duckdb import DuckDBPyConnection
 
 
 def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
-    """Paths of the parts of a kind of some systems on a dataset.
-
-    Naming them is quicker than a filter over a view of all, and many times so for hits.
-    """
+    """Paths of the parts of one kind for some systems on a dataset. Naming them is faster than
+    filtering a view of all parts, many times so for hits."""
     found = cursor.execute(
         """
         select path from parts

@@ -1,4 +1,4 @@
-"""How a table is printed: which of its columns are scores."""
+"""Print style of a table: which of its columns are scores."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -11,15 +11,14 @@ class Scores(NamedTuple):
 
     columns: Sequence[str]
     sign: int = 1
-    """-1 where less is better."""
+    """-1 if lower is better."""
     ranked: DataFrame | None = None
-    """The same rows and columns: whether a cell takes part; in-domain scores do not. None: all."""
+    """True for compared cells, in the shape of the rows; in-domain scores are not. None: all."""
     marked: Callable[[], DataFrame | None] | None = None
-    """Asked for when it is written: the same rows and columns; whether a cell is significantly
-    better."""
+    """Called at export: true for significantly better cells. Same rows and columns."""
     note: str = ""
-    """Meaning of MARK, where cells are marked."""
+    """Meaning of MARK, if cells are marked."""
     apart: str = ""
-    """Why some take no part: they are in italics."""
+    """Reason why some cells are not compared: they are in italics."""
     lower: Sequence[str] = ()
-    """Columns where less is better, whatever `sign` says of the others."""
+    """Columns for which lower is better, whatever `sign` is for the others."""

@@ -1,7 +1,5 @@
-"""Slices: kinds of queries, by their words, their judgements, or a user's labels.
-
-What a system does there can be tested, but for ANSWERED, which is made from the scores themselves.
-"""
+"""Query groups, by their words, their judgements, or a user's labels. Results on them can be
+tested, except for ANSWERED, which is made from the scores themselves."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,10 +16,10 @@ from compute.reading.questions import question, select
 
 WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
 LANGUAGE = "language"
-"""A label like others, which a query has from its dataset unless a file says otherwise."""
+"""A label like others, which a query gets from its dataset unless a file has another."""
 ANSWERED = "answered"
-"""By whom a relevant document is found in the top 10: all systems, some or none. It only describes,
-for a test on queries that were chosen by their scores would find what they were chosen by."""
+"""Whether all systems, some or none find a relevant document in the top 10. It is only descriptive:
+a test on queries chosen by their scores would find only that choice."""
 TITLES = {
     WORDS: "query length",
     RELEVANT: "relevant documents",
@@ -29,16 +27,16 @@ TITLES = {
     RARE: "rare words",
     ANSWERED: "answered in the top 10 by",
 }
-"""Properties that group queries without labels, where they differ; and their titles."""
+"""Properties that group queries without labels, if they differ, and their titles."""
 FEWEST = 10
-"""Occurrences of a word in a collection from which on it is not rare there."""
+"""Least number of occurrences of a word in a corpus that is not rare there."""
 SHARES = ("none", "under half", "half or more")
-"""Of a query's different words, those that are rare in the collection, or not in it."""
+"""Values: the share of a query's distinct words that are rare in, or missing from, the corpus."""
 SYSTEMS = ("none", "some", "all")
 GROUPS = 5
-"""Groups that queries are put in by a number, about equally many in each."""
+"""Groups of about equal size into which a number divides queries."""
 QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
-"""Words that an English question of its own kind begins with."""
+"""Words that begin an English question of their own group."""
 POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
 
@@ -79,7 +77,7 @@ class Kind(NamedTuple):
     key: str
     value: str
     datasets: tuple[str, ...]
-    """Whose queries are told apart together."""
+    """Key of the grouping."""
     ready: bool = True
     """True for groups by more than labels."""
 
@@ -112,8 +110,8 @@ def queries(datasets: Sequence[str]) -> str:
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, key, value: the labels that a file gave the queries of datasets.
 
-    Those of queries that went when the dataset was taken in anew are not counted. Where languages
-    differ, by dataset or by labels, a query without a label LANGUAGE has that of its dataset.
+    Labels of queries that a new import of the dataset removed do not count. If languages differ, by
+    dataset or by labels, a query without a label LANGUAGE has that of its dataset.
     """
     named = {"datasets": list(datasets)}
     if not cursor.execute(_MAY_HAVE_LABELS, named).fetchall()[0][0]:
@@ -142,10 +140,10 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 
 @question(datasets=("datasets",), whole=True)
 def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, rare: the share of its different words that are rare in its collection,
-    0 to 1; of queries with text whose collection's words are counted."""
+    """dataset, query_id, rare: the share of its distinct words that are rare in its corpus, 0 to 1;
+    for queries with text whose corpus's words are counted."""
     named = {"datasets": list(datasets)}
-    # As a list, not joined: so only these collections' files are opened.
+    # As a list, not a join, so that only these collections' files are opened.
     collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
     named |= {"collections": collections}
     texts = cursor.execute(_TEXTS, named).df()
@@ -155,7 +153,7 @@ def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame
 
 @select(datasets=("datasets",), shows="runs")
 def answered(datasets: Sequence[str]) -> str:
-    """dataset, query_id, answered: how many of SYSTEMS have a relevant document in the top 10."""
+    """dataset, query_id, answered: number of SYSTEMS with a relevant document in the top 10."""
     return f"""
         select dataset, query_id, case when min(value) > {TOLERANCE} then 'all'
                when max(value) > {TOLERANCE} then 'some' else 'none' end as answered
@@ -167,7 +165,7 @@ def answered(datasets: Sequence[str]) -> str:
 
 @select()
 def labelled() -> str:
-    """dataset: those whose queries have labels; all with queries where their languages differ."""
+    """dataset: those with labelled queries; all with queries, if their languages differ."""
     return """
         with asked as (
             select dataset, language from parts join datasets on name = dataset
@@ -184,8 +182,7 @@ def kinds(
 ) -> DataFrame:
     """key, value, n_queries, n_datasets, n_all: every group of queries, with cut points over all
     `datasets` at once. `n_all`: all their queries. `ready=False`: only groups by labels, which is
-    quicker. `rare=False`: groups by rare words are listed unread, with 0 queries.
-    """
+    faster. `rare=False`: groups by rare words are listed unread, with 0 queries."""
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=rare)
     rows = [
         (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
@@ -203,7 +200,7 @@ def kinds(
 def of_kind(
     cursor: DuckDBPyConnection, datasets: Sequence[str], key: str, value: str, *, ready: bool = True
 ) -> DataFrame:
-    """dataset, query_id: the queries of a `Kind`; `ready` as `kinds` has it."""
+    """dataset, query_id: the queries of a `Kind`; `ready` as in `kinds`."""
     asked, keyed = _keyed(cursor, datasets, ready=ready, rare=key == RARE)
     own = (keyed[key] == value).to_numpy(bool) if key in keyed else np.zeros(len(asked), bool)
     return asked.loc[own, ["dataset", "query_id"]].reset_index(drop=True)
@@ -222,12 +219,10 @@ def _keyed(
 
 
 def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) -> dict[str, Series]:
-    """Value of each query for every key with two groups or more; absent where it is unknown.
-
-    `asked`: dataset, query_id, text, n_words, n_relevant; `given` as `labels` has them, `rare` as
-    `rare_words`. The categories of each series stand in their order: of numbers the smallest, of
-    questions as listed, of labels as digits and letters stand.
-    """
+    """Value of each query for every key with at least two groups; absent if unknown. `asked`:
+    dataset, query_id, text, n_words, n_relevant; `given` as from `labels`, `rare` as from
+    `rare_words`. The categories of each series are in order: numbers ascending, question words as
+    listed, labels alphabetically, with digits as numbers."""
     found = {
         WORDS: _numbers(asked["n_words"].where(asked["n_words"] > 0)),
         RELEVANT: _numbers(asked["n_relevant"]),
@@ -246,7 +241,7 @@ def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) ->
 
 
 def _numbers(numbers: Series) -> Series:
-    """At most GROUPS groups, such as `5 to 7`, of about as many queries each."""
+    """At most GROUPS groups, such as `5 to 7`, of about the same number of queries."""
     known = numbers.dropna().astype(np.int64)
     found = Series(pd.Categorical([None] * len(numbers)), index=numbers.index)
     if known.empty:

@@ -1,4 +1,4 @@
-"""How the systems of a dataset stand, and which pairs of them differ.
+"""Means of a dataset's systems, and the pairs that differ significantly.
 
 `datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
 """
@@ -45,8 +45,8 @@ def standing(datasets: Sequence[str], measure: str) -> str:
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
     """A row per system, the best first: system, n, value, low, high (Student's 95 %), hole.
 
-    `rows`: what `standing` gives, a row per part; parts weigh the same,
-    and a system that lacks one is left out.
+    `rows`: from `standing`, a row per part; parts have equal weight, and a system that lacks one is
+    left out.
     """
     n_parts = rows["dataset"].nunique()
     rows = rows.assign(error=rows["spread"] ** 2 / rows["n"])
@@ -73,8 +73,8 @@ def among_all(
     """Every pair of the systems on one dataset, corrected (maxT) for all of them: a, b, p, n_pairs,
     and as `power.of_pairs` difference, n, level, deviation, detectable, alone.
 
-    p is below .05 where `leaderboard.select_order.of_runs` tells the two apart on this dataset, by
-    the same intervals. Raises WrongInput for fewer than two queries that all have.
+    p is below .05 exactly if `leaderboard.select_order.of_runs` separates the two on this dataset,
+    by the same intervals. Raises WrongInput for fewer than two shared queries.
     """
     (board,) = matrices.of_boards(cursor, measure, datasets, systems)
     found = significance.pairs(board.values, weights=board.weights, resamples=0)

@@ -1,4 +1,4 @@
-"""Stems of English words, as Lucene's English analyser cuts them."""
+"""Stems of English words, as in Lucene's English analyser."""
 
 import re
 from functools import lru_cache
@@ -12,11 +12,9 @@ _SYLLABLE = re.compile(r"[aeiouy]+[^aeiouy]+")
 
 @lru_cache(2**17)
 def stem(word: str) -> str:
-    """The stem of a word in small letters; of one with other letters than a to z the word itself.
-
-    Porter (1980) with what Lucene's filter has beyond the paper: words of two letters stay, and
-    -bli becomes -ble and -logi -log where a syllable is before it, as in assembly and etiology.
-    """
+    """The stem of a lower-case word; a word with letters other than a to z is its own stem. Porter
+    (1980) with the additions of Lucene's filter: words of two letters stay, and after a syllable
+    -bli becomes -ble and -logi -log, as in assembly and etiology."""
     if len(word) < 3 or not (word.isascii() and word.isalpha()):
         return word
     later = _LATER.fullmatch(word)

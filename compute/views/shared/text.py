@@ -1,4 +1,4 @@
-"""Documents as HTML: nothing from outside becomes markup, the words of the query are marked."""
+"""Documents as HTML: outside text never becomes markup, and the query's words are marked."""
 
 import html
 import re
@@ -23,12 +23,12 @@ def query_words(query: str) -> frozenset[str]:
 
 
 def pieces(text: str, query: str) -> list[str]:
-    """`text` cut in pieces: every second one, from the second on, has the stem of a query's word.
+    """`text` split into pieces: every second one, from the second on, has the stem of a query word.
 
     Neighbours of a word may be empty; joined, the pieces are the text.
     """
     marked = {stem(word) for word in query_words(query)}
-    # A single sign is a particle more often than not.
+    # A single character is usually a particle.
     unspaced = {word for word in words_without_blanks(query) if len(word) > 1}
     longest_first = sorted(map(re.escape, unspaced), key=len, reverse=True)
     within = re.split(f"({'|'.join(longest_first)})", text) if unspaced else [text]
@@ -69,7 +69,7 @@ _PARTS = {
 def document(title: str, text: str, query: str) -> str:
     """A document as HTML at reading width, title in bold, the query's words marked.
 
-    Its paragraphs, headings, lists and code are set as such; nothing else of it is markup.
+    Its paragraphs, headings, lists and code are formatted; nothing else becomes markup.
     """
     heading = f"<strong>{highlighted(title, query)}</strong>" if title.strip() else ""
     body = "".join(_PARTS[kind].format(highlighted(words, query)) for kind, words in blocks(text))

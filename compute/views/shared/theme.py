@@ -1,7 +1,5 @@
-"""Palettes and templates, one each for light, dark and print, and what every figure shares.
-
-Text in Plotly is a small HTML: names and notes from outside go through `escape`.
-"""
+"""Palettes and templates, one each for light, dark and print, and common settings of figures. Text
+in Plotly is a subset of HTML, so outside names and notes go through `escape`."""
 
 import html
 import math
@@ -30,15 +28,15 @@ class Palette:
     line: str
     primary: str
     outline: str
-    """Around a chosen cell; far from both ends of the scales."""
+    """For the outline of a chosen cell; far from both ends of the scales."""
     sequential: tuple[str, ...]
     """Low to high."""
     diverging: tuple[str, ...]
-    """Loss to win; the middle one says no difference."""
+    """Loss to win; the middle colour means no difference."""
     win: str
     loss: str
     categories: tuple[str, ...]
-    """Told apart under three kinds of colour blindness; name the marks all the same."""
+    """Distinct under three kinds of colour blindness; marks still need names."""
     font: str = "Source Sans, Source Sans Pro, sans-serif"
 
 
@@ -70,7 +68,7 @@ _DARK = Palette(
     loss="#ec9a45",
     categories=_hex("78c7fd f2ad73 e470b0 cef034 b3329d af8935 90f6d0 9b8bfb 3266e4"),
 )
-# A server draws with DejaVu, which is wider: labels are placed for what will be drawn.
+# A server draws with DejaVu, which is wider, so labels are placed for that font.
 PALETTES = {
     "light": _LIGHT,
     "dark": _DARK,
@@ -112,18 +110,18 @@ SYMBOLS = (
 
 
 _GLYPHS: dict[str, str] = dict(zip(SYMBOLS, "●■◆▲●⬢★▼✚", strict=True))
-"""The symbols as letters."""
+"""The symbols as characters."""
 
 
 def palette(theme: str) -> Palette:
-    """The palette of a theme. Raises WrongInput for a theme that there is not."""
+    """The palette of a theme. Raises WrongInput for an unknown theme."""
     if theme not in PALETTES:
         raise WrongInput(f"no theme {theme!r}; known: {', '.join(PALETTES)}")
     return PALETTES[theme]
 
 
 def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
-    """Colour and symbol of a domain or family; an unknown name takes the muted ink."""
+    """Colour and symbol of a domain or family; unknown names get the muted ink."""
     if name not in known:
         return palette(theme).muted, "circle"
     place = list(known).index(name)
@@ -131,9 +129,9 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
 
 
 Entry = tuple[str, str, str]
-"""Of a legend: colour, sign and name; without a colour the sign is in that of the text."""
+"""For a legend: colour, sign and name; without a colour the sign has the text's."""
 Legend = Callable[[str], Sequence[Entry]]
-"""Colour, sign and words of each kind of mark, in the colours of a theme."""
+"""Colour, sign and label of each kind of mark, in a theme's colours."""
 
 
 def legend(entries: Iterable[Entry]) -> str:
@@ -202,21 +200,19 @@ def contrast(one: str, other: str) -> float:
 
 
 def ink(background: str) -> str:
-    """Of near-black and white, the one that reads better on this background."""
+    """Near-black or white, whichever is more legible on this background."""
     return max(INKS, key=lambda candidate: contrast(candidate, background))
 
 
 def escape(text: str, longest: int = 60) -> str:
-    """Text from outside as Plotly shall draw it: letter by letter, on one line, not too long."""
+    """Outside text as Plotly must draw it: literally, on one line, not too long."""
     return html.escape(cut(str(text), longest), quote=False).replace("$", "&#36;")
 
 
 def cut(text: str, longest: int) -> str:
-    """A text on one line of at most so many letters.
-
-    Systems of one family differ in their last parameters: a name that ends with them loses its
-    middle, everything else its end.
-    """
+    """A text on one line, truncated to a number of characters. Systems of one family differ in
+    their last parameters, so a name that ends with parameters loses its middle, any other text its
+    end."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -225,7 +221,7 @@ def cut(text: str, longest: int) -> str:
 
 
 def plain(value: float, digits: int = 3) -> str:
-    """A value as a cell shows it: no leading zero, a true minus; nothing for what is absent."""
+    """A value in a cell: no leading zero, a true minus; empty if absent."""
     if value is None or math.isnan(value):
         return "–"
     text = f"{abs(value):.{digits}f}"
@@ -234,7 +230,7 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference as a cell shows it: `+.053`, `−.175`; without a sign where it rounds to 0."""
+    """A difference in a cell: `+.053`, `−.175`; without a sign if it rounds to 0."""
     text = plain(value, digits)
     return f"+{text}" if value > 0 and float(text) else text
 
@@ -246,7 +242,7 @@ def between(low: float, high: float, digits: int = 3) -> str:
 
 
 def precise(value: float, *, with_sign: bool = False) -> str:
-    """A value as a hover shows it: `0.757`; a fourth digit where it says something."""
+    """A value in a hover text: `0.757`, with a fourth digit if it is informative."""
     text = f"{abs(value):.4f}"
     sign = "−" if value < 0 and float(text) else "+" if with_sign else ""
     return sign + text.removesuffix("0")
@@ -265,9 +261,8 @@ def _axis(look: Palette) -> dict[str, Any]:
 
 @cache
 def template(theme: str) -> go.layout.Template:
-    """Layout of every figure of a theme: font, inks, grid, hover, no margin to spare; a drag
-    moves no axis, there is no legend unless asked for, and a note has no arrow.
-    """
+    """Layout of every figure of a theme: font, inks, grid, hover, minimal margins; dragging moves
+    no axis, there is no legend by default, and notes have no arrows."""
     look = palette(theme)
     font = {"family": look.font, "size": 13, "color": look.text}
     layout = go.Layout(

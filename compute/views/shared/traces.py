@@ -1,7 +1,5 @@
-"""Traces and parts of traces that several figures have, as plain values.
-
-Made at once from plain values a figure is fast: Plotly checks it again at every change.
-"""
+"""Traces and parts of traces shared by several figures, as plain values. A figure made at once from
+plain values is fast, since Plotly validates it again at every change."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -13,28 +11,27 @@ from compute.views.shared.theme import Palette, colorscale
 Trace = dict[str, Any]
 
 UNFADED: Trace = {key: {"marker": {"opacity": 1}} for key in ("selected", "unselected")}
-"""Chosen marks look as the others: a click opens something and fades nothing."""
+"""Selected marks look like the others: a click opens something and fades nothing."""
 _SILENT: Trace = {"hoverinfo": "skip"}
 
 
 def hover(texts: Sequence[Any]) -> Trace:
-    """Hover text of each point. Not as the template itself, which would read a title's
-    `%{x}`."""
+    """Hover text of each point. Not as the template itself, which would interpret `%{x}` in a
+    title."""
     return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
 
 
 def marks(x: Any, y: Any, look: Trace, words: Sequence[Any] | None = None, **more: Any) -> Trace:
-    """Marks at points, in rows from 0 up where `y` is None; without words the pointer shows none.
-
-    `look`: their size, colour and the like; of sizes in a list Plotly would make them transparent.
-    """
+    """Marks at points, in rows from 0 up if `y` is None; without words there is no hover text.
+    `look`: their size, colour and the like; with sizes in a list Plotly would make them
+    transparent."""
     said = _SILENT if words is None else hover(words)
     places = {"x": x, "y": list(range(len(x))) if y is None else y, "mode": "markers"}
     return {"type": "scatter", **places, "marker": {"opacity": 1} | look, **said, **more}
 
 
 def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
-    """Unseen points for hover and clicks, over what gives none; `data` is their customdata."""
+    """Invisible points for hover and clicks over traces without; `data` is their customdata."""
     return marks(x, y, {"opacity": 0, "size": size}, texts, customdata=data)
 
 
@@ -52,7 +49,7 @@ def cells(
 def texts(
     places: Iterable[tuple[Any, Any]], words: Iterable[str], inks: Iterable[str], size: int = 13
 ) -> list[Trace]:
-    """Words at places (x, y), one trace per ink: a selection would fade the text of all others."""
+    """Words at positions (x, y), one trace per ink, since a selection would fade all others."""
     by_ink: dict[str, list[tuple[tuple[Any, Any], str]]] = {}
     for place, word, ink in zip(places, words, inks, strict=True):
         by_ink.setdefault(ink, []).append((place, word))
@@ -73,20 +70,20 @@ def texts(
 
 
 def text_size(columns: int) -> int:
-    """Of the numbers in the cells of so many columns."""
+    """Font size of the numbers in the cells, by the number of columns."""
     return 13 if columns <= 12 else 12 if columns <= 16 else 11
 
 
 def outline(
     look: Palette, x: tuple[float, float], y: tuple[float, float], width: float = 3
 ) -> dict[str, Any]:
-    """The shape around what is chosen, between two ends each way."""
+    """The outline of a selection, between two ends each way."""
     corners = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
     return {"type": "rect", **corners, "line": {"color": look.outline, "width": width}}
 
 
 def around(x: float, y: float, look: Palette) -> dict[str, Any]:
-    """The outline of the cell in the middle of which a point is."""
+    """The outline of the cell around a point."""
     return outline(look, (x - 0.5, x + 0.5), (y - 0.5, y + 0.5))
 
 
@@ -98,10 +95,8 @@ def lines(
     words: Sequence[Any] | None = None,
     **more: Any,
 ) -> Trace:
-    """A lying line for each row, of this look, with words as `marks` has them.
-
-    Nothing is between two rows: so one trace draws all of them.
-    """
+    """A horizontal line for each row, with words as in `marks`. The gaps between rows are None, so
+    one trace draws all lines."""
     x = [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)]
     y = [y for row in rows for y in (row, row, None)]
     said = hover([text for text in words or () for _ in range(3)]) if words else _SILENT
@@ -109,7 +104,7 @@ def lines(
 
 
 def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 0) -> Trace:
-    """Columns of queries by a number, `what` names it and `unit` its unit in the hover."""
+    """Histogram of queries by a number; `what` names it, and `unit` its unit in the hover text."""
     ends = " to ".join(f"%{{customdata[{end}]:.{digits}f}}" for end in (0, 1))
     return {
         "x": (edges[:-1] + edges[1:]) / 2,
@@ -132,7 +127,7 @@ def marker(
     size: float,
     widths: tuple[float, float] = (0.5, 2),
 ) -> dict[str, Any]:
-    """Marks by colour and symbol; `widths`: of the lines around the full and the hollow ones."""
+    """Marks by colour and symbol; `widths`: of the outlines of filled and hollow ones."""
     inside = look.background
     pairs = [(colour, out) for (colour, _), out in zip(looked, hollow, strict=True)]
     return {
@@ -154,7 +149,7 @@ def quantiles(
     look: Palette,
     size: float = 1.0,
 ) -> list[Trace]:
-    """A thin line, a thick one and the median as a ring for each row, all `size` times as large.
+    """A thin line, a thick one and the median as a ring for each row, all scaled by `size`.
 
     `ends`: the starts and the ends of the thin lines (5 to 95 %), then of the thick ones (25 to
     75 %).

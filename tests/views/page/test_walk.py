@@ -202,7 +202,7 @@ def test_unknown_names_are_refused_with_the_next_step() -> None:
     with pytest.raises(WrongInput, match="Difference is not a number: 'x'"):
         Number("find", "Difference").value("x")
     for wrong in ("0", "1.5", "-1", "nan", "inf"):
-        with pytest.raises(WrongInput, match=f"Difference is not from 0.001 to 1: {wrong}"):
+        with pytest.raises(WrongInput, match=f"Difference is not between 0.001 and 1: {wrong}"):
             Number("find", "Difference").value(wrong)
 
 

@@ -26,4 +26,4 @@ def test_what_is_already_there_is_not_asked_for(name: str, is_loaded: bool, said
 
 def test_runs_of_before_a_replacement_are_named_not_denied() -> None:
     words = next_steps.without_runs(own("mine", relevance="Binary"), outdated=["bm25", "minilm"])
-    assert words.startswith("bm25, minilm: made before the stored data of mine was replaced")
+    assert words.startswith("bm25, minilm: left out, since the stored data of mine were replaced")

@@ -1,1 +1,1 @@
-"""Frame of every page: the server and its gate, signing in, switch, panel."""
+"""Frame of every page: the server and its gate, sign-in, judgement switch, panels."""

@@ -1,4 +1,4 @@
-"""Which judgements count: the switch above every page with scores, official or official + added."""
+"""The switch above every page with scores: official judgements, or official + added."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,18 +18,18 @@ from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
 UNSWITCHED = ("Judge", "Jobs", "How numbers are computed")
-"""Pages without scores; annotators must not see what their judgements do."""
+"""Pages without scores; assessors must not see the effect of their judgements."""
 _PARTS = {
     "Overlap": lambda: st.query_params.get("view") == "Domain shift",
     "Data": lambda: st.query_params.get("show") not in ("Import", "Fetch"),
 }
-"""Pages of which only parts have scores: whether the address names one that may."""
+"""Pages of which only parts have scores: whether the address names such a part."""
 OFFICIAL, ADDED = "official", "added"
 _LABELS = {OFFICIAL: "Official qrels", ADDED: "Official + added"}
 
 
 def begin(title: str) -> None:
-    """Fix which judgements this run of a page counts; a switch where some were added."""
+    """Fix the judgements that this run of a page counts; a switch if some were added."""
     pickers.begin()
     if title in UNSWITCHED or (title in _PARTS and not _PARTS[title]()):
         return
@@ -69,7 +69,7 @@ def _tell(dataset: str = "") -> None:
 
 
 def finish() -> None:
-    """Say where the dataset of the page that was drawn has none of the added judgements."""
+    """Note that the dataset of the drawn page has none of the added judgements, if so."""
     run = page_run.current()
     if not run.added:
         return
@@ -85,7 +85,7 @@ def finish() -> None:
 
 
 def download(dataset: str) -> None:
-    """Buttons that save the added judgements of a dataset: all that is known of each, and qrels."""
+    """Buttons that save the added judgements of a dataset: with all fields, or as qrels."""
     rows = reading.read(select_added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
@@ -118,7 +118,7 @@ def download(dataset: str) -> None:
 
 
 def _choose(there: Sequence[str]) -> Choice:
-    """The pickers of the rule and of the sources, of those that there are."""
+    """The pickers of the rule and of the existing sources."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
     st.radio(
         "Combine multiple grades of a pair by",
@@ -155,8 +155,8 @@ def _said(choice: Choice) -> str:
 
 
 def _alone(asked: str) -> str:
-    """Of datasets without official judgements, or the one that is asked for, how much of top lists
-    is unjudged, as a sentence; empty where there is none."""
+    """Sentence on the unjudged share of the top lists of datasets without official judgements (or
+    of the given one); empty if there are none."""
     bare = set(reading.read(catalogue.unjudged, added=False)["dataset"])
     holes = reading.read(leaderboard_select.holes)
     holes = holes[holes["dataset"].isin(bare & ({asked} if asked else bare))]
@@ -165,16 +165,14 @@ def _alone(asked: str) -> str:
         return ""
     of = most.index[0] if len(most) == 1 else counted(len(most), "dataset")
     return (
-        f" On {of} nothing else is judged: up to {most.max():.0%} of a system's top 10 is unjudged"
+        f" On {of} no others are judged: up to {most.max():.0%} of a system's top 10 is unjudged"
         " (Hole@10) and counts as not relevant."
     )
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
-    """Known names in the address, else the last choice on any page, else the usual.
-
-    The usual of many are neither named nor kept: once a disagreement is settled they are more.
-    """
+    """Known names in the address, else the last choice on any page, else the default. A default of
+    several is neither named nor stored, since settling a disagreement enlarges it."""
     state, given = st.session_state, st.query_params.get_all(key)
     named = [name for name in given if name in known]
     if not named and not (many and given == [""]):
@@ -190,7 +188,7 @@ def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -
 
 
 def _keep(key: str) -> None:
-    """Have the address name a choice; all that is shown stays, which `pickers.put` would not do."""
+    """Put a choice into the address without rerunning pickers, which `pickers.put` would do."""
     if pickers.was_chosen(f"_{key}"):
         chosen = st.session_state[f"_{key}"]
         st.query_params[key] = [chosen] if isinstance(chosen, str) else list(chosen) or [""]

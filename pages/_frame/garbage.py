@@ -1,7 +1,5 @@
-"""Objects that the garbage collector skips: modules and all else that stays for good.
-
-A full collection would walk through all that was ever imported again, while no page is drawn.
-"""
+"""Objects that the garbage collector skips: modules and other permanent objects. A full collection
+would traverse everything ever imported, while no page is drawn."""
 
 import atexit
 import gc
@@ -11,7 +9,7 @@ import streamlit as st
 
 
 def settle() -> None:
-    """Have the collector pass over what is there, where modules came since it last did."""
+    """Let the collector skip existing objects, if modules were loaded since the last time."""
     _settled(len(sys.modules))
 
 
@@ -19,7 +17,7 @@ def settle() -> None:
 def _settled(n_modules: int) -> int:
     gc.collect()
     gc.freeze()
-    # Or the last collection finds nothing, and libraries complain of what was left.
+    # Otherwise the last collection finds nothing, and libraries warn about leftovers.
     atexit.unregister(gc.unfreeze)
     atexit.register(gc.unfreeze)
     return n_modules

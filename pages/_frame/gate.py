@@ -1,11 +1,8 @@
-"""The gate of the server: what a request or a socket must be before Streamlit sees it.
-
-Everybody: its Host, and its Origin where it has one, are the dashboard's own, port included; so no
-page of another server, and none whose name was made to mean this machine, drives the dashboard.
-
-Where people sign in, all is closed to who has not or has no role, asked anew each time, but what
-the entrance is drawn with: files of the front end and a socket of few and small messages.
-"""
+"""The gate of the server: the checks on a request or socket before Streamlit sees it. For
+everybody, its Host, and its Origin if present, must be the dashboard's own, port included; so no
+page of another server, and no name rebound to this machine, can control the dashboard. With
+sign-in, people who have not signed in or have no role, checked each time, only reach what the
+sign-in page needs: files of the front end and a socket with few and small messages."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -29,16 +26,15 @@ from pages._shared.navigation import FIRST
 from pages._shared.streamlit_internals import STATIC
 
 MESSAGE = 32 * 1024
-"""Bytes of one message of who has not signed in; an address and a click take one or two thousand.
-"""
+"""Most bytes of a message without sign-in; an address or a click takes one or two thousand."""
 SENT = 256 * 1024
-"""Bytes that one socket of theirs may send before it must be opened anew."""
+"""Bytes that such a socket may send before it must be reopened."""
 LEAST = 1024
-"""Bytes that any message or file counts as, since each takes some memory and a run of the page."""
+"""Bytes that any message or file counts as, since each takes memory and reruns the page."""
 VISITS = 100
-"""Their sockets at once; of more the one that is open longest is closed."""
+"""Most sockets without sign-in at once; beyond that the oldest is closed."""
 SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
-"""Messages of the entrance; others ask for uploads, for files, or to clear shared caches."""
+"""Messages of the sign-in page; others request uploads, files, or clearing shared caches."""
 
 _PAGES = [f"/{file.stem}" for file in page_files.PAGES]
 _FILES = [f"/{file.name}" for file in STATIC.iterdir() if file.is_file()]
@@ -50,21 +46,21 @@ _UPLOADS = "/_stcore/upload_file/"
 OPEN = {
     *("/", *_PAGES, *_FILES, *_PROBES, *_DOOR),
     *(f"{page}/" for page in _PAGES),
-    # The front end looks for the server below the address of its page first.
+    # The front end first looks for the server below its page's address.
     *(f"{page}{probe}" for page in _PAGES for probe in _PROBES),
 }
-"""Paths that the entrance needs, besides those of the front end's scripts, styles and fonts."""
+"""Paths that the sign-in page needs, besides the front end's scripts, styles and fonts."""
 
 WRONG_HOST = (
-    "this dashboard does not go by that name and port: open it by the address that it was started"
-    " with, or add the name to the setting hosts"
+    "this dashboard does not have that name and port: open it at the address it was"
+    " started with, or add the name to the setting hosts"
 )
 WRONG_ORIGIN = "this request comes from a page of another server: open the dashboard itself"
 NO_FILE = "no such file in this version"
 
 
 class Gate:
-    """An ASGI application before another one."""
+    """An ASGI application in front of another one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -73,9 +69,9 @@ class Gate:
 
     @cached_property
     def _own(self) -> frozenset[listen_address.Origin]:
-        """The origins of this dashboard, which stay as they are while it runs."""
+        """The origins of this dashboard, which are constant while it runs."""
         now, signed = Settings(), None
-        # The page says what is wrong with them.
+        # The page reports what is wrong with them.
         with suppress(BeirscopeError):
             now = settings.load()
             signed = sign_in.sign_in()
@@ -83,9 +79,9 @@ class Gate:
         return listen_address.origins(now, st.get_option("server.address"), port, signed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass; refuse the rest in one sentence, or by closing the socket."""
+        """Pass on permitted requests; refuse others with one sentence, or by closing the socket."""
         if scope["type"] != "lifespan" and reading.AHEAD.outgrown:
-            # A proxy before several servers goes on to one that is updated.
+            # A proxy in front of several servers then tries an updated one.
             await PlainTextResponse(f"{OUTGROWN}\n", 503)(scope, receive, send)
         elif scope["type"] == "http":
             await self._request(scope, receive, send)
@@ -95,7 +91,7 @@ class Gate:
             await self._app(scope, receive, send)
 
     def _foreign(self, asked: HTTPConnection) -> tuple[int, str] | None:
-        """Why this is not for this dashboard, or does not come from it."""
+        """Reason why a request is not for this dashboard, or does not come from it."""
         hosts = asked.headers.getlist("host")
         meant = listen_address.named(hosts[0], self._own) if len(hosts) == 1 else set()
         if not meant:
@@ -104,7 +100,7 @@ class Gate:
         if any(listen_address.origin(one.lower()) not in meant for one in origins):
             return 403, WRONG_ORIGIN
         if asked.url.path.startswith(_STATIC) and asked.url.path not in _FRONT_END:
-            # Streamlit would send the page in its place, and a proxy would not ask elsewhere.
+            # Streamlit would send the page instead, and a proxy would not try another server.
             return 404, NO_FILE
         return None
 
@@ -117,7 +113,7 @@ class Gate:
             await PlainTextResponse(f"{words}\n", status)(scope, receive, send)
             return
         if asked.url.path in (f"/{FIRST}", f"/{FIRST}/"):
-            # Streamlit knows the first page by no name, and would say that there is none.
+            # Streamlit has no name for the first page, and would report it as missing.
             query = f"?{asked.url.query}" if asked.url.query else ""
             up = "../" if asked.url.path.endswith("/") else "./"
             await RedirectResponse(f"{up}{query}")(scope, receive, send)
@@ -127,23 +123,21 @@ class Gate:
             await self._app(scope, receive, send)
         finally:
             self._coming[session] -= size
-            self._coming += Counter()  # Without those that are at 0.
+            self._coming += Counter()  # Without sessions at 0.
 
     def _too_much(self, session: str, size: int) -> tuple[int, str] | None:
-        """Why a session may not upload so many bytes more.
-
-        Where nobody signs in, whoever uploads is at this machine, and there is no bound.
-        """
+        """Reason why a session may not upload this many more bytes. Without sign-in uploads come
+        from this machine, and have no limit."""
         now = settings.load()
         if not session or not now.sign_in:
             return None
         if size < 0:
-            return 411, "say the size of the file (Content-Length)"
+            return 411, "state the size of the file (Content-Length)"
         most = 2 * 1024**2 * now.upload_megabytes
         if _held(session) + self._coming[session] + size > most:
             return 413, (
-                f"this session holds as many uploaded files as it may, {most // 1024**2} MB (twice"
-                " the setting upload_megabytes): remove some, or load the page again"
+                f"this session has reached its upload limit of {most // 1024**2} MB (twice"
+                " the setting upload_megabytes): remove some files, or reload the page"
             )
         return None
 
@@ -165,7 +159,7 @@ class Gate:
             uploaded.end_left()
 
     async def _visited(self, new: "_Socket") -> None:
-        """Count one more at the entrance, where there is room for so many and no more."""
+        """Count one more socket without sign-in, if there is room."""
         if len(self._visits) >= VISITS:
             longest = next(iter(self._visits))
             del self._visits[longest]
@@ -174,7 +168,7 @@ class Gate:
 
 
 class _Socket:
-    """A socket, and how much it may send while nobody who may look has signed in for it."""
+    """A socket, and the bytes it may send until a person with a role has signed in."""
 
     def __init__(self, claims: Mapping[str, Any], receive: Receive, send: Send) -> None:
         self._claims, self._receive, self._send = claims, receive, send
@@ -182,7 +176,7 @@ class _Socket:
         self._closed = False
 
     async def receive(self) -> Message:
-        """The next message that may pass; the end where one may not."""
+        """The next permitted message, or the end after one that is not."""
         message = await self._receive()
         if reading.AHEAD.outgrown:
             await self.close(1012)
@@ -198,25 +192,23 @@ class _Socket:
         return {"type": "websocket.disconnect", "code": code}
 
     async def send(self, message: Message) -> None:
-        """Pass on what Streamlit sends, until the end."""
+        """Pass on Streamlit's messages, until the end."""
         if not self._closed:
             await self._send(message)
 
     async def close(self, code: int) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._closed = True
-        with suppress(OSError, RuntimeError):  # Whoever it was has gone already.
+        with suppress(OSError, RuntimeError):  # The client has already gone.
             await self._send({"type": "websocket.close", "code": code})
 
 
 class Sockets(WebSocketsSansIOProtocol):
-    """Sockets that take in small messages alone until the gate has seen who opened them.
-
-    What is too large is not even received, where the gate itself sees a message when it is whole.
-    """
+    """Sockets that accept only small messages until the gate has checked their opener. Messages
+    that are too large are not even received, whereas the gate itself only sees complete ones."""
 
     def handle_connect(self, event: Request) -> None:
-        """Take in the request that opens the socket."""
+        """Accept the request that opens the socket."""
         self.conn.max_message_size = MESSAGE
         large: Mapping[str, Callable[[], None]] = {"take large messages": self._take_large}
         self.app_state = {**self.app_state, **large}
@@ -232,10 +224,8 @@ def _kind(content: bytes) -> str | None:
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
-    """True if these claims, now, give a role; without sign-in everybody has every role.
-
-    Nobody has one while the settings cannot be read.
-    """
+    """True if these claims currently give a role; without sign-in everybody has every role. Nobody
+    has one while the settings cannot be read."""
     try:
         now = settings.load()
         has = roles.role(now, roles.person(now, claims)) if now.sign_in else roles.OPERATOR
@@ -245,7 +235,7 @@ def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
 
 
 def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
-    """Why who asks may not have what is asked for, which takes a role."""
+    """Reason why a request that needs a role is refused."""
     path, method = asked.scope["path"], asked.scope["method"]
     if method in ("GET", "HEAD", "OPTIONS") and (path in OPEN or path.startswith(_STATIC)):
         return None
@@ -255,7 +245,7 @@ def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
 
 
 def _upload(asked: HTTPConnection) -> tuple[str, int]:
-    """The session that a file is put into, and its bytes, -1 if not said; "" and 0 for the rest."""
+    """Session that receives a file, and its size (-1: unknown); "" and 0 for other requests."""
     path = asked.scope["path"]
     if not path.startswith(_UPLOADS) or asked.scope["method"] != "PUT":
         return "", 0
@@ -264,5 +254,5 @@ def _upload(asked: HTTPConnection) -> tuple[str, int]:
 
 
 def _held(session: str) -> int:
-    """Bytes of the files that a session has uploaded and not removed."""
+    """Bytes of a session's uploaded files that are not yet removed."""
     return sum(max(size, LEAST) for size in uploaded.sizes(session))

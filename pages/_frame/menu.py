@@ -1,4 +1,4 @@
-"""The way between pages: eight doors in the menu, tabs inside a door, and where to start."""
+"""Navigation between pages: eight menu entries, tabs within an entry, and a start page."""
 
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -25,7 +25,7 @@ class Page(NamedTuple):
     title: str
     door: str
     tab: str = ""
-    """Its label beside the other pages of the door; empty where there is no other."""
+    """Its label among the pages of the same menu entry; empty if it is the only one."""
 
 
 PAGES = {
@@ -43,14 +43,14 @@ PAGES = {
     "jobs": Page("Jobs", "Workspace", "Jobs"),
     "about": Page(METHODS, "Workspace", METHODS),
 }
-"""By file and address; the first page of a door is the one that the menu opens."""
+"""Pages by file and address; the first page of an entry is the one that the menu opens."""
 
 
 def choose() -> tuple[str, Any]:
-    """Name and Streamlit's page of what the browser asks for, under the menu."""
+    """Title and Streamlit page of the requested page, shown under the menu."""
     st.logo(NAME, size="large")
     shown = {page.door: name for name, page in reversed(PAGES.items())}
-    # The menu marks the page that is open, so of its door this one stands there.
+    # The menu highlights the open page, so this page represents its entry.
     here = urlsplit(st.context.url or "").path.rpartition("/")[2]
     shown |= {PAGES[here].door: here} if here in PAGES else {}
     listed = {
@@ -67,7 +67,7 @@ def choose() -> tuple[str, Any]:
 
 
 def tabs(name: str) -> Any:
-    """Links to the pages behind the same door; returns the place of the context beside them."""
+    """Links to the pages of the same entry; returns the slot for the context next to them."""
     door = PAGES[name].door
     several = [other for other, page in PAGES.items() if page.door == door and page.tab]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="_tabs"):
@@ -75,12 +75,12 @@ def tabs(name: str) -> Any:
             st.page_link(f"pages/{other}.py", label=PAGES[other].tab)
         if name not in UNWATCHED:
             watch()
-        # Assessors must not see what systems there are.
+        # Assessors must not see the names of systems.
         return st.empty() if door != "Judge" else None
 
 
 def context(place: Any) -> None:
-    """The dataset, systems and measure that go along from page to page, as a link to Compare."""
+    """The dataset, systems and measure kept from page to page, as a link to Compare."""
     state = st.session_state
     dataset, systems = state.get("_last_dataset", ""), state.get("_last_systems", [])[:2]
     if place is None or not dataset or len(systems) < 2:
@@ -96,7 +96,7 @@ def context(place: Any) -> None:
 
 
 def start(name: str) -> None:
-    """One sentence about Beirscope and three ways to start, over the page of a bare address."""
+    """One sentence on Beirscope and three ways to start, above the page of a bare address."""
     is_bare = not st.query_params.to_dict()
     if name != navigation.FIRST or not st.session_state.setdefault("_bare_start", is_bare):
         st.session_state["_bare_start"] = False

@@ -1,14 +1,14 @@
-"""Styles of all pages: close together, so that two screens hold one, and light on paper."""
+"""Styles of all pages: compact, so that two screens suffice, and light on paper."""
 
 import streamlit.components.v2 as components
 
 from pages._shared import colours
 
 _WIDE = 960
-"""Pixels across that A4 and Letter, lying, have between their margins."""
+"""Width in pixels between the margins of landscape A4 and Letter."""
 _PRINTED = components.component(
     "printed",
-    # The page is what is printed, not this component.
+    # The page is printed, not this component.
     isolate_styles=False,
     css="""
     [data-testid=stMainBlockContainer] {
@@ -66,5 +66,5 @@ _PRINTED = components.component(
 
 
 def printable() -> None:
-    """Have what is drawn print light and whole, without what one can only click on."""
+    """Print the page light and complete, without controls that need clicks."""
     _PRINTED(data={"theme": colours.theme(), "wide": _WIDE}, key="_printed")

@@ -1,4 +1,4 @@
-"""Damaged files above every page; beside its tabs the jobs at work, whose results appear there."""
+"""Damaged files above every page, and next to its tabs the running jobs that add results."""
 
 import streamlit as st
 
@@ -8,11 +8,11 @@ from compute.views.jobs.matrix import at_work
 from pages._shared import escaping, failures, following, reading
 
 UNWATCHED = ("jobs", "annotate")
-"""One page shows the jobs itself; annotators must not read the names of systems."""
+"""Jobs itself shows them; assessors must not read the names of systems."""
 
 
 def damaged(title: str) -> None:
-    """Name damaged files above the page of this title."""
+    """Report damaged files above the page with this title."""
     lines = [*reading.store().broken, *damage.told(reading.parts())]
     if title != "Judge" and lines:
         st.warning(escaping.text("; ".join(lines)), icon=":material/broken_image:")

@@ -1,4 +1,4 @@
-"""How the numbers of a page were made: the panel under it, closed until somebody asks."""
+"""Provenance of a page's numbers: the panel under it, closed by default."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,25 +15,25 @@ from compute.views.page import Table
 from pages._shared import drawing, navigation, page_run, reading, renderer, sign_in
 
 WITHOUT = ("Judge", "Jobs", "Data", "How numbers are computed")
-"""Pages without scores; annotators must not see what systems there are."""
+"""Pages without scores; assessors must not see the names of systems."""
 RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
 _TALL = 420
 
 
 def footer(title: str) -> None:
-    """The panel under the page of this title, where it has read any numbers."""
+    """The panel under the page with this title, if it has read any numbers."""
     found = reading.rests_on()
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
     panel = st.expander("Provenance", key="_made", icon=":material/history:", on_change="rerun")
-    # What is closed costs nothing.
+    # A closed panel costs nothing.
     if panel.open:
         with panel:
             _opened(later()())
 
 
 def later() -> Callable[[], dict[str, Any]]:
-    """Gives the record of what this run of the page has read, after it, too, as for a file."""
+    """Return the record of the data read by this run of the page, also later, as for a file."""
     return partial(
         view_provenance.record,
         reading.store(),
@@ -46,7 +46,7 @@ def later() -> Callable[[], dict[str, Any]]:
 
 
 def _address() -> str:
-    """The view's own address, without the machine that serves it."""
+    """The view's own address, without the host."""
     query = urlencode(st.query_params.to_dict(), doseq=True)
     path = urlsplit(st.context.url or "").path or "/"
     return f"{path}?{query}" if query else path
@@ -58,7 +58,7 @@ def _opened(found: dict[str, Any]) -> None:
     offered = [RUNS] * bool(runs) + [COLLECTIONS] * bool(collections) + [PRINTED] * bool(printed)
     offered += [SHELL] * bool(runs or collections) + [JSON]
     shown = st.segmented_control(
-        "What to show", offered, default=offered[0], key="_made_of", label_visibility="collapsed"
+        "View", offered, default=offered[0], key="_made_of", label_visibility="collapsed"
     )
     match shown or offered[0]:
         case "Runs":
@@ -78,7 +78,7 @@ def _opened(found: dict[str, Any]) -> None:
 
 
 def _runs(runs: list[dict[str, Any]]) -> None:
-    # A record names no folder; the run itself may.
+    # A record contains no folder; the run's name may.
     named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
@@ -86,7 +86,8 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
         "Click a row for the run's details.",
-        "Columns with # hold the first letters of SHA-256 fingerprints of inputs and results.",
+        "Columns with # contain the first characters of SHA-256 fingerprints of inputs"
+        " and results.",
     )
 
 
@@ -114,7 +115,7 @@ def _said(found: dict[str, Any]) -> list[str]:
         name if words == name else f"{name} ({words})" for name, words in found["measures"].items()
     )
     return [
-        f"This view rests on {', '.join(parts)}.",
+        f"This view is based on {', '.join(parts)}.",
         f"Judgements: {judged['counted']}{of}." if runs else "",
         f"Measure: {measures}." if measures else "",
         f"Only queries with {found['queries']}." if "queries" in found else "",

@@ -1,4 +1,4 @@
-"""Requests over HTTP: what does not come on is hung up, or it would hold a place for ever."""
+"""HTTP requests: those that stall are closed, since they would occupy a connection forever."""
 
 import asyncio
 from typing import Any
@@ -7,17 +7,17 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 PATIENCE = 30
-"""Seconds for the head of a request, and for each LEAST bytes of its body."""
+"""Seconds for the header of a request, and for each LEAST bytes of its body."""
 LEAST = 1024
 HALF = 256
-"""Connections that may wait for the head of a request at once; of more the oldest is hung up."""
+"""Most connections waiting for a request header; beyond that the oldest is closed."""
 
 
 class Requests(H11Protocol):
-    """A connection that is looked at every PATIENCE seconds: who stands still twice goes."""
+    """A connection that is closed if it made no progress since the last check, PATIENCE s ago."""
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to look; make room where too many wait."""
+        """Start checking; make room if too many are waiting."""
         super().connection_made(transport)
         self._came, self._stood = 0, None
         self._made = self.loop.time()
@@ -27,26 +27,26 @@ class Requests(H11Protocol):
             min(half, key=lambda one: one._made).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._timer.cancel()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Count what comes."""
+        """Count received bytes."""
         self._came += len(data)
         super().data_received(data)
 
     @property
     def waits_for_head(self) -> bool:
-        """True if a request has not begun, or not yet sent its question."""
+        """True if a request has not begun, or has not sent its header yet."""
         begun = self.scope is None or self.conn.trailing_data[0]
         return self.conn.their_state is h11.IDLE and bool(begun)
 
     def look(self) -> None:
-        """Hang up where nothing came on since the last look."""
+        """Close the connection if nothing arrived since the last check."""
         body = self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused
         stands = self.cycle, self._came // LEAST if body else self.waits_for_head
         if (body or self.waits_for_head) and stands == self._stood:
             self.transport.abort()
-        elif self.transport.get_protocol() is self:  # a socket has another one
+        elif self.transport.get_protocol() is self:  # sockets have another protocol
             self._stood, self._timer = stands, self.loop.call_later(PATIENCE, self.look)

@@ -1,7 +1,7 @@
 """`python -m pages._frame.server OPTION …`: serves app.py behind the gate, made ready beforehand.
 
-The options are those of `streamlit run`. Streamlit imports what a page needs, and the store is
-opened, when somebody asks for the first page: that one would take seconds longer than all others.
+The options are those of `streamlit run`. By default Streamlit imports modules, and the store is
+opened, on the first request for a page, which would take seconds longer than all others.
 """
 
 import logging
@@ -31,16 +31,16 @@ from pages._shared.page_files import SHARED
 
 log = logging.getLogger("pages.server")
 PATIENCE = 30
-"""Seconds between two signs of life of a browser, and for what is under way when it ends."""
+"""Seconds between two heartbeats of a browser, and for work in progress at shutdown."""
 
 
 def prepare() -> None:
-    """Import what pages import, and open what is stored."""
+    """Import the pages' modules, and open the store."""
     modules = {name: import_module(name) for name in SHARED}
     try:
         modules["pages._shared.reading"].AHEAD.prepare()
     except BeirscopeError:
-        # Every page will say so, until what is wrong is mended.
+        # Every page reports this until it is fixed.
         pass
     except Exception as error:
         now = settings.load()
@@ -68,14 +68,14 @@ def serve(**told: Any) -> None:
         access_log=False,
         timeout_graceful_shutdown=PATIENCE,
     )
-    # The server ends in good order, then raises the signal that ended it once more.
+    # The server shuts down cleanly, then raises the signal that ended it again.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(KeyboardInterrupt):
         uvicorn.Server(config).run([_listening()])
 
 
 def _listening() -> socket.socket:
-    """Addresses of the options; every address of IPv6 includes IPv4."""
+    """Addresses to listen on; "every IPv6 address" includes IPv4."""
     address = st.get_option("server.address") or Settings.address
     port, wide = int(st.get_option("server.port")), ":" in address
     family = socket.AF_INET6 if wide else socket.AF_INET
@@ -84,7 +84,7 @@ def _listening() -> socket.socket:
         log.info("listening at port %d", port)
         return opened
     except OSError as error:
-        sys.exit(f"port {port} of {address} cannot be had ({error.strerror}): name another")
+        sys.exit(f"port {port} of {address} is not available ({error.strerror}): name another")
 
 
 @permissions.private()
@@ -93,12 +93,12 @@ def main() -> None:
     json_logs.begin()
     if json_logs.are_on():
         streamlit_internals.log_through_root()
-    # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
+    # Streamlit warns that it caches only in memory before it serves, which is intended.
     logging.disable(logging.WARNING)
     prepare()
     logging.disable(logging.NOTSET)
-    # Every page computes in a thread of its own; several more for each product of matrices only
-    # wait for each other.
+    # Every page computes in its own thread; additional threads for matrix products would only wait
+    # for each other.
     threadpool_limits(1, user_api="blas")
     streamlit_internals.without_folder_of_pages()
     serve(prog_name="pages._frame.server")

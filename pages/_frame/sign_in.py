@@ -1,4 +1,4 @@
-"""The door of the dashboard: who may come in, and what stands there for who may not."""
+"""The sign-in page: who may enter, and what others see."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from pages._shared import escaping, failures, sign_in
 
 
 def enter() -> bool:
-    """True if the user of this browser may read; draws the sign-in otherwise.
+    """True if the user may read; otherwise draws the sign-in. Raises Unavailable if misconfigured.
 
     Raises Unavailable where the server is open to more than it may be.
     """
@@ -26,7 +26,7 @@ def enter() -> bool:
         st.markdown(f"Sign in to see the dashboard.{again}")
         for provider in providers:
             name = "" if provider == "default" else f" with {provider}"
-            # Streamlit counts a provider without a name as none.
+            # Streamlit treats a provider without a name as no provider.
             go = partial(st.login, *([] if provider == "default" else [provider]))
             st.button(escaping.text(f"Sign in{name}"), type="primary", on_click=go, key=provider)
     return False
@@ -42,7 +42,7 @@ def _turned_away() -> None:
 
 @failures.guarded
 def leave() -> None:
-    """The line under every page: who is signed in, and the way out."""
+    """The line under every page: the signed-in user, and sign-out."""
     who = sign_in.person()
     if who is None:
         return

@@ -7,11 +7,11 @@ from compute.views.about import system_card
 from pages._shared import address, pickers, reading, renderer, system_pickers
 
 WITHOUT = ("Judge",)
-"""Annotators must not see what systems there are."""
+"""Assessors must not see the names of systems."""
 
 
 def footer(title: str) -> None:
-    """The picker under the page of this title, its own systems first; and the card, if asked."""
+    """The picker under the page with this title, its systems first, and the requested card."""
     if title in WITHOUT:
         return
     here = sorted({system for _, system in reading.rests_on().runs})
@@ -20,7 +20,7 @@ def footer(title: str) -> None:
     titles = system_pickers.titles()
     with st.container(key="_about_row", width=430):
         st.selectbox(
-            "What a system is",
+            "About a system",
             names,
             index=None,
             placeholder="Paper, weights, settings and training of a system",

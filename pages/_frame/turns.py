@@ -1,9 +1,6 @@
-"""Whose page is drawn: few at a time, the others wait for their turn.
-
-Threads of Python run one at a time; where dozens draw pages at once each takes many times as long
-in all, and what is drawn for an annotator waits with them. A part of a page that is drawn by
-itself, such as the form for judging, waits for no turn.
-"""
+"""Turns for drawing pages: a few at a time, while others wait. Python's threads run one at a time;
+if dozens draw pages at once, each takes many times as long, and the assessors' form waits with
+them. A fragment that is drawn by itself, such as the judging form, does not wait."""
 
 import os
 import threading
@@ -12,13 +9,13 @@ from contextlib import contextmanager
 
 AT_ONCE = (os.cpu_count() or 1) + 1
 LONGEST = 60.0
-"""Seconds after which nobody waits any longer: pages that compute for long hold up no others."""
+"""Seconds after which waiting ends, so that slow pages do not block others."""
 _TURNS = threading.Semaphore(AT_ONCE)
 
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait for a turn, and have it while the body runs."""
+    """Wait for a turn, and keep it while the body runs."""
     taken = _TURNS.acquire(timeout=LONGEST)
     try:
         yield

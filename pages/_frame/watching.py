@@ -1,8 +1,6 @@
-"""`/healthz` and `/metrics`, for those who watch the server: answered before its gate.
-
-Neither asks for a Host: who watches may come by any address, what the first says is no secret, and
-the second takes a token. Both ask the state in a thread, and give up where it does not answer.
-"""
+"""`/healthz` and `/metrics`, for monitoring the server: answered before its gate. Neither checks
+the Host: monitoring may use any address, the first returns no secrets, and the second needs a
+token. Both query the state in a thread, and give up if it does not answer."""
 
 import asyncio
 import hmac
@@ -33,16 +31,16 @@ from pages._shared import metrics, reading, streamlit_internals
 
 log = logging.getLogger(__name__)
 PATIENCE = 1.5
-"""Seconds for the state to answer."""
+"""Seconds that the state has to answer."""
 HEALTH_AGE, TOTALS_AGE = 1.0, 10.0
-"""Seconds for which what was found is said again."""
+"""Seconds for which a result is reused."""
 SILENT = "the database of the state, or the folder of parts, does not answer"
-NOT_STARTED = "what is stored cannot be opened: open a page of the dashboard, which says why"
+NOT_STARTED = "the store cannot be opened: open a page of the dashboard, which shows the reason"
 Found = TypeVar("Found")
 
 
 class Watching:
-    """An ASGI application before another one."""
+    """An ASGI application in front of another one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -53,7 +51,7 @@ class Watching:
         ProcessCollector(registry=metrics.REGISTRY)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer those two; pass on the rest."""
+        """Answer those two; pass on other requests."""
         path = scope["path"] if scope["type"] == "http" else ""
         if path not in ("/healthz", "/metrics"):
             await self._app(scope, receive, send)
@@ -77,11 +75,11 @@ class Watching:
         except BeirscopeError:
             token = ""
         if not token:
-            return PlainTextResponse("set metrics_token to have metrics\n", 404)
+            return PlainTextResponse("set metrics_token to enable metrics\n", 404)
         given = HTTPConnection(scope).headers.get("authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
             told = {"WWW-Authenticate": "Bearer"}
-            return PlainTextResponse("Authorization: Bearer TOKEN is wanted\n", 401, told)
+            return PlainTextResponse("Authorization: Bearer TOKEN is required\n", 401, told)
         try:
             self._stored.totals = await self._totals.found(PATIENCE)
         except TimeoutError:
@@ -90,8 +88,8 @@ class Watching:
 
 
 class Look(Generic[Found]):
-    """Result of a function that must not raise: asked by one thread at a time, and not again
-    before so many seconds have passed. For one event loop."""
+    """Result of a function that must not raise: called by one thread at a time, and cached for some
+    seconds. For one event loop."""
 
     def __init__(self, find: Callable[[], Found], age: float) -> None:
         self._find, self._age = find, age
@@ -99,25 +97,25 @@ class Look(Generic[Found]):
         self._asked = 0.0
 
     async def found(self, patience: float) -> Found:
-        """Raises TimeoutError where it takes longer."""
+        """Raise TimeoutError if it takes longer."""
         now = time.monotonic()
         answer = self._answer
         if answer is None or (answer.done() and now - self._asked >= self._age):
             answer, self._asked = Future(), now
             self._answer = answer
-            # No executor's: those that hang would keep the server from ending.
+            # Not from an executor, whose hanging threads would keep the server from ending.
             Thread(target=lambda: answer.set_result(self._find()), daemon=True).start()
         return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(answer)), patience)
 
 
 def _trouble() -> str:
-    """Why pages cannot be drawn; empty where they can."""
+    """Reason why pages cannot be drawn; empty if they can."""
     if reading.AHEAD.outgrown:
         return OUTGROWN
     try:
         health.check(reading.opened())
     except Unavailable as error:
-        # Where the store cannot even be opened the sentence may name a file.
+        # If the store cannot be opened, the sentence may name a file.
         return str(error) if str(error) in health.SENTENCES else NOT_STARTED
     except Exception:
         return NOT_STARTED
@@ -128,7 +126,7 @@ def _totals() -> Totals | None:
     try:
         return totals(reading.opened())
     except Exception as error:
-        # Its message would name where the state is.
+        # Its message would name the state's location.
         log.warning("the numbers of the state could not be read (%s)", type(error).__name__)
         return None
 
@@ -140,16 +138,16 @@ class _Stored(Collector):
     totals: Totals | None = None
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing beforehand: it would be read for that."""
+        """Empty, since reading them in advance would query the state."""
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """A family for each number; those of the state are left out where it cannot be read."""
+        """A metric for each number; those of the state are left out if it cannot be read."""
         readable = self.totals is not None
-        yield _gauge("state_readable", "1 where the state answered, else 0.", readable)
+        yield _gauge("state_readable", "1 if the state answered, else 0.", readable)
         number = streamlit_internals.sessions()
-        yield _gauge("sessions", "Browser windows that are open.", number)
-        yield _gauge("answers_kept_bytes", "Bytes of answers that are kept.", answers.kept_bytes())
+        yield _gauge("sessions", "Open browser windows.", number)
+        yield _gauge("answers_kept_bytes", "Bytes of cached answers.", answers.kept_bytes())
         if self.totals is not None:
             yield from _of_state(self.totals)
 
@@ -157,7 +155,7 @@ class _Stored(Collector):
 def _of_state(now: Totals) -> Iterable[Metric]:
     jobs = GaugeMetricFamily(
         "beirscope_jobs",
-        "Jobs, their tasks and the shards of these; a job is done when its tasks have ended,"
+        "Jobs, their tasks and the tasks' shards; a job is done when its tasks have ended,"
         " failed or not.",
         labels=["level", "kind", "state"],
     )
@@ -166,10 +164,12 @@ def _of_state(now: Totals) -> Iterable[Metric]:
     yield jobs
     queued = sum(number for (_, _, how), number in now.jobs.items() if how == records.QUEUED)
     yield _gauge("queue_depth", "Jobs, tasks and shards that wait for a worker.", queued)
-    yield _gauge("queue_wait_seconds", "Seconds that the oldest of them waits.", now.longest_wait)
-    yield _gauge("workers", "Workers that live.", now.workers)
+    yield _gauge(
+        "queue_wait_seconds", ("Seconds that the oldest of these has waited."), now.longest_wait
+    )
+    yield _gauge("workers", "Live workers.", now.workers)
     for name, text, label, numbers in (
-        ("judgements", "Added judgements, withdrawals among them.", "source", now.judgements),
+        ("judgements", "Added judgements, including withdrawals.", "source", now.judgements),
         ("parts", "Live parts.", "kind", now.parts),
         ("parts_bytes", "Bytes of live parts.", "kind", now.part_bytes),
         ("parts_damaged", "Parts that are lost or damaged.", "kind", now.damaged_parts),

@@ -1,1 +1,1 @@
-"""Shared parts of pages."""
+"""Parts that pages share."""

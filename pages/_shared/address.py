@@ -1,4 +1,4 @@
-"""Keys of the address without a picker; unknown names."""
+"""Keys of the address without a picker, and unknown names."""
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -61,11 +61,9 @@ _CARRY = components.component(
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
-    """Say so where the address names something that there is not; pickers then show a default.
-
-    It stays through reruns until the picker is changed. What a picker has shown already is its
-    own: choosing another table may take its name away.
-    """
+    """Report unknown names in the address; pickers then show a default. The message stays through
+    reruns until the picker changes. A name that a picker has already shown is not reported:
+    choosing another table may remove it."""
     pickers.begin()
     if key not in st.session_state:
         st.session_state[f"_wrong_{key}"] = missing(
@@ -81,13 +79,13 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
 
 
 def say_missing(sentences: Sequence[str]) -> None:
-    """Warn of each name in the address that nothing has."""
+    """Warn of each unknown name in the address."""
     for words in sentences:
         st.warning(escaping.text(words))
 
 
 def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:
-    """A sentence for each name in the address that is none of the choices."""
+    """A sentence for each name in the address that is not an option."""
     found = []
     for name in named:
         if name and name not in choices:
@@ -104,8 +102,8 @@ def choose(key: str, name: str | None) -> None:
 
 
 def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) -> None:
-    """A link to a page, such as pages/query.py, whose address has these names; `told` stands behind
-    its mark."""
+    """A link to a page, such as pages/query.py, with these names in its address; `told`:
+    tooltip."""
     mark = escaping.text(told) or None
     if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary", help=mark):
         navigation.to(Path(page).stem, **names)
@@ -113,11 +111,9 @@ def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) ->
 
 
 def complete() -> None:
-    """Have the address name all that the page shows, once it is drawn, and links of the menu what
-    other pages take over from it.
-
-    The browser writes it into the address in place: what the server writes is a step Back.
-    """
+    """Complete the address with all values of the drawn page, and the menu's links with those that
+    other pages use. The browser replaces the address in place, since the server's changes would be
+    steps in its history."""
     last = st.session_state.get("_last_dataset") or ()
     carried = {key: st.query_params.get_all(key) for key in navigation.COUNTED} | {"dataset": last}
     _CARRY(data={"carried": urlencode(carried, doseq=True)}, key="_carried")
@@ -129,7 +125,7 @@ def complete() -> None:
 
 
 def recall(key: str, names: Iterable[str]) -> None:
-    """Start a picker with what it showed last anywhere, unless a link or the address names one."""
+    """Start a picker with its last value on any page, unless a link or the address names one."""
     pickers.begin()
     last = st.session_state.get(f"_last_{key}")
     if key not in st.query_params and key not in st.session_state and last in list(names):
@@ -137,28 +133,26 @@ def recall(key: str, names: Iterable[str]) -> None:
 
 
 def remember(key: str, name: str) -> None:
-    """Keep what a picker shows, for `recall` on the next page."""
+    """Store a picker's value for `recall` on the next page."""
     st.session_state[f"_last_{key}"] = name
 
 
 def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
-    """The name in the address if it is one of `names`, else the `usual` if that is one, else their
-    first; empty for none."""
+    """The name in the address if it is among `names`, else `usual` if among them, else the first;
+    empty without any."""
     named = (st.query_params.get(key, ""), usual)
     return next((name for name in named if name in names), next(iter(names), ""))
 
 
 def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
-    """A picker of `names` (name -> what it shows), kept in the address under `key`.
-
-    What it shows is a text, by which the names are not to be told apart.
-    """
+    """A picker of `names` (name -> label), stored in the address under `key`. Labels are texts, and
+    need not be unique."""
     st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
     pickers.note(key, [shown])
 
     def changed() -> None:
-        # Of a picker whose names change the browser sends what it showed before, as if it had been
-        # chosen: each would be a step Back.
+        # If a picker's names change, the browser sends its earlier value as if it had been chosen;
+        # each would be a step in the history.
         given = st.session_state[f"_{key}"]
         if pickers.was_chosen(f"_{key}", names) and given != shown:
             choose(key, given)

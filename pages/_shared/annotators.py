@@ -1,4 +1,4 @@
-"""Name of the assessor: that of the sign-in, else one asked once and kept."""
+"""Name of the assessor: the signed-in user, else a name entered once and stored."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ LONGEST = 60
 
 
 def annotator() -> Annotator | None:
-    """The person at this browser, if known already; with sign-in who signed in, if they may judge.
+    """The person at this browser, if known; with sign-in the signed-in user, if they may judge.
 
     With sign-in nobody else's name can be taken.
     """
@@ -40,27 +40,25 @@ def _clean(name: object) -> str:
 
 
 def known_as(name: str) -> Annotator:
-    """Somebody who judged at this browser before, who may judge still.
-
-    Raises WrongInput where that cannot be said, Unavailable without the role.
-    """
+    """A person who judged at this browser before and still may. Raises WrongInput if that is
+    unknown, Unavailable without the role."""
     if settings.load().sign_in:
         sign_in.require(ANNOTATOR)
         if sign_in.name() != name:
             raise WrongInput(f"sign in as {name}, then open this list again")
         return Annotator(name, verified=True)
     if not name or _clean(name) != name:
-        raise WrongInput("that is no name")
+        raise WrongInput("that is not a valid name")
     return Annotator(name)
 
 
 def names(lines: str) -> tuple[str, ...]:
-    """The names on lines, each once, as `ask` writes a name: else nobody of that name comes in."""
+    """The names on lines, each once, normalised as by `ask`, so that these people can enter."""
     return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
 
 
 def ask() -> None:
-    """Ask for a name, once; with sign-in say what judging takes."""
+    """Ask for a name, once; with sign-in state the role that judging needs."""
     if settings.load().sign_in:
         st.info(escaping.text(sign_in.told(ANNOTATOR)))
         return
@@ -68,7 +66,7 @@ def ask() -> None:
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
         again = st.form_submit_button("Continue", on_click=_answered)
     if again:
-        st.warning(f"Give a name of at most {LONGEST} letters.")
+        st.warning(f"Enter a name of at most {LONGEST} characters.")
     drawing.caption(
         "Your name is stored with your judgements (not verified).",
         "It is kept in this browser.",
@@ -90,7 +88,7 @@ def _forget(leave: Callable[[], None]) -> None:
 
 
 def shown(leave: Callable[[], None]) -> Annotator | None:
-    """The person at this browser, with a way to be somebody else where no sign-in says who.
+    """The person at this browser, with a button to switch, unless sign-in names the person.
 
     `leave` is called before they are forgotten.
     """

@@ -1,13 +1,13 @@
-"""Theme and width of the browser, light or dark, wide or narrow; a new run when they change."""
+"""Theme and width of the browser (light or dark, wide or narrow); a rerun when they change."""
 
 import streamlit as st
 import streamlit.components.v2 as components
 
 NARROW = 600
-"""Pixels: what is not as wide shows matrices as lists."""
+"""Width in pixels below which matrices are shown as lists."""
 
-# A change of the browser's colours or width reruns nothing by itself, and figures are drawn for one
-# theme, lists for one width.
+# Streamlit does not rerun when the browser's colours or width change, but figures are drawn for one
+# theme, and lists for one width.
 _SCHEME = components.component(
     "colour_scheme",
     js="""
@@ -39,13 +39,13 @@ _SCHEME = components.component(
 
 
 def theme() -> str:
-    """The colours that the browser shows the page in: "light" or "dark"."""
+    """The browser's theme: "light" or "dark"."""
     told = st.session_state.get("_scheme") or {}
     return told.get("theme") or st.context.theme.type or "light"
 
 
 def narrow() -> bool:
-    """True if the browser shows the page on fewer than NARROW pixels.
+    """True if the page is narrower than NARROW pixels; until known, by the browser's user agent.
 
     Until it says so, whether it calls itself a phone's.
     """
@@ -55,7 +55,7 @@ def narrow() -> bool:
 
 
 def follow_browser() -> None:
-    """Run the page again when the browser's colours or width change."""
+    """Rerun the page when the browser's colours or width change."""
     _SCHEME(
         data={"theme": theme(), "narrow": narrow(), "below": NARROW},
         key="_scheme",

@@ -17,13 +17,13 @@ from pages._shared import colours, export, page_run
 from pages._shared.escaping import text
 
 ROW, HEAD = 35, 38
-"""Heights of a row of a table and of its head, in pixels."""
+"""Heights of a table's rows and header, in pixels."""
 MOST_ROWS = 20
-"""Rows of a table in sight at once; the others scroll."""
+"""Most visible rows of a table; the others scroll."""
 
 
 def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
-    """The options of a table that is as high as its rows, until there are many."""
+    """Options of a table that is as high as its rows, up to a limit."""
     return {"height": HEAD + ROW * min(rows, most), "row_height": ROW}
 
 
@@ -33,12 +33,9 @@ def legend(entries: Legend) -> None:
 
 
 def plot(part: records.Figure, **options: Any) -> None:
-    """Draw a figure in its own colours; under it its numbers, and a menu that saves it as files.
-
-    A matrix that a narrow screen has no room for stands there as ranked lists. Where the server
-    has no Chromium, the figure keeps one button of Plotly's own: the picture as SVG, drawn in the
-    browser.
-    """
+    """Draw a figure in its own colours, with its data table and an Export menu below. On a narrow
+    screen a matrix may be replaced by ranked lists. If the server has no Chromium, the figure keeps
+    Plotly's button for an SVG drawn in the browser."""
     one = export.exported(part)
     assert isinstance(one, Figure)
     figure, key = one.figure, one.key
@@ -65,7 +62,7 @@ def plot(part: records.Figure, **options: Any) -> None:
 
 
 def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) -> None:
-    """The finding or the title, what the figure is of, and its legend, as an exported file has."""
+    """The finding or the title, the figure's subject, and its legend, as in exported files."""
     theme, told = colours.theme(), one.about if part.finding else one.more
     entries = () if of_colours in page_run.current().legends else one.entries(theme)
     if isinstance(of_colours, str | None):
@@ -75,7 +72,7 @@ def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) ->
 
 @st.fragment
 def _ranked(told: narrow_lists.Lists, key: str) -> None:
-    """One of a matrix's lists, and above it a picker where there are several."""
+    """One of a matrix's lists, with a picker above it if there are several."""
     chosen, titles = 0, [one.title for one in told.lists]
     if len(titles) > 1:
         places = range(len(titles))
@@ -88,10 +85,9 @@ def _ranked(told: narrow_lists.Lists, key: str) -> None:
 def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **options: Any) -> None:
     """Draw a table as a frame; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
 
-    `options` are those of `st.dataframe`. `widget` is the key of the shown table, where that is
-    another one.
+    `options` are those of `st.dataframe`. `widget` is the key of the shown table, if different.
     """
-    # A key keeps what was sorted and selected, which is of use where a click does something.
+    # A key keeps sorting and selection, which is useful if clicks do something.
     kept: dict[str, Any] = {"hide_index": True, "alt": part.title}
     kept |= {"key": widget or part.key} if "on_select" in options else {}
     st.dataframe(frame, **(kept | options))
@@ -101,18 +97,17 @@ def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **op
 
 
 def of_matrix(sentence: str) -> str:
-    """Facts on a matrix only: how to read and click it; nothing where
-    lists stand in its place."""
+    """Facts only for a matrix (how to read and click it); empty if lists replace it."""
     return "" if colours.narrow() else sentence
 
 
 def caption(*facts: str) -> None:
-    """A line under a figure, and behind its mark the rest; facts may hold words from outside."""
+    """A line under a figure, with further facts in its tooltip; facts may contain outside text."""
     note(records.Note(facts))
 
 
 def note(one: records.Note) -> None:
-    """A caption as a record has it."""
+    """A caption from a record."""
     one = one.narrow() if colours.narrow() else one
     if one.shown:
         st.caption(text(one.shown), help=text(one.behind()) or None)

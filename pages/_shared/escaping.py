@@ -1,4 +1,4 @@
-"""Words from outside, shown as they are where Markdown is read."""
+"""Outside text, shown literally where Markdown is interpreted."""
 
 import re
 
@@ -6,12 +6,11 @@ _MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]()<>#+-.!|~$:
 
 
 _LINKED = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)(?=[-\w]+\.[-\w])", re.IGNORECASE)
-"""Places where Markdown would make links of escaped letters."""
+"""Patterns that Markdown would turn into links even if escaped."""
 
 
 def text(words: str) -> str:
-    """Words from outside for a place that reads Markdown, such as a caption: letter by letter.
-
-    Addresses get an invisible word joiner (U+2060), without which they would become links.
-    """
+    """Outside text for a place that interprets Markdown, such as a caption, escaped to show
+    literally. Addresses get an invisible word joiner (U+2060), without which they would become
+    links."""
     return _LINKED.sub("\u2060", " ".join(str(words).split())).translate(_MARKDOWN)

@@ -1,4 +1,4 @@
-"""Menus under figures and tables that save them; nothing is made before it is asked for."""
+"""Menus under figures and tables that save them; files are made only on request."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,22 +27,22 @@ from pages._shared import colours, page_run, sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
-"""Of formats that are not called by their extension in capitals."""
+"""Names of formats that are not their extension in capitals."""
 
 
 def picked(key: str, value: Picked) -> Picked:
-    """Note what a picker shows, for the address, which leaves out what it starts with."""
+    """Note a picker's value for the address, which omits initial values."""
     page_run.current().picked[key] = value
     return value
 
 
 def titled(key: str, titles: Mapping[str, str]) -> None:
-    """Note what the names that a picker offers are called."""
+    """Note the titles of a picker's names."""
     page_run.current().titles[key] = titles
 
 
 def address(title: str) -> str:
-    """The address of the page of this title with the value of every picker."""
+    """The address of the page with this title, with the value of every picker."""
     words = {
         key: str(value).lower() if isinstance(value, bool) else value
         for key, value in page_run.current().picked.items()
@@ -54,14 +54,14 @@ def address(title: str) -> str:
 
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
-    """The button under a page that saves all of it; `provenance` is asked for by the click."""
+    """The button under a page that saves all of it; the click calls `provenance`."""
     drawn = page_run.current().drawn
     if not drawn:
         return
     where = address(title)
 
     def made(*, escaped: bool = True) -> bytes:
-        # Not those of the run alone: a part of the page may have drawn itself again since.
+        # Not only those of the run, since a fragment may have rerun since.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return page_archive.archive(page_archive.View(title, where, shown, provenance(), escaped))
 
@@ -83,7 +83,7 @@ def _note(shown: Shown) -> None:
 
 
 def exported(part: records.Figure | records.Table) -> Shown:
-    """The part as files have it, for the values of this run's controls; a figure in the theme."""
+    """The part as in files, for this run's control values; a figure in the theme."""
     run = page_run.current()
     return exporting.exported(
         run.page.lower(), Found(part, run.picked, run.titles), colours.theme()
@@ -91,24 +91,22 @@ def exported(part: records.Figure | records.Table) -> Shown:
 
 
 def figure(shown: Figure) -> None:
-    """Note a figure, and draw the menu under it."""
+    """Record a figure, and draw its menu."""
     _note(shown)
     _menu(shown.key, partial(_figure_buttons, shown), partial(_numbers, shown))
 
 
 def table(shown: Table) -> None:
-    """Note a table, and draw the menu under it."""
+    """Record a table, and draw its menu."""
     _note(shown)
     _menu(shown.key, partial(_table_buttons, shown))
 
 
 @st.fragment
 def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | None = None) -> None:
-    """At the right a small button, at the left what opens a `table`; each is filled once open.
-
-    The table stands on the page itself: keys come to it from what opens it, which they would not in
-    a popover, which the browser has at the end of the page.
-    """
+    """At the right a small button, at the left an expander for a `table`; each is filled once open.
+    The table is on the page itself so that the Tab key reaches it after its expander, which a
+    popover at the end of the page would prevent."""
     with st.container(horizontal=True, horizontal_alignment="right"):
         if table:
             opened = st.expander(
@@ -134,7 +132,7 @@ def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | Non
 
 
 def _numbers(shown: Figure) -> None:
-    """A figure's numbers as a table, which keys reach; rows come as they are scrolled to."""
+    """A figure's data as a table that keys reach; rows load while scrolling."""
     for name, frame in numbers(shown.figure).items():
         heads = {column: str(column).replace("_", " ").capitalize() for column in frame.columns}
         st.dataframe(
@@ -143,7 +141,7 @@ def _numbers(shown: Figure) -> None:
 
 
 def view_name() -> str:
-    """The name of a file of the whole view."""
+    """The file name of the whole view."""
     run = page_run.current()
     said = file_names.said(run.page.lower(), "", file_names.OF_VIEW, run.picked)
     return file_names.name(said)
@@ -189,7 +187,7 @@ def _figure_buttons(shown: Figure) -> None:
 
 
 def _paper(shown: Figure) -> Paper:
-    """Paper of the pictures; the last choice is the next menu's default."""
+    """Paper options of the pictures; the last choice is the next menu's default."""
     last, key = st.session_state.get("_paper", Paper()), shown.key
     widths = [width for width in formats.WIDTHS if shown.narrow or width != formats.ONE]
     usual = last.width if last.width in widths else formats.TWO

@@ -1,4 +1,4 @@
-"""Errors as a page shows them: a sentence, or a bug under its id."""
+"""Errors as shown on a page: a sentence, or a bug with its id."""
 
 import traceback
 from collections.abc import Callable
@@ -14,19 +14,17 @@ from pages._shared import metrics, reading
 from pages._shared.escaping import text
 
 Drawn = TypeVar("Drawn")
-STRANGE = "the browser sent a value that this page does not offer: load the page again"
+STRANGE = "the browser sent a value that this page does not offer: reload the page"
 
 
 def show_error(error: BeirscopeError) -> None:
-    """An error a person can act on, as plain text."""
+    """An error that the user can act on, as plain text."""
     st.error(text(str(error)), icon=":material/error:")
 
 
 def show_failure(error: Exception) -> None:
-    """Refusal of a disk, in a sentence, or a bug: logged under the id that is shown.
-
-    Where a file of the store proves damaged it is neither: it is named, and left out from now.
-    """
+    """A disk's refusal, in a sentence, or a bug, logged under the displayed id. If a file of the
+    store proves damaged, the file is named, and left out from now on."""
     if damaged := reading.damaged_meanwhile():
         st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
         return
@@ -38,7 +36,7 @@ def show_failure(error: Exception) -> None:
         show_error(WrongInput(STRANGE))
         return
     said, told = bug_reports.said(now, "dashboard", error), st.session_state.setdefault("_bugs", [])
-    # A fragment that draws itself every other second would count one bug again and again.
+    # A fragment that reruns every two seconds would count one bug repeatedly.
     if said not in told:
         metrics.BUGS.inc()
         told.append(said)
@@ -46,7 +44,7 @@ def show_failure(error: Exception) -> None:
 
 
 def guarded(draw: Callable[..., Drawn]) -> Callable[..., Drawn | None]:
-    """For a fragment, which draws itself again past app.py: errors as app.py shows them."""
+    """For a fragment, which reruns without app.py: shows errors as app.py does."""
 
     @wraps(draw)
     def drawn(*args: Any) -> Drawn | None:

@@ -7,26 +7,26 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 
-# Of each series they would say a second time that it is there.
+# They would only repeat that each series exists.
 disable_created_metrics()
 REGISTRY = CollectorRegistry()
 _QUESTIONS = Histogram(
     "beirscope_question_seconds",
-    "Seconds until a question of a page to the store was computed, by question.",
+    "Seconds to compute the answer to a page's question, by question.",
     ["question"],
     buckets=(0.01, 0.03, 0.1, 0.3, 1, 3, 10),
     registry=REGISTRY,
 )
 _ANSWERS = Counter(
     "beirscope_answers",
-    "Answers to questions, computed or kept from before; less beirscope_question_seconds_count:"
-    " the kept ones.",
+    "Answers to questions, computed or cached; minus beirscope_question_seconds_count:"
+    " the cached ones.",
     ["question"],
     registry=REGISTRY,
 )
 _PAGES = Histogram(
     "beirscope_page_seconds",
-    "Seconds until a page was drawn to its end, by page.",
+    "Seconds until a page was fully drawn, by page.",
     ["page"],
     buckets=(0.03, 0.1, 0.3, 1, 3, 10, 30),
     registry=REGISTRY,
@@ -36,7 +36,7 @@ BUGS = Counter("beirscope_bugs", "Bugs that pages showed and logged.", registry=
 
 @contextmanager
 def drawing(page: str) -> Iterator[None]:
-    """Take the time of a page; one that is left, or fails, does not count."""
+    """Time the drawing of a page; abandoned or failed ones do not count."""
     start = time.perf_counter()
     yield
     _PAGES.labels(page).observe(time.perf_counter() - start)
@@ -44,18 +44,18 @@ def drawing(page: str) -> Iterator[None]:
 
 @contextmanager
 def computing(query: Callable[..., Any]) -> Iterator[None]:
-    """Take the time of a question that is computed."""
+    """Time a question that is computed."""
     start = time.perf_counter()
     yield
     _QUESTIONS.labels(_named(query)).observe(time.perf_counter() - start)
 
 
 def answered(query: Callable[..., Any]) -> None:
-    """Count an answer, computed or kept."""
+    """Count an answer, computed or cached."""
     _ANSWERS.labels(_named(query)).inc()
 
 
 def _named(query: Callable[..., Any]) -> str:
-    """As `leaderboard.select.means`: as many as there are questions in the code."""
+    """A name such as `leaderboard.select.means`: as many as there are questions in the code."""
     name = f"{query.__module__}.{query.__qualname__}"
     return name.removeprefix("compute.").removeprefix("views.")

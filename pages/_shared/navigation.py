@@ -1,9 +1,7 @@
-"""The ways between pages: a click in a figure or a table opens what it is about.
-
-Streamlit's own switch of pages leaves entries in the browser's history that show something else,
-and drops from an address what a widget of the page before was bound to. Here the browser itself
-goes to the whole address, as it does for Back and Forward, and `restore` takes all of it.
-"""
+"""Navigation between pages: a click in a figure or table opens its subject. Streamlit's own page
+switch leaves wrong entries in the browser's history, and drops keys of the address that a widget of
+the previous page was bound to. Here the browser itself goes to the full address, as for Back and
+Forward, and `restore` reads all of it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,25 +35,25 @@ _TOP = components.component(
     """,
 )
 FIRST = "leaderboard"
-"""The page that opens without a path; Streamlit knows it by no other."""
+"""The page that opens without a path; Streamlit has no other name for it."""
 DATASET = records.Link("dataset", carried=("dataset",))
 RUN = records.Link("data", {"show": "Runs"}, carried=("dataset", "system"))
-"""All that is known of a run: how it was made, and the run as a file."""
+"""Details of a run: how it was made, and the run as a file."""
 COUNTED = ("judgements", "rule", "sources")
-"""Keys of the switch above the pages in the address."""
+"""Keys of the switch above the pages, in the address."""
 _OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
-"""The kind of queries in the address, and the pages that can be of one alone."""
+"""Key of the query group in the address, and the pages that can show only one group."""
 
 
 def restore() -> None:
-    """Take the whole address of this run, with what Streamlit dropped when the page changed."""
+    """Take the full address of this run, with keys that Streamlit dropped on a page change."""
     whole = streamlit_internals.query()
     if parse_qs(whole, keep_blank_values=True).keys() - st.query_params.to_dict().keys():
         streamlit_internals.restore(whole)
 
 
 def to(page: str, **address: str | Sequence[str]) -> None:
-    """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
+    """Send the browser to a page (`query`) at the next `follow`; for callbacks."""
     keys = (*COUNTED, *_OF_KIND * (page in _BY_KIND))
     kept = {key: st.query_params.get_all(key) for key in keys}
     named = {key: value for key, value in (kept | address).items() if value}
@@ -64,20 +62,20 @@ def to(page: str, **address: str | Sequence[str]) -> None:
 
 
 def follow() -> None:
-    """Go where a click said, before the page draws itself again."""
+    """Go to a click's target, before the page is redrawn."""
     if way := st.session_state.pop("_way", None):
         _GO(data={"to": way}, key="_way_to")
         st.stop()
 
 
 def at_top() -> None:
-    """Have the next run of `from_top` begin at the top; for what draws another view of a page."""
+    """Start the next run of `from_top` at the top, for controls that change the view."""
     st.session_state["_at_top"] = True
 
 
 def from_top() -> None:
-    """Scroll to the top where `at_top` asked for it: a browser keeps its place in the page."""
-    # Always there: what stands below would be mounted anew where it moves up by one.
+    """Scroll to the top if `at_top` requested it, since a browser keeps its scroll position."""
+    # Always present, since parts below would be remounted if they moved up by one.
     place = st.empty()
     if st.session_state.pop("_at_top", False):
         with place:
@@ -85,12 +83,12 @@ def from_top() -> None:
 
 
 def clicks(key: str) -> int:
-    """How often a mark of a figure was clicked in this session."""
+    """Number of clicks on marks of a figure in this session."""
     return st.session_state.get(f"_clicks_{key}", 0)
 
 
 def plot(part: records.Figure, go: Callable[..., None]) -> None:
-    """Draw a figure; a click on a mark calls `go` with what the mark carries."""
+    """Draw a figure; a click on a mark calls `go` with the mark's values."""
     key = part.key
 
     def clicked() -> None:
@@ -106,11 +104,12 @@ def plot(part: records.Figure, go: Callable[..., None]) -> None:
 def table(
     part: records.Table, shown: DataFrame | Styler, go: Callable[..., None], **options: Any
 ) -> None:
-    """Draw a table as a frame; a click into a row calls `go` with what the row carries.
+    """Draw a table as a frame; a click in a row calls `go` with the row's values.
 
     `options` are those of `st.dataframe`.
     """
-    # A selected row would stay so when another is chosen elsewhere: then it is a new table.
+    # A selected row would stay selected when another is chosen elsewhere, so that makes a new
+    # table.
     whole = part.selected is not None
     widget = f"{part.key}_{part.selected}" if whole else part.key
 

@@ -1,8 +1,6 @@
-"""One run of a page: the version that it reads, and what it shows and says; one typed record.
-
-It stays while fragments and callbacks of the page run, until the page runs again. What outlives a
-page, such as the picker chosen last, has keys of its own in Streamlit's session.
-"""
+"""One run of a page as a typed record: the version that it reads, and its content. It stays while
+fragments and callbacks of the page run, until the page reruns. Values that outlive a page, such as
+the last choice in a picker, have their own keys in Streamlit's session."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -21,12 +19,12 @@ _KEY = "_run"
 
 @dataclass
 class PageRun:
-    """The record; a fresh one reads whatever is stored now."""
+    """The record; a new one reads whatever is currently stored."""
 
     version: Version | None = None
     """None until app.py has let the page run."""
     noticed: int | None = None
-    """The store's count of damaged parts when the run began."""
+    """The store's count of damaged parts when the run started."""
     begun: float = 0.0
     """Seconds of the monotonic clock."""
     page: str = ""
@@ -34,15 +32,15 @@ class PageRun:
     rests_on: Inputs = field(default_factory=Inputs)
     """The sources of the numbers read so far."""
     kind: Kind | None = None
-    """The query group that is read; None for all queries."""
+    """The query group to read; None for all queries."""
     picking: Picked = ()
-    """Versions of systems that are read besides those in the address."""
+    """Versions of systems read in addition to those in the address."""
     choice: Choice | None = None
     """The added judgements that count in scores; None for official judgements only."""
     added: Choice | None = None
     """The added judgements that the switch offers, whether or not it counts them."""
     told: tuple[Any, str] | None = None
-    """The place of the sentence beside that switch, and the sentence."""
+    """The slot for the sentence next to that switch, and the sentence."""
     named: dict[str, list[str]] = field(default_factory=dict)
     """Keys and names for the address."""
     picked: dict[str, Any] = field(default_factory=dict)
@@ -52,15 +50,15 @@ class PageRun:
     drawn: dict[str, Shown] = field(default_factory=dict)
     """Figures and tables, by their keys."""
     legends: list[Any] = field(default_factory=list)
-    """Legends that stand above several figures."""
+    """Legends above several figures."""
     save: Callable[..., bytes] | None = None
-    """Makes the archive of the view."""
+    """Function that makes the archive of the view."""
     widgets: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    """Draws the forms of the page, by their names."""
+    """Functions that draw the forms of the page, by name."""
 
 
 def begin(run: PageRun) -> None:
-    """Forget the run before."""
+    """Forget the previous run."""
     st.session_state[_KEY] = run
 
 

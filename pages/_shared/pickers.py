@@ -1,8 +1,6 @@
-"""The pickers under a title. The address names every choice, and each is a step Back.
-
-Streamlit's own binding replaces the address in place, so that Back would skip all choices at once,
-and writes what a picker shows, which here may be a title, into it. These write the name.
-"""
+"""The pickers under a title. The address names every choice, and each is a step in the browser's
+history. Streamlit's own binding replaces the address in place, so that Back would skip all choices
+at once, and writes a picker's label, which may be a title, into it. These write the name."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -34,10 +32,8 @@ def pick(
     titles: Mapping[str, str] = UNTITLED,
     told: str | None = None,
 ) -> str:
-    """One of `options`, kept in the address under `key`; shown by its title, where it has one.
-
-    `told`, in Markdown, stands behind its mark.
-    """
+    """One of `options`, stored in the address under `key`; shown by its title, if it has one.
+    `told`, in Markdown, is its tooltip."""
     choices = list(options)
     usual = default if default in choices else next(iter(choices), None)
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
@@ -65,7 +61,7 @@ def view(
     default: str | None = None,
     titles: Mapping[str, str] = UNTITLED,
 ) -> str:
-    """One of the few parts of a page, side by side; kept in the address under `key`."""
+    """One of a few parts of a page, side by side; stored in the address under `key`."""
     choices = list(options)
     usual = default if default in choices else choices[0]
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
@@ -82,7 +78,7 @@ def view(
 
 
 def switch(label: str, key: str) -> bool:
-    """On or off, kept in the address under `key`."""
+    """On or off, stored in the address under `key`."""
     _follow(key, lambda named: named == ["true"])
     return export.picked(key, st.toggle(label, key=key, on_change=partial(_put, key)))
 
@@ -98,11 +94,9 @@ def pick_many(
     titles: Mapping[str, str] = UNTITLED,
     told: str | None = None,
 ) -> list[str]:
-    """Some of `options`, kept in the address under `key`; `empty` says what none of them means.
-
-    Where there is a `default`, even of none, the address says so if none is chosen. `told`, in
-    Markdown, stands behind its mark.
-    """
+    """Some of `options`, stored in the address under `key`; `empty` states the meaning of none.
+    With a `default`, even an empty one, the address records that none is chosen. `told`, in
+    Markdown, is its tooltip."""
     choices = list(options)
     nothing = [] if default is None else [""]
 
@@ -125,14 +119,14 @@ def pick_many(
 
 
 def words(label: str, key: str, *, width: int = 190) -> str:
-    """A line of text, kept in the address under `key`."""
+    """A line of text, stored in the address under `key`."""
     _follow(key, lambda named: "".join(named[:1]))
     found = st.text_input(label, key=key, on_change=partial(_put, key), width=width)
     return export.picked(key, found)
 
 
 def slide(label: str, key: str, *, default: float) -> float:
-    """A number from 0 to 1 in steps of .05, kept in the address under `key`."""
+    """A number from 0 to 1 in steps of .05, stored in the address under `key`."""
     steps = {f"{step / 20:g}": step / 20 for step in range(21)}
     _follow(key, lambda named: steps.get("".join(named[:1]), default))
     look: dict[str, Any] = {"step": 0.05, "key": key, "width": 260}
@@ -140,7 +134,7 @@ def slide(label: str, key: str, *, default: float) -> float:
 
 
 def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
-    """A number from LEAST to LARGEST or none, kept in the address under `key`."""
+    """A number from LEAST to LARGEST or none, stored in the address under `key`."""
 
     def meant(named: list[str]) -> float | None:
         try:
@@ -167,7 +161,7 @@ def number(label: str, key: str, *, example: str, width: int = 190) -> float | N
 
 
 def expander(label: str, name: str, asks: Sequence[str]) -> Any:
-    """A shut expander, which is open where the address names it or a control in it (`asks`)."""
+    """A closed expander, open if the address names it or a control in it (`asks`)."""
     there = st.query_params.get_all(OPEN)
     key, shown = f"_open_{name}", name in there or any(one in st.query_params for one in asks)
     st.session_state[key] = shown
@@ -182,11 +176,9 @@ def expander(label: str, name: str, asks: Sequence[str]) -> Any:
 
 
 def put(**named: str | Sequence[str]) -> None:
-    """Have the address name these, in one step of the browser's history; nothing for an empty one.
-
-    The pickers that they belong to follow, and so do those below that nobody has chosen: what the
-    page itself made the address name of them goes.
-    """
+    """Put these values into the address, in one step of the browser's history; empty ones are
+    removed. Their pickers adapt, and so do pickers below that nobody has set: values that the page
+    itself put into the address for them are removed."""
     order, own = [*page_run.current().named], st.session_state.get("_own", {})
     first = min((order.index(key) for key in named if key in order), default=len(order))
     for key in named:
@@ -199,15 +191,13 @@ def put(**named: str | Sequence[str]) -> None:
 
 
 def note(key: str, names: list[str]) -> None:
-    """Note what of the content of the page the address is to name; see `address.complete`."""
+    """Note values of the page that the address must name; see `address.complete`."""
     page_run.current().named[key] = names
 
 
 def unnamed() -> dict[str, list[str]]:
-    """Values shown that the address does not name.
-
-    What it named wrongly when the page was opened stays, and is said (`address.known`).
-    """
+    """Shown values that the address does not name. Unknown names in it when the page was opened
+    stay, and are reported (`address.known`)."""
     return {
         key: names
         for key, names in page_run.current().named.items()
@@ -220,11 +210,9 @@ def _title(titles: Mapping[str, str], name: str) -> str:
 
 
 def begin() -> dict[str, Any]:
-    """Value of a picker of this page without a key in the address, if not its default.
-
-    That is what was shown last on another page: see `address.recall`. Pickers that were drawn on
-    another page say nothing of those here.
-    """
+    """Value of a picker of this page without a key in the address, if it is not the default. It
+    comes from another page, by `address.recall`. Pickers drawn on another page do not matter
+    here."""
     here = streamlit_internals.page()
     on, usual = st.session_state.get("_usual", ("", {}))
     if on != here:
@@ -236,13 +224,11 @@ def begin() -> dict[str, Any]:
 
 
 def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] = ()) -> None:
-    """Have a picker show what the address means, as whoever opens the address sees it.
-
-    `meant` gives the value for the names in the address, none of which it has to know.
-    """
+    """Make a picker show the address's value, as for a person who opens the address. `meant`
+    returns the value for the names in the address, which may be unknown."""
     state, usual = st.session_state, begin()
     if key not in usual:
-        # What is in the state before the first drawing is recalled from another page.
+        # A value in the state before the first drawing was recalled from another page.
         usual[key] = state.get(key)
     named = st.query_params.get_all(key)
     state[key] = meant(named or ([] if usual[key] is None else _names(usual[key])))
@@ -251,7 +237,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any], nothing: Sequence[str] 
 
 
 def _names(value: object) -> list[str]:
-    """As the address has a value: on is true, off and nothing are left out."""
+    """A value as in an address: on is true; off and nothing are left out."""
     if isinstance(value, bool):
         return ["true"] * value
     if isinstance(value, float):
@@ -262,9 +248,9 @@ def _names(value: object) -> list[str]:
 def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
     """True if a person has changed a picker; for callbacks on a change.
 
-    The browser sends the values of all pickers with every request, those of fragments that run
-    every two seconds too, and may send values from before the page changed them. These are no
-    choice, nor is a value that is no longer `among` the options.
+    The browser sends the values of all pickers with every request, including those of fragments
+    that run every two seconds, and may send values from before the page changed them. These are not
+    choices, and neither is a value that is no longer `among` the options.
     """
     if streamlit_internals.is_fragment_without_callback():
         return False

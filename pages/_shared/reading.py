@@ -1,4 +1,4 @@
-"""Stored data, read for pages: one version for each run of a page."""
+"""Stored data for pages: one version for each run of a page."""
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from pages._shared.page_run import PageRun
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _answers(now: Settings) -> Answers:
     store = Store(now)
-    # Damaged files that can be seen at once are seen now: nothing is opened twice for them.
+    # Damage that is visible at once is found now, so that nothing is opened twice for it.
     store.parts()
     return Answers(store, query_slices.of_kind, metrics.computing)
 
@@ -46,12 +46,12 @@ AHEAD = Ahead(_here, following)
 
 
 def opened() -> Store:
-    """The store, for who watches the server and sees nothing of what is in it."""
+    """The store, for monitoring, which sees none of its content."""
     return _here().store
 
 
 def verify() -> Thread:
-    """Have files read that this machine has not read yet, beside what is shown; the thread."""
+    """Verify, in the returned thread, files that this machine has not read yet."""
     now = settings.load()
     return _verified(now, _answers(now).store.version())
 
@@ -63,7 +63,7 @@ def store() -> Store:
 
 
 def begin(title: str) -> None:
-    """Fix the version that this run of a page reads, and the colours it is shown in."""
+    """Fix the version that this run of a page reads, and its theme."""
     page_run.begin(
         PageRun(
             version=AHEAD.current(),
@@ -82,7 +82,7 @@ def version() -> Version:
 
 
 def _picked() -> Picked:
-    """The versions that the address names, whatever for, alone or between commas, or `picking`."""
+    """Versions named in the address, under any key, alone or in lists, or by `picking`."""
     picking = page_run.current().picking
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
@@ -91,23 +91,23 @@ def _picked() -> Picked:
 
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:
-    """The hits of the earlier runs of systems, on all or on some datasets, the oldest first."""
+    """The hits of earlier runs of systems, on all or some datasets, the oldest first."""
     manifest, _ = version()
     found = _here().versions(manifest)
     return [part for part in found if datasets is None or part.dataset in datasets]
 
 
 def only(kind: Kind) -> None:
-    """Have the rest of this run of the page read one kind of queries alone, which official
-    judgements tell: added ones move no query to another kind."""
-    # The panel names what the kind rests on, such as a file of labels.
+    """Let the rest of this run of the page read only one query group. Groups follow official
+    judgements, so added ones move no query to another group."""
+    # The panel names the inputs of the group, such as a file of labels.
     read(query_slices.of_kind, added=False, **kind._asdict())
     page_run.current().kind = kind
 
 
 @contextmanager
 def whole() -> Iterator[None]:
-    """Read all queries in the with-block, whichever kind the page is of."""
+    """Read all queries in the with-block, whatever the page's query group."""
     before = kind()
     page_run.current().kind = None
     try:
@@ -117,7 +117,7 @@ def whole() -> Iterator[None]:
 
 
 def kind() -> Kind | None:
-    """The kind of queries that this run of the page reads alone, if it does."""
+    """The only query group that the rest of this run reads, if any."""
     return page_run.current().kind
 
 
@@ -127,14 +127,14 @@ def kind_title() -> str:
 
 
 def follow() -> None:
-    """Read what is published now: for a fragment that stays while the run's version may go."""
+    """Read the newest version: for a fragment that outlives the run's version."""
     run = page_run.current()
     _, judgement = version()
     run.version = store().version(), judgement
 
 
 def is_outdated() -> bool:
-    """True if something was published, or found damaged, since this run of the page began."""
+    """True if something was published, or found damaged, since this run of the page started."""
     run = page_run.current()
     if AHEAD.is_outdated(run.version, run.begun, follows=following.follows()):
         return True
@@ -143,10 +143,8 @@ def is_outdated() -> bool:
 
 @contextmanager
 def newest_judgements() -> Iterator[None]:
-    """Read all that is judged by now, for a fragment that is drawn anew at every judgement.
-
-    The rest of the page keeps what it was drawn with until it is drawn anew, too.
-    """
+    """Read all judgements so far, for a fragment that is redrawn at every judgement. The rest of
+    the page keeps its data until it is redrawn, too."""
     run = page_run.current()
     begun = version()
     following.follow()
@@ -158,8 +156,8 @@ def newest_judgements() -> Iterator[None]:
 
 
 def damaged_meanwhile() -> list[Part]:
-    """The damaged parts, if any was found only since this run of the page began."""
-    # What reports a bug must not raise itself.
+    """The damaged parts, if any was found since this run of the page started."""
+    # Code that reports a bug must not raise itself.
     with suppress(Exception):
         stored = _here().store
         found = damage.verify(stored)
@@ -171,9 +169,9 @@ def damaged_meanwhile() -> list[Part]:
 def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
 
-    Scores, means and judgements are those that the switch above the page says; with `added` they
-    are official + added, or official, whatever it says. They are of the page's kind of queries
-    alone, if it has one (`only`), but within `whole`, and for questions that are declared so.
+    Scores, means and judgements follow the switch above the page; `added` overrides it with
+    official + added or official. They cover only the page's query group, if it has one (`only`),
+    except within `whole`, and for questions declared otherwise.
     """
     _through_app()
     run, read_version = page_run.current(), version()
@@ -203,7 +201,7 @@ def _scope() -> Scope:
 
 @contextmanager
 def cursor() -> Iterator[Any]:
-    """A cursor on the version of this run, for answers that are too large to be kept."""
+    """A cursor on the version of this run, for answers too large to cache."""
     _through_app()
     manifest, judgement = version()
     choice = page_run.current().choice
@@ -212,13 +210,13 @@ def cursor() -> Iterator[Any]:
 
 
 def parts() -> Sequence[Part]:
-    """The live parts of this run's version; reading them anew takes a tenth of a second."""
+    """The live parts of this run's version; rereading them takes a tenth of a second."""
     manifest, _ = version()
     return _here().holding(manifest, _picked()).parts
 
 
 def measures() -> list[str]:
-    """Every measure that a picker offers: the usual ones, the settings' and what was scored."""
+    """Every measure that a picker offers: defaults, those in the settings, and scored ones."""
     return scored_measures.offered(settings.load(), parts())
 
 
@@ -228,8 +226,8 @@ def rests_on() -> Inputs:
 
 
 def add_sample(about: Mapping[str, str | int], measure: str) -> None:
-    """Name a sample that numbers of this run of the page were estimated from, by a measure; as it
-    is now, where the page showed less of the same task before."""
+    """Note a sample from which this run of the page estimated numbers, by measure; the newest state
+    of the same task counts."""
     before = rests_on()
     others = frozenset(one for one in before.samples if dict(one)["task"] != about["task"])
     others_only = replace(before, samples=others)
@@ -237,20 +235,18 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
-    """`read`, for what is made after this run of the page, such as a file; on the same version."""
+    """`read`, for files made after this run of the page, on the same version."""
     begun, choice = version(), page_run.current().choice
     here, scope = _here(), _scope()
     return lambda: here.read(begun, choice, query, params, scope)[0]
 
 
 def _through_app() -> None:
-    """Leave Streamlit's own list of the files in pages/, if it is in it, for app.py's table.
-
-    The first address that a fresh server is asked for, other than its root, it opens by that
-    list, past app.py and its checks, unless some run has called `st.navigation`.
-    """
+    """Leave Streamlit's own list of the files in pages/, if active, for app.py's table. A new
+    server opens the first requested address other than its root from that list, bypassing app.py
+    and its checks, unless some run has called `st.navigation`."""
     if page_run.current().version or "_alone" in st.session_state:
-        # Fragments and callbacks run past app.py too, long after somebody was let in.
+        # Fragments and callbacks also bypass app.py, long after the sign-in was checked.
         sign_in.require(sign_in.VIEWER)
         return
     st.session_state["_alone"] = True

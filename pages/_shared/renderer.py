@@ -34,7 +34,7 @@ _NO_WIDGETS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
 def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _NO_WIDGETS) -> None:
     """Draw a page under its title; `widgets` draw its forms, by their names."""
-    # A page that asks nothing first would go on past app.py on a fresh server.
+    # A page that asks no question first would bypass app.py on a new server.
     reading.store()
     st.title(title, anchor=False)
     page_run.current().widgets = widgets
@@ -42,12 +42,12 @@ def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _N
 
 
 def section(inside: Inside) -> Any:
-    """Draw steps where a page stands; returns what they return."""
+    """Draw steps on a page; returns their result."""
     return _run(inside, None)
 
 
 def _run(inside: Inside, above: Any) -> Any:
-    """Draw steps one after the other. Messages about controls go to `above`."""
+    """Draw steps one after the other. Messages on controls go to `above`."""
     if not callable(inside):
         for step in inside:
             _step(step, above)
@@ -308,7 +308,7 @@ def _table(shown: records.Table) -> None:
     theme = colours.theme()
     frame, columns = shown.shown, shown.listed if shown.columns else []
     for place, column in enumerate(columns):
-        # Without any of them the column says nothing.
+        # Without any of these the column is empty.
         if column.drawn and any(pictures := column.drawn(theme)):
             frame.insert(place, column.head, pictures)
     looks = {one.head: _column(one) for one in columns if not one.in_files}
@@ -329,7 +329,7 @@ def _table(shown: records.Table) -> None:
 def _styled(
     shown: records.Table, frame: DataFrame, columns: Sequence[records.Column], theme: str
 ) -> DataFrame | Styler:
-    """The frame with what its columns write and fill."""
+    """The frame with formatted values and filled columns."""
     written = any(one.written and not one.is_text for one in columns)
     fills = {one.head: one.fill(theme) for one in columns if one.fill}
     if not (written or fills or shown.bold is not None):
@@ -343,7 +343,7 @@ def _styled(
 
 
 def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
-    """The function that writes a value where the browser does not."""
+    """The function that formats a value, unless the browser does."""
     form = column.format
     if not isinstance(form, str):
         return form
@@ -352,7 +352,7 @@ def _writer(column: records.Column, absent: str) -> Callable[[Any], str]:
 
 
 def _column(column: records.Column) -> Any:
-    """How the browser shows a column; None as any other."""
+    """How the browser shows a column; None for its default."""
     look: dict[str, Any] = {"width": column.width, "help": column.told or None}
     look |= {"pinned": True} if column.pinned else {}
     if column.drawn:
@@ -371,7 +371,7 @@ def _clicked(opens: records.Opens, *carried: str) -> None:
 
 
 def _go(link: records.Link, carried: Sequence[str] = ()) -> None:
-    """Go where a click leads; for callbacks."""
+    """Go to a click's target; for callbacks."""
     names = link.of(carried)
     if not link.page:
         pickers.put(**names)
@@ -407,7 +407,7 @@ _HELD: Mapping[type, Callable[[Any, Any], Any]] = {
     records.Pick: _pick,
     records.Widget: _widget,
 }
-"""Steps that something is sent back for, or that hold others."""
+"""Steps that are sent a value, or that hold others."""
 _DRAWN: Mapping[type, Callable[[Any], None]] = {
     records.Heading: _heading,
     records.Text: _text,

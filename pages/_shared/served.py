@@ -1,4 +1,4 @@
-"""Data of a run of a page, as the records of pages ask for them."""
+"""Data of a run of a page, for the records of pages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -18,9 +18,9 @@ class Served:
     """`Ask` of the version that this run of a page shows."""
 
     picked: Sequence[str] = ()
-    """Versions of systems that are read like systems, besides those in the address."""
+    """Versions of systems treated like systems, besides those in the address."""
     all_queries: bool = False
-    """True if all are read although the page is of one query group."""
+    """True if all queries are read although the page has a query group."""
 
     def __call__(
         self, query: reading.Query, *, added: bool | None = None, **parameters: Any
@@ -62,7 +62,7 @@ class Served:
         return replace(self, all_queries=True)
 
     def with_versions(self, names: Sequence[str]) -> "Served":
-        """The same version, where these versions of systems are read like systems."""
+        """The same version, treating these versions of systems like systems."""
         return replace(self, picked=(*self.picked, *names))
 
     def parts(self) -> Sequence[Part]:

@@ -1,4 +1,4 @@
-"""User of this browser, and their roles: checked at each action."""
+"""The user of this browser, and their roles, checked at each action."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -15,11 +15,11 @@ from compute.base.settings import Settings
 Data = str | bytes
 """The content of a file."""
 _GUARDS = {"server.enableXsrfProtection": True, "server.enableCORS": True}
-"""Options of the server without which pages of others could act in a person's name."""
+"""Server options without which other sites' pages could act in a user's name."""
 
 
 def check_server() -> None:
-    """Raises Unavailable where the server is open to more than it may be, saying how."""
+    """Raise Unavailable if the server is open to more than permitted, with the remedy."""
     now = settings.load()
     listen_address.check(now, st.get_option("server.address"))
     for name, wanted in _GUARDS.items():
@@ -27,13 +27,14 @@ def check_server() -> None:
             raise Unavailable(f"{name} is switched off: start the dashboard without that option")
     if now.sign_in and st.get_option("server.trustedUserHeaders"):
         raise Unavailable(
-            "server.trustedUserHeaders lets any sender of a header be anybody: start the dashboard"
+            "server.trustedUserHeaders lets any sender of a header act as anyone: start"
+            " the dashboard"
             " without that option"
         )
 
 
 def sign_in() -> listen_address.SignIn | None:
-    """The sign-in by the server's secrets; none where there is none.
+    """Sign-in from the server's secrets, if any. Raises as `listen_address.sign_in`.
 
     Raises as `listen_address.sign_in`.
     """
@@ -49,7 +50,7 @@ def providers() -> tuple[str, ...]:
 
 
 def person() -> Person | None:
-    """Signed-in user; nobody where there is no sign-in, or where it does not count."""
+    """Signed-in user; nobody without sign-in, or if the sign-in does not count."""
     try:
         now = settings.load()
         return _signed_in(now) if now.sign_in else None
@@ -65,13 +66,13 @@ def _signed_in(now: Settings, claims: Mapping[str, Any] | None = None) -> Person
 
 
 def name() -> str:
-    """The name of who signed in, their verified address; empty where there is no sign-in."""
+    """The signed-in user's name, their verified address; empty without sign-in."""
     who = person()
     return who.email if who else ""
 
 
 def role() -> Role | None:
-    """The role of who is at this browser; without sign-in everybody has every role."""
+    """The role of the user at this browser; without sign-in everybody has every role."""
     now = settings.load()
     if not now.sign_in:
         return OPERATOR
@@ -86,11 +87,9 @@ def may(needed: Role) -> bool:
 
 
 def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
-    """Raises Unavailable, in one sentence, unless who is at this browser has a role.
-
-    Every action calls it before it acts; a page that hides a button does not do without. What runs
-    after the page, where Streamlit knows nobody, gives the claims of whom it runs for.
-    """
+    """Raise Unavailable, in one sentence, unless the user at this browser has a role. Every action
+    calls it before it acts; hiding a button is not enough. Code that runs after the page, where
+    Streamlit has no user, passes the claims of the user."""
     now = settings.load()
     if not now.sign_in:
         return
@@ -101,11 +100,9 @@ def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
 
 
 def download_button(label: str, data: Data | Callable[[], Data], **options: Any) -> None:
-    """Streamlit's, in whose place every page draws this one, without a rerun by a click.
-
-    A function makes its file when the button is clicked, which may be long after the page was
-    drawn: it asks anew whether its person may look. What is made already the gate gives out.
-    """
+    """Streamlit's download button, replaced on every page by this one, without a rerun on click. A
+    function makes its file when the button is clicked, maybe long after the page was drawn, so it
+    checks again whether the user may read. The gate checks files that already exist."""
     claims = st.user.to_dict()
 
     def made(make: Callable[[], Data]) -> Data:
@@ -117,6 +114,6 @@ def download_button(label: str, data: Data | Callable[[], Data], **options: Any)
 
 
 def told(needed: Role) -> str:
-    """Message in place of a control whose role the user lacks."""
+    """Message instead of a control for users without the role."""
     words = roles.sentence(needed)
     return f"{words[:1].upper()}{words[1:]}."

@@ -1,14 +1,10 @@
-"""All that is used of Streamlit besides its public interface, as read in the sources of VERSION.
-
-No public way exists to what these do:
-
-- A fragment's `run_every` has every browser ask again and again, and sends with each question the
-  values of all pickers; `rerun` has the server ask for a part once.
-- An ASGI middleware sees the cookie of a sign-in, but only Streamlit can open it (`claims`).
-- `st.query_params` lacks what Streamlit drops from an address when the page changes (`query`).
-- Uploaded files stay in memory until their session ends, which no public call does (`uploads`).
-- `st.App` serves, but reads no options of `streamlit run` (`options`, `load_options`).
-"""
+"""Everything used of Streamlit beyond its public interface, from the sources of VERSION. There is
+no public way to do the following: - A fragment's `run_every` makes every browser poll, and sends
+the values of all pickers each time; `rerun` lets the server request a part once. - An ASGI
+middleware sees the cookie of a sign-in, but only Streamlit can open it (`claims`). -
+`st.query_params` lacks what Streamlit drops from an address when the page changes (`query`). -
+Uploaded files stay in memory until their session ends, which no public call does (`uploads`). -
+`st.App` serves, but reads no options of `streamlit run` (`options`, `load_options`)."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -39,9 +35,9 @@ VERSION = "1.67.0"
 LARGEST_MESSAGE = get_max_widget_state_size_bytes
 """Bytes of one message of a browser."""
 STATIC = Path(file_util.get_static_dir())
-"""The folder of the front end's files."""
+"""The folder with the front end's files."""
 options: Callable[..., Any] = cli.configurator_options
-"""Decorates a command that takes the options of `streamlit run`."""
+"""Decorator of a command with the options of `streamlit run`."""
 load_options = bootstrap.load_config_options
 
 
@@ -58,20 +54,20 @@ def page() -> str:
 
 
 def is_fragment_without_callback() -> bool:
-    """True if a fragment runs by itself, and nobody has changed one of its controls."""
+    """True if a fragment runs by itself, and none of its controls was changed."""
     context = get_script_run_ctx()
     runs = bool(context and context.fragment_ids_this_run)
     return runs and not ThreadState.get().in_fragment_callback
 
 
 def query() -> str:
-    """The query of the address that the browser asked for, whole."""
+    """The complete query of the address that the browser requested."""
     context = get_script_run_ctx()
     return context.query_string if context else ""
 
 
 def restore(whole: str) -> None:
-    """Have the address of this run be `whole`, and widgets start with its values."""
+    """Set the address of this run to `whole`, and let widgets start with its values."""
     context = get_script_run_ctx()
     assert context is not None
     with context.session_state.query_params() as params:
@@ -80,14 +76,14 @@ def restore(whole: str) -> None:
 
 
 def parsed(content: bytes) -> BackMsg | None:
-    """A message of a browser; None for other bytes."""
+    """A browser's message; None for other bytes."""
     with suppress(DecodeError):
         return BackMsg.FromString(content)
     return None
 
 
 def fragment_message() -> BackMsg | None:
-    """The message that asks for the fragment that runs; None outside of one."""
+    """The message that requests the running fragment; None outside one."""
     context, part = get_script_run_ctx(), ThreadState.get().fragment_id
     if context is None or part is None or not runtime.exists():
         return None
@@ -102,10 +98,8 @@ def fragment_message() -> BackMsg | None:
 
 
 def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
-    """Put a message to a session as if its browser had sent it; False where the session has ended.
-
-    Where it `is_wanted` no more by the time that the server comes to it, it is dropped.
-    """
+    """Send a message to a session as if from its browser; False if the session has ended. It is
+    dropped if it `is_wanted` no longer when the server gets to it."""
     if not runtime.exists() or not runtime.get_instance().is_active_session(number):
         return False
     serving = runtime.get_instance()
@@ -115,24 +109,24 @@ def rerun(number: str, asked: BackMsg, is_wanted: Callable[[], bool]) -> bool:
         if found is None or not is_wanted():
             return
         if found.session._scriptrunner is None:
-            # The page may have put more into its address while it was drawn.
+            # The page may have extended its address while it was drawn.
             asked.rerun_script.query_string = found.session._client_state.query_string
         serving.handle_backmsg(number, asked)
 
-    # A server that ends takes no more messages.
+    # A server that is shutting down accepts no messages.
     with suppress(RuntimeError):
         serving._get_async_objs().eventloop.call_soon_threadsafe(put)
     return True
 
 
 def uploads() -> MemoryUploadedFileManager | None:
-    """The holder of uploaded files; None outside a server."""
+    """The manager of uploaded files; None outside a server."""
     held = runtime.get_instance().uploaded_file_mgr if runtime.exists() else None
     return held if isinstance(held, MemoryUploadedFileManager) else None
 
 
 def end(number: str) -> bool:
-    """End a session whose browser is gone; whether it was one."""
+    """End a session whose browser is gone; returns whether there was one."""
     gone = not runtime.get_instance().is_active_session(number)
     if gone:
         runtime.get_instance().close_session(number)
@@ -140,14 +134,14 @@ def end(number: str) -> bool:
 
 
 def sessions() -> int:
-    """The number of browser windows that are open."""
+    """Number of open browser windows."""
     stats = runtime.get_instance().stats_mgr.get_stats(["active_sessions"])
     found = stats.get("active_sessions", ())
     return sum(int(one.value) for one in found if isinstance(one, GaugeStat))
 
 
 def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
-    """Claims of the signed cookie; None if it is not of this dashboard."""
+    """Claims of the signed cookie; None if it is not this dashboard's."""
     if not (origin := auth_util.get_origin_from_redirect_uri()):
         return {}
     found = signing._get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
@@ -156,12 +150,12 @@ def claims(cookies: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def without_folder_of_pages() -> None:
-    """Show no file of pages/ by itself, which Streamlit does until app.py has named its pages."""
+    """Let Streamlit show no file of pages/ by itself before app.py has named its pages."""
     PagesManager.uses_pages_directory = False
 
 
 def log_through_root() -> None:
-    """Have Streamlit log through this process's handler in place of one for each logger."""
+    """Let Streamlit log through this process's handler instead of one per logger."""
 
     def through(logger: logging.Logger) -> None:
         logger.handlers.clear()
@@ -172,5 +166,5 @@ def log_through_root() -> None:
 
 
 def is_read_from() -> bool:
-    """True if the installed Streamlit is the one whose sources these were read in."""
+    """True if the installed Streamlit is the version whose sources were read."""
     return st.__version__ == VERSION

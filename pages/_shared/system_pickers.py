@@ -1,5 +1,5 @@
-"""Pickers of systems: those that a page shows, and Query's up to four, whose names stand in the
-address in either manner."""
+"""Pickers of systems: those shown on a page, and up to four on Query, which the address can name in
+two ways."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +13,7 @@ from pages._shared.served import Served
 
 
 def titles() -> dict[str, str]:
-    """Title of each system and of each of its versions, by name."""
+    """Title of each system and version, by name."""
     return offers.system_titles(Served())
 
 
@@ -22,10 +22,9 @@ def _lines(lines: Sequence[str]) -> str | None:
 
 
 def few(few: Few, above: Any) -> list[str]:
-    """The options to show, as the address names them; `above` takes what is wrong there.
-
-    The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
-    """
+    """The options to show, from the address; `above` receives messages on unknown names. The picker
+    is not bound to the address, since Streamlit would take `systems=a,b` for one name and drop
+    it."""
     key, given = few.key, st.query_params.get_all(few.key)
     chosen, named = few.shown(given), few.named(given)
     with above:
@@ -48,10 +47,8 @@ def few(few: Few, above: Any) -> list[str]:
 
 
 def _say(key: str, wrong: list[str]) -> list[str]:
-    """Say what the address wrongly named when the page was opened, until it names something else.
-
-    What another dataset lacks is the picker's own, and not said.
-    """
+    """Report unknown names in the address when the page was opened, until the address changes.
+    Names that another dataset lacks are the picker's own, and not reported."""
     kept = st.session_state.get(f"_wrong_{key}", [])
     now = [words for words in wrong if words in kept] if f"_{key}" in st.session_state else wrong
     st.session_state[f"_wrong_{key}"] = now
@@ -68,7 +65,7 @@ def _choose(few: Few) -> None:
 
 
 def remember(systems: Sequence[str]) -> None:
-    """Have Compare, Query and Map start with these systems where their address names none."""
+    """Let Compare, Query and Map start with these systems if their address names none."""
     st.session_state["_last_systems"] = list(systems)
     for keys in (("system", "other"), ("a", "b")):
         for key, name in zip(keys, systems, strict=False):

@@ -9,11 +9,9 @@ from pages._shared import address, escaping, reading
 
 
 def bring(dataset: Dataset) -> None:
-    """Have the texts of a PyDocs collection here; another that lacks them gets a link to its form.
-
-    They are read once for each home, by a process of its own. Why it failed is said, and not
-    tried again in this session.
-    """
+    """Store the texts of a PyDocs collection; other collections without texts get a link to their
+    form. They are read once per home, in a separate process. A failure is reported, and not retried
+    in this session."""
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
@@ -30,7 +28,7 @@ def bring(dataset: Dataset) -> None:
 
 
 def _taken(name: str) -> str:
-    """Have the texts taken in; the last that was said of it."""
+    """Import the texts; returns the last message of the process."""
     try:
         answers = list(upload_process.ask("take texts", [], dataset=name))
     except BeirscopeError as error:

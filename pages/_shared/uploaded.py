@@ -1,4 +1,4 @@
-"""Files that a browser has uploaded: Streamlit holds them in memory until somebody lets them go."""
+"""Files uploaded by a browser, which Streamlit keeps in memory until they are released."""
 
 from collections.abc import Sequence
 from io import BytesIO
@@ -13,11 +13,11 @@ from pages._shared import streamlit_internals
 from pages._shared.streamlit_internals import UploadedFile
 
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".xz", ".bz2")
-"""Ends of names of files that may be archives."""
+"""Endings of file names that may be archives."""
 
 
 class Inside(BytesIO):
-    """A file of an uploaded archive, as Streamlit has those outside."""
+    """A file of an uploaded archive, like Streamlit's uploaded files."""
 
     def __init__(self, name: str, file_id: str, content: bytes) -> None:
         super().__init__(content)
@@ -28,10 +28,8 @@ File = UploadedFile | Inside
 
 
 def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
-    """The files; in place of an archive that is no BEIR archive those in it, unpacked once.
-
-    Raises WrongInput for an archive that is damaged, empty, or of too many or too large files.
-    """
+    """The files; an archive that is not a BEIR archive is replaced by its files, unpacked once.
+    Raises WrongInput for an archive that is damaged, empty, or has too many or too large files."""
     ids = {file.file_id for file in files}
     before: dict[str, list[Inside]] = st.session_state.get("_inside", {})
     held = {name: inside for name, inside in before.items() if name in ids}
@@ -43,7 +41,7 @@ def opened(settings: Settings, files: Sequence[UploadedFile]) -> list[File]:
 
 
 def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
-    """The files of an archive; none of another file."""
+    """The files of an archive; none for another file."""
     with uploads.kept(settings, [(file.name, file)]) as [(_, path)]:
         try:
             with packed.opened([path], settings.home) as found:
@@ -60,26 +58,26 @@ def _inside(settings: Settings, file: UploadedFile) -> list[Inside]:
 
 
 def _named(inside: Path) -> str:
-    """The name of a file of an archive, as text if it does not say more."""
+    """The name of an archive's file, with .txt if it has no ending."""
     known = inside.name.lower().endswith(uploads.ENDINGS)
     return inside.name if known else f"{inside.name}.txt"
 
 
 def sizes(session: str) -> list[int]:
-    """The bytes of each file that a session holds."""
+    """Bytes of each file that a session keeps."""
     held = streamlit_internals.uploads()
     return [len(one.data) for one in held.file_storage.get(session, {}).values()] if held else []
 
 
 def forget() -> None:
-    """Let go of what this session has uploaded: it was taken in, or its page was left."""
+    """Release this session's uploads: they were imported, or the page was left."""
     session, held = streamlit_internals.session(), streamlit_internals.uploads()
     if session and held:
         held.remove_session_files(session)
 
 
 def end_left() -> None:
-    """End the sessions that hold files and whose browsers are gone; nobody else ever would."""
+    """End sessions that keep files and whose browsers are gone, since nothing else would."""
     if held := streamlit_internals.uploads():
         for session in [*held.file_storage]:
             if streamlit_internals.end(session):

@@ -35,6 +35,6 @@ def test_a_forged_value_is_refused_and_a_bug_is_logged_once(
     for _ in range(3):  # sessions
         app = AppTest.from_function(page, default_timeout=60).run()  # type: ignore[arg-type]
         (said,) = app.error
-        assert ("load the page again" in said.value) == (not logs)
+        assert ("reload the page" in said.value) == (not logs)
         assert ("bug " in said.value) == bool(logs)
     assert len([*tmp_path.glob("logs/bug-*.log")]) == logs

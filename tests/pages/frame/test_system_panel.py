@@ -1,4 +1,4 @@
-"""What a system is: the same card from every page."""
+"""About the system: the same card from every page."""
 
 from pathlib import Path
 

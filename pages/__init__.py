@@ -1,1 +1,1 @@
-"""The pages: one file each, the sections of one in the folder of its name behind an underscore."""
+"""The pages: one file each, with its sections in a folder of its name after an underscore."""

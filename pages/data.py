@@ -1,4 +1,4 @@
-"""Data: what is stored, what goes in and what comes out."""
+"""Data: stored data, imports and downloads."""
 
 import streamlit as st
 

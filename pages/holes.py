@@ -1,4 +1,4 @@
-"""Holes: how much is unjudged, and could it turn the order?"""
+"""Holes: the unjudged share, and could it flip the ranking?"""
 
 from compute.views.holes.page import page
 from pages._frame import added_switch

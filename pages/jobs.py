@@ -1,4 +1,4 @@
-"""Jobs: start, watch, cancel recomputes."""
+"""Jobs: start, watch and cancel computations."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
 address.known("systems", set(cells["system"]), "system that can run")
-address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
+address.known("datasets", set(cells["dataset"]), "dataset with its own runs")
 with pickers.pickers():
     systems = pick_many(
         "Systems",

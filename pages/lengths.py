@@ -1,4 +1,4 @@
-"""Lengths: who prefers short documents?"""
+"""Lengths: which systems prefer short documents?"""
 
 from compute.views.lengths.page import page
 from pages._shared import renderer

@@ -1,4 +1,4 @@
-"""Map: every query of a system's run at once, ranks across, coloured by relevance."""
+"""Map: all queries of a system's run at once, ranks as columns, coloured by relevance."""
 
 from compute.views.query.map_page import page
 from pages._shared import renderer, texts

@@ -1,4 +1,4 @@
-"""Overlap: how alike are the corpora, and does it matter to a system?"""
+"""Overlap: how similar are the corpora, and does it matter for a system?"""
 
 from compute.views.overlap.page import page
 from pages._overlap import counting

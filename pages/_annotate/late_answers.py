@@ -14,7 +14,7 @@ _KEY = "_kept"
 
 
 def save(scope: str = "") -> None:
-    """Save what this browser keeps for forms other than that of `scope`; say what cannot be."""
+    """Save the answers that this browser keeps for other forms than `scope`'s; report failures."""
     found = (st.session_state.get(_KEY) or {}).get("found") or []
     whose: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for record in found:
@@ -42,8 +42,8 @@ def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
 
 
 def _person(task: tasks.Task, name: str) -> Annotator:
-    """Assessor of the answers. Raises WrongInput for one who may not judge here."""
+    """Assessor of the answers. Raises WrongInput for a person who may not judge here."""
     person = annotators.known_as(name)
     if not task.admits(person.name):
-        raise WrongInput(f"{name} is not among the annotators of the task {task.title}")
+        raise WrongInput(f"{name} is not an assessor of the task {task.title}")
     return person

@@ -1,4 +1,4 @@
-"""Making a task, and looking at one as its maker: here systems and orders are named."""
+"""Making a task, and its creator's view, which names systems and orders."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -36,7 +36,7 @@ from pages._shared.reading import read
 
 
 def making() -> None:
-    """The form that makes a task."""
+    """The form that creates a task."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     runs = read(annotate_select.judgeable)
     if runs.empty:
@@ -63,7 +63,7 @@ def making() -> None:
 
 
 def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
-    """The form of a new task; a press makes the task, or tells what to expect of its sample."""
+    """The form of a new task; a button creates the task, or previews the sample's precision."""
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
     with st.form(f"new_{dataset}", width=760):
@@ -82,7 +82,7 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
         )
         given |= _estimated(systems, titles)
         given |= _judges(grading.of_levels(levels))
-        # Above the button: below it a small window would not show what is wrong.
+        # Above the button, since below it the message may be out of sight in a small window.
         above = st.container()
         with st.container(horizontal=True):
             made = st.form_submit_button("Create task", type="primary")
@@ -96,7 +96,7 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
 
 
 def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
-    """Target of a random sample; other orders leave it out."""
+    """Target of a random sample; empty for other orders."""
     with st.expander("Sampling: target of the estimate"):
         one, two, three = st.columns(3)
     return {
@@ -119,8 +119,8 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _numbers() -> dict[str, Any]:
-    """How deep, how many, and the seed. Their bounds are checked when the task is made: a field
-    with bounds keeps the button from doing anything, and says why out of sight."""
+    """Depth, number and seed. Their bounds are checked when the task is made, since a field with
+    bounds disables the button and shows the reason out of sight."""
     one, two, three = st.columns(3)
     depth = one.number_input(
         "Pool depth (k)",
@@ -141,7 +141,7 @@ def _numbers() -> dict[str, Any]:
 
 
 def _judges(grades: grading.Grades) -> dict[str, Any]:
-    """The grades, who gives them, and by which guideline: none while it is as it stood there."""
+    """Grades, assessors and guideline; no guideline if it is unchanged."""
     left, right = st.columns(2)
     lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
     annotators = right.text_area("Assessors (one per line; empty = anyone)", height=122)
@@ -201,7 +201,7 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
 
 
 def _expect(dataset: str, given: dict[str, Any]) -> None:
-    """Say what so many judgements are expected to give, and twice and four times as many."""
+    """State the expected precision of this many judgements, and of two and four times as many."""
     try:
         plan = _plan(dataset, given | {"order": orders.SAMPLED})
         with reading.cursor() as cursor:
@@ -214,7 +214,7 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
 
 
 def details(task: Task) -> None:
-    """How far a task is, what it is made of, and its guideline with its versions."""
+    """Progress and settings of a task, and its guideline with versions."""
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
@@ -237,7 +237,7 @@ def details(task: Task) -> None:
 
 
 def _more(task: Task) -> None:
-    """The form that samples on."""
+    """The form that extends a sample."""
     st.markdown("**Extend the sample**")
     operator = sign_in.may(sign_in.OPERATOR)
     runs, titles = read(annotate_select.judgeable), system_pickers.titles()
@@ -293,7 +293,7 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
 
 
 def _guideline(task: Task) -> None:
-    """The form of the guideline; operators alone may save it as a new version."""
+    """The form of the guideline; only operators may save a new version."""
     operator = sign_in.may(sign_in.OPERATOR)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)

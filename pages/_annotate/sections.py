@@ -1,6 +1,6 @@
 """The sections of the page Judge: the list of tasks, and the form at which one is judged.
 
-Neither names a system, an order or what others said: annotators judge blind.
+Neither names a system, an order or other people's judgements: assessors judge blind.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ MOST = 50
 
 
 def named(key: str) -> Task | None:
-    """The task that the address names under `key`; says so where there is no such task."""
+    """The task that the address names under `key`; reports a task that does not exist."""
     task_id = st.query_params.get(key, "")
     found = tasks.tasks(reading.store(), [task_id]) if task_id else []
     if task_id and not found:
@@ -57,7 +57,7 @@ def go(**names: str) -> None:
 
 
 def listed() -> None:
-    """Every task with how far it is; two buttons each."""
+    """Every task with its progress, and two buttons each."""
     late_answers.save()
     store = reading.store()
     found = tasks.tasks(store)
@@ -72,7 +72,7 @@ def listed() -> None:
     )
     if not found:
         st.info(
-            "No task yet. If you were asked to judge, ask for the link of the task"
+            "No tasks yet. If you were asked to judge, ask for the link to the task"
             + (", or create one." if operator else ".")
         )
         if operator:
@@ -85,7 +85,7 @@ def listed() -> None:
 
 
 def _texts_first() -> None:
-    """Message if no dataset with ranked lists has texts, and the command that adds them."""
+    """Message if no dataset with ranked lists has texts, with the command to add them."""
     runs = read(annotate_select.judgeable)
     if len(runs) and not runs["with_texts"].any():
         drawing.caption("Judging needs texts, and no stored dataset has them.")
@@ -106,7 +106,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
 
 
 def judging(task: Task) -> None:
-    """The form, once it is known who judges."""
+    """The form, once the assessor is known."""
     address.remember("dataset", task.dataset)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
@@ -120,17 +120,17 @@ def judging(task: Task) -> None:
         _form(task.id, person)
         _stay()
     else:
-        st.info(escaping.text(f"{person.name} is not among the annotators of this task."))
+        st.info(escaping.text(f"{person.name} is not an assessor of this task."))
 
 
 @st.fragment
 @failures.guarded
 def _form(task_id: str, person: Annotator) -> None:
-    """Save what the form sent and send what comes next; a fragment, so that it is quick."""
+    """Save the form's answers and send the next documents; a fragment, so that it is fast."""
     reading.follow()
     store = reading.store()
     task = tasks.task(store, task_id)
-    # The fragment draws itself again with the person of its first time.
+    # The fragment reruns with the person of its first run.
     person = annotators.known_as(person.name)
     scope = _scope(task_id, person.name)
     st.session_state["_at_form"] = task_id, person
@@ -154,7 +154,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
         hand = queue.exchange(store, task, person, new)
         saved.update(one.entry for one in new)
     except (Conflict, Unavailable) as error:
-        # The form stays: it keeps the answers and sends them again by itself.
+        # The form stays: it keeps the answers and resends them by itself.
         hand, trouble = queue.before(store, task, person), str(error)
     if not queue.is_here(store, task.dataset):
         hand, trouble = replace(hand, held=(), last=None), queue.gone(task.dataset)
@@ -165,7 +165,7 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 
 
 def _what_next(task: Task) -> None:
-    """Ways for whom nothing is left to judge: what is behind them names systems."""
+    """Links for those with nothing left to judge; their targets name systems."""
     with st.container(horizontal=True):
         if st.button("Effect on scores", icon=":material/arrow_forward:"):
             navigation.to("holes", dataset=task.dataset, judgements="added", open="before-after")
@@ -192,7 +192,7 @@ def _leave() -> None:
 
 @failures.guarded
 def _let_go() -> None:
-    """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
+    """Save the answers sent last, when the form is not redrawn, and release its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
         person = annotators.known_as(person.name)
@@ -203,7 +203,7 @@ def _let_go() -> None:
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
-    """Ask an order that learns again, now and then; nobody waits for it."""
+    """Now and then recompute an order that learns, in the background."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
     if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged
@@ -212,14 +212,12 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
 
 @st.fragment(run_every="120s")
 def _stay() -> None:
-    """Nothing, now and then: the browser then runs the page again when it finds a new server.
-
-    Else it would ask the new server for the form alone, which that has never drawn, in vain.
-    """
+    """An occasional empty fragment, so that a browser that finds a new server reruns the page.
+    Otherwise it would ask the new server for the form only, which that server has never drawn."""
 
 
 def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
-    """All that the browser gets to know, but which of its answers are saved."""
+    """Everything that the browser learns, except which of its answers are saved."""
     scope = _scope(task.id, person.name)
     last = [hand.last] if hand.last else []
     found = _sheets(task, [*hand.held, *last], scope)
@@ -245,14 +243,14 @@ def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
 
 
 def _turn() -> dict[str, Any]:
-    """Which of this session's answers to the browser it is: the form then knows an old one."""
+    """Number of this session's answer to the browser, by which the form recognises old ones."""
     session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
     st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
     return {"session": session, "turn": turn}
 
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
-    """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
+    """The sheets of pairs by id; earlier ones are cached, so that a key press reads little."""
     judged = queue.texts(reading.parts(), task.dataset)
     of, known = st.session_state.get(f"_sheets-{scope}", (judged, {}))
     known = known if of == judged else {}

@@ -13,7 +13,7 @@ from pages._shared import sign_in as who
 
 
 def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
-    """Possible decision by judging, and the button; a message without the role for tasks."""
+    """The differences that judging could decide, and the button, or a message without the role."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
         return

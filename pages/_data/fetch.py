@@ -1,4 +1,4 @@
-"""The section Fetch of the page Data: what can be had from where it is published."""
+"""The section Fetch of the page Data: downloads from the datasets' publishers."""
 
 import shutil
 
@@ -17,7 +17,7 @@ Beat = list[tuple[str, str]]
 
 
 def section() -> None:
-    """The archives of the catalogue's datasets: what is here, and a button that fetches others."""
+    """The archives of the catalogue's datasets: stored ones, and a button to download others."""
     store = reading.store()
     before = _beat(store)
     rows = offers.listed(store.settings)
@@ -28,7 +28,7 @@ def section() -> None:
     title, there = "Archives to download", figures.can_be_had(rows)
     renderer.section([Table("fetchable", title, there, figures.FETCHABLE, height="auto")])
     drawing.caption(
-        "Archives come from their authors or from BEIR, under the licence named; checksums are"
+        "Archives come from their authors or from BEIR, under the stated licence; checksums are"
         " verified, and interrupted downloads resume.",
         "Slow to encode: over a million documents, which take dense systems a day without a GPU.",
     )
@@ -36,8 +36,9 @@ def section() -> None:
     title, lacking = "Archives that cannot be downloaded", figures.cannot_be_had(rows)
     renderer.section([Table("not_offered", title, lacking, figures.NOT_OFFERED, height="auto")])
     drawing.caption(
-        "Obtain the documents from their distributor and put them, in BEIR's layout, as a folder"
-        " or zip of this name into the folder datasets of the server's home folder."
+        "Obtain the documents from their distributor and put them, in BEIR's layout, as"
+        " a folder or zip with this name into the folder datasets of the server's home"
+        " folder."
     )
 
 
@@ -68,14 +69,14 @@ def _beat(store: Store) -> Beat:
 
 
 def _watch(store: Store, before: Beat) -> None:
-    """The fetches at work, and why the last one failed if it did."""
+    """The running downloads, and the reason if the last one failed."""
     active = any(state in ("queued", "running") for _, state in before)
     st.fragment(_progress, run_every="2s" if active else None)(store, before)
 
 
 @failures.guarded
 def _progress(store: Store, before: Beat) -> None:
-    # It goes on by itself, long after app.py let somebody in.
+    # It reruns by itself, long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     found = _fetches(store)
     if [(job.id, job.state) for job in found] != before:

@@ -1,4 +1,4 @@
-"""The section Import of the page Data: files are looked at first, then taken in."""
+"""The section Import of the page Data: files are checked first, then imported."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -34,16 +34,16 @@ NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
-"""Files of a dataset besides runs, and their names in an import."""
+"""Kinds of dataset files other than runs, and their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
 _RUNS_ONLY = "Without judgements: import the runs, compare their rankings, then judge documents."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
 }
-"""Columns of short words leave their room to the sentences."""
+"""Width of columns with short words, which leaves room for sentences."""
 Answers = list[dict[str, Any]]
-"""Of each file that was looked at: file (its name), tag, and report (kind, counts, refused)."""
+"""For each checked file: file (its name), tag, and report (kind, counts, refused)."""
 
 
 def section() -> None:
@@ -59,11 +59,11 @@ def section() -> None:
     if not files:
         drawing.caption(
             "Files are checked first; nothing is imported until you confirm.",
-            "" if to == NEW else "For a dataset that is not in the list choose “A new dataset”.",
+            "" if to == NEW else "For a dataset that is not in the list, choose “A new dataset”.",
             _RUNS_ONLY * (st.query_params.get("have") == "runs"),
         )
         return
-    with st.container():  # else what is below would move, and stand twice until all is drawn
+    with st.container():  # otherwise parts below would move, and show twice while drawing
         reports = _looked_at(to, files)
         _ask(reports, files)
     bare = to in set(read(catalogue.unjudged, added=False)["dataset"])
@@ -118,11 +118,11 @@ def _asked(to: str) -> str:
             " and others). Runs are enough"
         )
     texts = "; or the missing texts: corpus.jsonl, or a BEIR zip" if _lacks_texts(to) else ""
-    return f"Run files: TREC, JSON, CSV, Parquet and others, plain or packed{texts}"
+    return f"Run files: TREC, JSON, CSV, Parquet and others, plain or compressed{texts}"
 
 
 def _looked_at(to: str, files: Sequence[File]) -> Answers:
-    """The reports on the files, made when the files or the dataset change."""
+    """Reports on the files, made when the files or the dataset change."""
     hows = _hows(files)
     key = to, tuple(file.file_id for file in files), str(hows)
     if st.session_state.get("_looked_at", ("", []))[0] != key:
@@ -133,7 +133,7 @@ def _looked_at(to: str, files: Sequence[File]) -> Answers:
 
 
 def _hows(files: Sequence[File]) -> list[dict[str, Any]]:
-    """How each file is read, as its person said below the last report."""
+    """How to read each file, from the user's answers below the last report."""
     said = st.session_state.get("_said_of_files", {})
     return [said.get(file.file_id, {}) for file in files]
 
@@ -145,7 +145,7 @@ def _say(files: Sequence[File], **how: Any) -> None:
 
 
 def _ask(answers: Answers, files: Sequence[File]) -> None:
-    """Ask what nothing in a file says: a run or judgements, grades of fractions, chunks."""
+    """Ask what the files do not show: run or judgements, fractional grades, chunks."""
     of = {what: _asking(answers, files, what) for what in figures.QUESTIONS}
     for file, said in of[figures.ROLE]:
         drawing.caption(f"{file.name}: {said}.")
@@ -154,10 +154,10 @@ def _ask(answers: Answers, files: Sequence[File]) -> None:
                 key = f"_as_{role}_{file.file_id}"
                 st.button(label, key=key, on_click=_say, args=[[file]], kwargs={"role": role})
     if chunks := [file for file, _ in of[figures.CHUNKS]]:
-        label = "Fold chunks to documents, each by its best rank"
+        label = "Merge chunks into documents, each at its best rank"
         st.button(label, on_click=_say, args=[chunks], kwargs={"fold": True})
     if graded := [file for file, _ in of[figures.FRACTIONS]]:
-        label = "Round the grades to whole ones, halves up"
+        label = "Round grades to whole numbers, halves up"
         st.button(label, on_click=_say, args=[graded], kwargs={"rounded": True})
 
 
@@ -168,7 +168,7 @@ def _asking(answers: Answers, files: Sequence[File], what: str) -> list[tuple[Fi
 
 
 def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answers:
-    """Answer of a separate process about the files; shows its progress."""
+    """Answer of a separate process on the files; shows its progress."""
     sign_in.require(sign_in.OPERATOR)
     now = reading.store().settings
     answers: Answers = []
@@ -192,12 +192,12 @@ def _work(verb: str, files: Sequence[File], wanted: str, **about: Any) -> Answer
 
 
 def _report(answers: Answers, kinds: Sequence[str]) -> None:
-    """Content and issues of the files; files of other kinds have no place."""
+    """Content and issues of the files; files of other kinds cannot be imported here."""
     reports = [answer["report"] for answer in answers if "report" in answer]
-    st.header("What is in the files", anchor=False)
+    st.header("Content of the files", anchor=False)
     rows = figures.contents(reports, kinds)
     if len(reports) == 1:
-        # A cell would cut what an archive holds.
+        # A cell would truncate an archive's content.
         _table(rows.drop(columns="Content"))
         drawing.caption(figures.inside(reports[0]))
     else:
@@ -217,11 +217,11 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
 
 
 def _table(rows: DataFrame) -> None:
-    """All of a short table at once; more than 20 rows scroll, which is said."""
+    """A short table in full; more than 20 rows scroll, with a note."""
     st.dataframe(rows, hide_index=True, column_config=NARROW, **drawing.height(len(rows)))
     if len(rows) > drawing.MOST_ROWS:
         drawing.caption(
-            f"{len(rows):,} rows; scroll for those after the first {drawing.MOST_ROWS}."
+            f"{len(rows):,} rows; scroll to see more than the first {drawing.MOST_ROWS}."
         )
 
 
@@ -251,27 +251,27 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
 
 
 def _options() -> dict[str, Any]:
-    """How runs are taken in: what `imports.import_run` takes, a version as label and note."""
+    """Options of `imports.import_run`; a version as label and note."""
     replaces = st.toggle("Replace runs that have the same name")
     version = None
     if replaces and st.toggle(
         "Keep the replaced runs as versions",
-        help="They count only where picked; Dataset lists them.",
+        help="They count only if picked; Dataset lists them.",
     ):
         version = "", st.text_input("What is new in these runs", max_chars=200)
     equal_ids = st.toggle(
         "Drop documents whose id equals the query's",
-        help="As BEIR's code does; always done where queries are corpus documents.",
+        help="As in BEIR's code; always done if queries are corpus documents.",
     )
     return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
 
 
 def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
-    """Say which names are taken, by each other or by what is stored; whether that stops all."""
+    """Report duplicate names, among the files or with stored runs; returns whether they block."""
     stored = {part.system for part in reading.store().parts("hits", to)}
     same = figures.repeated(names)
     if same:
-        several = f"Several of them are called {', '.join(same)}"
+        several = f"Several runs are called {', '.join(same)}"
         st.warning(escaping.text(f"{several}: give each its own name, or skip some."))
     how = {"replace": options["replace"], "as_version": options["version"] is not None}
     if words := figures.taken(names, stored, to, **how):
@@ -280,7 +280,7 @@ def _warn(to: str, names: Sequence[str], options: dict[str, Any]) -> bool:
 
 
 def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
-    """The button that gives a dataset its texts, or why these are not its own."""
+    """The button that adds texts to a dataset, or why these are not its own."""
     st.header("Add texts", anchor=False)
     if answer["report"]["refused"]:
         st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
@@ -294,7 +294,7 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
 
 
 def _names(answers: Answers) -> DataFrame:
-    """Which runs are taken in, and what they are called, as the user settles it."""
+    """Runs to import, and their names, as the user sets them."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
@@ -314,7 +314,7 @@ def _names(answers: Answers) -> DataFrame:
 
 
 def _judgements(to: str, files: Sequence[File]) -> None:
-    """The button that gives a dataset its first judgements."""
+    """The button that adds a dataset's first judgements."""
     st.header("Add judgements", anchor=False)
     drawing.caption(f"{to} has none yet; its runs are then scored.")
     if st.button(escaping.text(f"Add the judgements of {to}"), type="primary"):
@@ -323,7 +323,7 @@ def _judgements(to: str, files: Sequence[File]) -> None:
 
 
 def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
-    """The name and the rest of what the files do not say, the runs, and the button."""
+    """The name and the rest of what the files do not show, the runs, and the button."""
     fit = [(a, f) for a, f in zip(answers, files, strict=True) if _kind(a)]
     kinds = [_kind(answer) for answer, _ in fit]
     makers = [one for one, kind in zip(fit, kinds, strict=True) if kind in _MAKERS.values()]
@@ -347,7 +347,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     elif pressed:
         about = {"name": name, "as": [kind for kind, _ in given], "systems": systems}
         about |= {"options": options, "how": _hows(made_of := [file for _, file in given])}
-        with place.container():  # where the button was
+        with place.container():  # in place of the button
             told = _work("Taking in", made_of, "take dataset", **about)
         refused = figures.refusals(one for one in answers if not _kind(one))
         _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
@@ -356,7 +356,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], File]], runs: Answers
 ) -> tuple[list[tuple[str, File]], list[str], set[str]]:
-    """Draw the table of runs; (kind, file) of what is taken in, systems' names, runs left out."""
+    """Draw the table of runs; (kind, file) of the imports, systems' names, and skipped runs."""
     chosen = _names(runs) if runs else DataFrame({"Import": [], "File": [], "System": []})
     wanted = chosen["Import"].astype(bool)
     left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
@@ -375,7 +375,7 @@ def _kind(answer: dict[str, Any]) -> str:
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
-    """The name, the options of the import, and whether the button, so labelled, was pressed."""
+    """The name, the options of the import, and whether the labelled button was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
             name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
@@ -393,7 +393,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
 
 
 def _split(report: figures.Record) -> str:
-    """Which judgements of an archive count, where it has several sets of them."""
+    """The judgement set to use, if an archive has several."""
     splits = figures.splits(report)
     if len(splits) < 2:
         return ""
@@ -404,17 +404,18 @@ def _split(report: figures.Record) -> str:
         index=names.index("test") if "test" in names else 0,
         format_func=lambda name: f"{name}: {splits[name]}",
         width=300,
-        help="A dataset has one split: import the archive again under another name for another.",
+        help=(
+            "A dataset has one split: for another split, import the archive again under"
+            " another name."
+        ),
     )
 
 
 def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False) -> None:
-    """Keep what became of each file, and begin anew at the top, without the files and with the new
-    data; of a new dataset that `lands` all of which came in on its own page, or on Compare.
-
-    Where nothing came in, the files stay, and why is said under the button as long as they do: a
-    page draws itself again by itself.
-    """
+    """Store each file's outcome, and restart at the top, without the files and with the new data;
+    if everything of a new dataset was imported and it `lands`, on its own page, or on Compare. If
+    nothing was imported, the files stay, and the reason stays under the button, since a page reruns
+    by itself."""
     if not any(answer["ok"] for answer in answers):
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         st.rerun()
@@ -434,7 +435,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
 
 
 def _tell_refused() -> None:
-    """Why nothing of these files came in."""
+    """Reason why nothing of these files was imported."""
     about, answers = st.session_state.get("_refused", (None, []))
     if answers and about == st.session_state["_looked_at"][0]:
         why = f" {answers[0]['said']}" if len(answers) == 1 else ""

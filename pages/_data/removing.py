@@ -1,4 +1,4 @@
-"""Removing a dataset or a run on the page Data, behind a confirmation; for operators."""
+"""Removing a dataset or a run on the page Data, with a confirmation; for operators."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from pages._shared import drawing, escaping, navigation, reading, sign_in
 
 
 def section(dataset: str, system: str = "") -> None:
-    """List of removals, a box to tick, and the button; no button where nothing can be removed."""
+    """List of removals, a checkbox, and the button; no button if nothing can be removed."""
     store = reading.store()
     try:
         told = removing.said(store, removing.planned(store, dataset, system), dataset)
@@ -16,7 +16,7 @@ def section(dataset: str, system: str = "") -> None:
         drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
         return
     what = f"{system} on {dataset}" if system else dataset
-    st.markdown(escaping.text(f"What goes: {told}. It cannot be taken back."))
+    st.markdown(escaping.text(f"This removes {told}. It cannot be undone."))
     sure = st.checkbox(escaping.text(f"Yes, remove {what}"), key=f"sure {what}")
     if st.button("Remove", icon=":material/delete:", disabled=not sure, key=f"remove {what}"):
         sign_in.require(sign_in.OPERATOR)

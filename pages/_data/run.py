@@ -1,4 +1,4 @@
-"""One run on the page Data: what it is, how it was made, and the run as a file."""
+"""One run on the page Data: its details, how it was made, and the run as a file."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ def section(dataset: str, system: str) -> None:
     st.header(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
     drawing.caption(*_said(run))
     if run["damage"]:
-        st.warning("This run is left out, its file is damaged: the command below recomputes it.")
+        st.warning("This run is left out: its file is damaged. The command below recomputes it.")
     elif not run["is_current"]:
         st.warning(
             "This run is stale: its inputs were replaced, so no other page shows it. The command"
@@ -52,7 +52,7 @@ def section(dataset: str, system: str) -> None:
 
 
 def _said(run: Mapping[str, Any]) -> list[str]:
-    """How and when it came here, and a remark."""
+    """How and when it was stored, and a remark."""
     how = "Imported" if run["file"] else "Computed"
     seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
     machine = figures.machine(run["hardware"])
@@ -72,7 +72,7 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
                 dataset=dataset,
                 systems=system,
             )
-        address.link("What the system is", "pages/data.py", show="Runs", about=system, **target)
+        address.link("About the system", "pages/data.py", show="Runs", about=system, **target)
 
 
 def _again(dataset: str, system: str) -> None:
@@ -90,7 +90,7 @@ def _again(dataset: str, system: str) -> None:
 
 
 def _whole(dataset: str, system: str) -> dict[str, Any]:
-    """The record of the run, of those that it is made from, and of its dataset."""
+    """The record of the run, of its input runs, and of its dataset."""
     rests_on = Inputs(frozenset({(dataset, system)}), frozenset({dataset}))
     version = reading.store().version(), 0
     return view_provenance.record(reading.store(), rests_on, version=version)
@@ -110,9 +110,7 @@ def _downloads(dataset: str, system: str) -> None:
                 icon=":material/download:",
                 key=f"_run_file{ending}",
             )
-    drawing.caption(
-        "query, Q0, document, rank, score, system, in the order that scores are computed from."
-    )
+    drawing.caption("query, Q0, document, rank, score, system, in the order used for scores.")
 
 
 def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
@@ -152,7 +150,7 @@ def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
     st.markdown("**Inputs**")
     _table(figures.chain_table(run, inputs, collections[0]))
     drawing.caption(
-        "A fingerprint is the SHA-256 of the content: equal fingerprints are equal data.",
+        "A fingerprint is the SHA-256 of the content: equal fingerprints mean equal data.",
         "Hits of this run:"
         f" {run['fingerprints'].get('hits', '–')}; its scores:"
         f" {run['fingerprints'].get('scores', '–')}.",

@@ -30,7 +30,7 @@ def datasets() -> None:
 
 
 def runs() -> None:
-    """Every stored run; a click opens what is known of it."""
+    """Every stored run; a click opens its details."""
     rows = read(data_select.runs)
     if rows.empty:
         st.info("No run is stored yet: Import adds run files, and Jobs computes runs.")

@@ -1,4 +1,4 @@
-"""The form of the page Holes that settles a disagreement between people."""
+"""The form of the page Holes that settles a disagreement between assessors."""
 
 import uuid
 from collections.abc import Hashable, Sequence
@@ -19,7 +19,7 @@ Row = dict[Hashable, Any]
 
 
 def settle(rows: Sequence[Row]) -> int:
-    """Pick a disagreement, and settle it; returns the place of the picked one."""
+    """Pick a disagreement and settle it; returns the index of the picked one."""
     place = st.selectbox(
         "Settle", range(len(rows)), format_func=lambda n: agreement.option(rows[n]), width=520
     )

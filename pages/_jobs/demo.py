@@ -1,4 +1,4 @@
-"""The demo computed anew: what shows that this machine gets the numbers that ship."""
+"""The demo: recomputing it shows that this machine reproduces the shipped numbers."""
 
 import streamlit as st
 
@@ -9,12 +9,12 @@ from pages._shared import drawing, escaping, sign_in
 
 
 def section(store: Store) -> None:
-    """The button that computes the demo anew, and how what was computed compares."""
+    """The button that recomputes the demo, and the comparison of recomputed runs."""
     if not sign_in.may(sign_in.OPERATOR) or jobs.not_installed():
         return
     with st.expander("Recompute the demo", icon=":material/replay:"):
         drawing.caption(
-            f"{len(demo.pairs())} runs came with Beirscope: {len(demo.SYSTEMS)} systems on the"
+            f"{len(demo.pairs())} runs ship with Beirscope: {len(demo.SYSTEMS)} systems on the"
             f" documentation of {len(demo.LIBRARIES)} libraries.",
             "Recompute them to check that this machine gets the same scores.",
         )
@@ -29,7 +29,7 @@ def section(store: Store) -> None:
 
 
 def _proof(store: Store) -> str:
-    """Runs computed here against shipped ones, read once for each version."""
+    """Runs computed here compared with shipped ones, read once per version."""
     version = store.version()
     kept = st.session_state.get("_proof", (None, ""))
     if kept[0] != version:

@@ -1,4 +1,4 @@
-"""The parts of the page Jobs that are about machines that judge: start one, and what it came to."""
+"""The parts of the page Jobs on LLM judging: starting it, and its outcome."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,11 +16,11 @@ from compute.store.store import Store
 from pages._shared import dataset_facts, drawing, escaping, sign_in, system_pickers
 
 _POOL = ""
-"""In a task's place: what is unjudged at the top of runs."""
+"""Option instead of a task: the unjudged top documents of runs."""
 
 
 def start(store: Store) -> None:
-    """A form that says what a judging would take, asks for consent and limits, and starts it."""
+    """A form that estimates the cost of a judging, asks for consent and limits, and starts it."""
     datasets = machine_judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
     if not datasets:
         return
@@ -41,7 +41,7 @@ def start(store: Store) -> None:
 
 
 def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
-    """The dataset, which of its documents, and what the machine is called."""
+    """The dataset, its documents to judge, and the LLM's name."""
     titles = dataset_facts.titles() | system_pickers.titles()
 
     def called(name: str) -> str:
@@ -55,7 +55,7 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
         task = st.selectbox(
             "Documents",
             [_POOL, *own],
-            format_func=lambda name: own.get(name, "unjudged at the top of runs"),
+            format_func=lambda name: own.get(name, "unjudged top documents of runs"),
             key="_judge_documents",
             width=260,
         )
@@ -65,7 +65,7 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
 
 
 def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str, Any]:
-    """Of which runs what is unjudged, down to which rank, and how to judge."""
+    """Runs whose unjudged documents to judge, the depth, and the guideline."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         runs = [part.system for part in store.parts("hits", dataset)]
         systems = st.multiselect("Runs", runs, key="_judge_systems", width=460, format_func=called)
@@ -77,11 +77,11 @@ def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str,
 
 
 def _form(store: Store, plan: machine_judging.Plan) -> None:
-    """Cost, once all is named; then consent, limits and the button."""
+    """Cost, once everything is chosen; then consent, limits and the button."""
     if not plan.machine or not (plan.task or plan.systems):
         drawing.caption("Name the LLM and choose documents: the cost is estimated here first.")
         return
-    again = st.toggle("Ask again where no grade came", key="_judge_again")
+    again = st.toggle("Ask again about documents without a grade", key="_judge_again")
     try:
         found = _estimate(store, plan, again=again)
     except BeirscopeError as error:
@@ -101,7 +101,7 @@ def _limit(label: str, key: str) -> int:
 
 
 def _estimate(store: Store, plan: machine_judging.Plan, *, again: bool) -> machine_judging.Estimate:
-    """Expected cost, looked up once for each version and journal: it reads documents."""
+    """Expected cost, computed once per version and journal, since it reads documents."""
     asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:
@@ -114,7 +114,7 @@ def _consent(store: Store, plan: machine_judging.Plan) -> None:
     key = f"_judge_consent {plan.dataset} {plan.address}"
     st.session_state[key] = journal.allowed(store, plan.dataset, plan.address)
     st.checkbox(
-        escaping.text(f"Texts of {plan.dataset} may go to {plan.address}"),
+        escaping.text(f"Texts of {plan.dataset} may be sent to {plan.address}"),
         key=key,
         on_change=_consented,
         args=(store, plan, key),

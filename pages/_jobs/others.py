@@ -1,4 +1,4 @@
-"""Work on datasets besides running systems: scores, lengths, word counts, clusters of queries."""
+"""Jobs on datasets other than running systems: scores, lengths, word counts, query clusters."""
 
 from collections.abc import Sequence
 
@@ -13,10 +13,10 @@ KINDS = ("score", "lengths", "overlap", "clusters")
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """A line that starts one of KINDS on some of the stored datasets."""
+    """A line that starts one of KINDS on some stored datasets."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
-    with st.expander("Score, count or cluster what is stored", icon=":material/calculate:"):
+    with st.expander("Score, count or cluster stored data", icon=":material/calculate:"):
         kind = st.selectbox("Work", KINDS, format_func=_said, key="_other_kind", width=520)
         titles = dataset_facts.titles()
         look = {"format_func": lambda name: titles.get(name, name), "key": "_other_datasets"}

@@ -43,20 +43,20 @@ BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "cancelled": "gray",
 }
 SHOWN, MOST = 5, 50
-"""Ended jobs on the page, and with the older ones."""
+"""Ended jobs on the page, and the number with older ones."""
 LOG_LINES = 15
 
 Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
-"""Stamp that changes whenever a job or a task begins or ends."""
+"""Stamp that changes whenever a job or a task starts or ends."""
 
 
 def beat(found: Sequence[Job]) -> Beat:
-    """The beat of these jobs."""
+    """Polling interval of these jobs, in seconds."""
     return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
 
 
 def named_systems() -> list[str]:
-    """The systems of the address, by canonical names, that a page may name."""
+    """The systems of the address, by canonical names, as far as a page may name them."""
     found = []
     for name in (*st.query_params.get_all("systems"), *st.session_state.get("systems", ())):
         with contextlib.suppress(BeirscopeError):
@@ -65,15 +65,16 @@ def named_systems() -> list[str]:
 
 
 def name_a_system() -> None:
-    """A line to add a system that no row has: other parameters, a fusion, a model by name."""
+    """A line to add a system that has no row: other parameters, a fusion, a model by name."""
     if not sign_in.may(sign_in.OPERATOR):
         return
     with st.expander("Custom system (fusion, parameters, model)", icon=":material/add:"):
         drawing.caption(
             "A name such as rrf(bm25,minilm) or bm25(k1=1.2,b=0.75).",
             "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
-            "runs, dense(MODEL) any sentence-transformers model, rerank(bm25,MODEL,depth=100) a "
-            "cross-encoder on the first hits of another system.",
+            "runs, dense(MODEL) any sentence-transformers model,"
+            " rerank(bm25,MODEL,depth=100) a cross-encoder on the top hits of another"
+            " system.",
         )
         st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
         runs = {part.system: part.system for part in reading.parts() if part.kind == "hits"}
@@ -87,8 +88,7 @@ def name_a_system() -> None:
 
 
 def _add(fusion: str = "") -> None:
-    """Put a fusion, or the name that was written, among the chosen systems, or keep what is wrong
-    with it."""
+    """Add a fusion or the entered name to the chosen systems, or keep the error."""
     now = st.session_state
     now["_wrong_system"] = ""
     try:
@@ -101,7 +101,7 @@ def _add(fusion: str = "") -> None:
 
 
 def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
-    """Expected cost of the chosen cells, and the button that starts them."""
+    """Expected cost of the chosen cells, and the start button."""
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
@@ -137,13 +137,13 @@ def _came_to(now: Settings, asked: object) -> str:
 
 
 def left_out(cells: DataFrame) -> str:
-    """Which datasets with runs the matrix of these cells does not show unless asked."""
+    """Sentence on datasets with runs that the matrix hides by default."""
     stored = {part.dataset for part in reading.parts() if part.kind == "hits"}
     return figures.not_at_hand(cells, stored, dataset_facts.titles())
 
 
 def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
-    """Every system on every dataset; clicks choose. `without` says what is not shown."""
+    """Every system on every dataset; clicks select. `without` names hidden datasets."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
     drawn = partial(figures.matrix, cells, chosen=targets, titles=titles)
@@ -164,7 +164,7 @@ def _select(*cell: str) -> None:
 
 
 def watch(store: Store, before: Beat) -> None:
-    """The list of jobs; it draws itself again, often while any is at work."""
+    """The list of jobs; it reruns by itself, often while any is running."""
     st.header("Queue", anchor=False)
     active = {"queued", "running"} & {state for _, state, _ in before}
     names = Names(system_pickers.titles(), dataset_facts.titles())
@@ -173,7 +173,7 @@ def watch(store: Store, before: Beat) -> None:
 
 @failures.guarded
 def _list(store: Store, before: Beat, names: Names) -> None:
-    # It goes on by itself, long after app.py let somebody in.
+    # It reruns by itself, long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
     found = jobs.listed(store.settings, MOST)
     if beat(found) != before or reading.is_outdated():
@@ -187,7 +187,7 @@ def _list(store: Store, before: Beat, names: Names) -> None:
     for job in ended[: MOST if older else SHOWN]:
         _ended(store, job, found, names)
     if len(ended) > SHOWN:
-        st.toggle("Older jobs too", key="older")
+        st.toggle("Include older jobs", key="older")
     if not found:
         drawing.caption("No job was started here yet.")
 
@@ -200,8 +200,8 @@ def _workers(now: Settings) -> None:
         return
     if lacking := jobs.not_installed():
         st.info(
-            f"This installation cannot compute: {', '.join(lacking)} are not installed, which"
-            " computing needs. To get them, and a worker, in a terminal:"
+            f"This installation cannot compute: {', '.join(lacking)} are not installed."
+            " To install them and start a worker, in a terminal:"
         )
         st.code("make run", language=None, wrap_lines=True)
         return
@@ -231,7 +231,7 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
 
 
 def _silence(now: Settings, job: Job, tasks: Sequence[Job]) -> str:
-    """How long this page has seen no progress of a job at work."""
+    """Seconds without progress that this page has seen of a running job."""
     told = [(task.id, task.progress) for task in tasks if task.progress]
     heard: dict[str, tuple[object, float]] = st.session_state.setdefault("_heard", {})
     if job.id not in heard or heard[job.id][0] != told:

@@ -1,4 +1,4 @@
-"""The parts of the page Jobs that are about training: start one, and see its losses."""
+"""The parts of the page Jobs on training: starting one, and its losses."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,13 +22,13 @@ RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
 
 
 def start(store: Store, datasets: Sequence[str]) -> None:
-    """A line that starts the training of a system on one of the datasets at hand."""
+    """A line that starts the training of a system on one of the available datasets."""
     if not sign_in.may(sign_in.OPERATOR) or not datasets:
         return
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
         drawing.caption(
-            "These systems are recipes: trained on one dataset, they are a system of their own, "
-            "such as genq[scifact], that can be run on every dataset.",
+            "These systems are recipes: trained on one dataset, each becomes a separate"
+            " system, such as genq[scifact], which can be run on every dataset.",
             "Parameters follow in brackets: genq(queries=title,epochs=2).",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -58,7 +58,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
 
 
 def going_on(store: Store, job: Job) -> None:
-    """The losses of the trainings of a job that are under way."""
+    """The losses of a job's trainings in progress."""
     if job.kind != "train":
         return
     for system, _ in job.targets:
@@ -68,7 +68,7 @@ def going_on(store: Store, job: Job) -> None:
 
 
 def ended(job: Job) -> None:
-    """The losses of the systems that a job trained, as they are stored."""
+    """The stored losses of the systems that a job trained."""
     if job.kind != "train":
         return
     for system, _ in job.targets:

@@ -1,9 +1,7 @@
-"""The annotation form, a component of our own: Streamlit's buttons lose keys pressed quickly.
-
-It gets documents ahead, so the next one is there at once, and keeps a log of answers as *state*,
-since presses that are sent as events merge. Each entry has a name of its own and stays in the
-browser's storage until the server says that it is saved.
-"""
+"""The judging form, a custom component, since Streamlit's buttons lose keys pressed quickly. It
+gets documents in advance, so the next one shows at once, and keeps a log of answers as *state*,
+since presses sent as events are merged. Each entry has its own id and stays in the browser's
+storage until the server confirms that it is saved."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +58,7 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
     """Draw the form; its log is then in the session's state under `key`.
 
     `pages._annotate.sections` reads it: Streamlit runs that fragment again at each change.
-    `again` is called when the person wants to see what they skipped.
+    `again` is called when the person wants to see skipped documents.
     """
     _FORM(
         data=data,
@@ -72,12 +70,12 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
 
 
 def name(data: dict[str, Any], key: str) -> str:
-    """Keep or forget the annotator's name in this browser; the name that it tells, if any."""
+    """Keep or forget the assessor's name in this browser; returns its stored name, if any."""
     return str(_NAME(data=data, key=key, on_name_change=lambda: None).get("name") or "")
 
 
 def kept(data: dict[str, Any], key: str) -> None:
-    """Look for answers that forms other than that of `scope` left unsaved in this browser.
+    """Find answers of other forms than `scope`'s that are unsaved in this browser.
 
     They are then in the session's state under `key`. `data`: scope, saved and tried (entries).
     """

@@ -1,4 +1,4 @@
-"""Gaps of the page Overlap: corpora that are not counted, or not whole, and their job."""
+"""Gaps of the page Overlap: corpora without complete counts, and a job for them."""
 
 from collections.abc import Collection
 
@@ -13,7 +13,7 @@ from pages._shared.reading import read
 
 
 def offer(counted: DataFrame, compared: Collection[str]) -> None:
-    """Name the collections here that no figure shows, and a button that counts what they need."""
+    """Name the corpora that no figure shows, with a button that counts them."""
     stored = read(data_select.datasets)
     stored = stored[stored["has_documents"]].drop_duplicates("collection")
     lacking = figures.lacking(stored, counted, compared)

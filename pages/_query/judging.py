@@ -1,4 +1,4 @@
-"""A hole judged where it is seen, on the page Query: quick, but not blind, and marked so."""
+"""Judging an unjudged document in place, on the page Query: fast, but not blind, and marked so."""
 
 import uuid
 from functools import partial
@@ -60,7 +60,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
             st.button(escaping.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
         if given is not None:
             back = partial(_add, asked, person, None, texts)
-            st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
+            st.button("Undo", key="grade_back", type="tertiary", on_click=back)
         way = {"view": "new", "dataset": dataset.name}
         address.link("Create a judging task", "pages/annotate.py", **way)
     drawing.caption(
@@ -71,7 +71,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
 
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
-    """The grade that the person gave the pair here already, whatever they gave it blind."""
+    """The grade that the person already gave the pair here, whatever they gave it blind."""
     rows = read(select_added.of_pair, added=False, **pair)
     mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
     rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
@@ -83,7 +83,7 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None, texts: str) -> None:
     person = annotators.known_as(person.name)
     queue.refuse_other_texts(reading.store(), pair["dataset"], [texts])
-    # By difference, a judgement may bring another query to the front: stay at this one.
+    # Sorted by difference, a judgement may put another query first: stay at this one.
     address.choose("query", pair["query_id"])
     address.choose("document", pair["doc_id"])
     row = pair | {

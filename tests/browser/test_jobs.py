@@ -62,7 +62,7 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
     start.click()
     took = re.compile("1 of 1 done; .* ago, ran")
     expect(page.get_by_text(took)).to_be_visible()
-    expect(page.get_by_text("All of it is up to date")).to_be_visible()
+    expect(page.get_by_text("Everything is up to date")).to_be_visible()
     seen = page.evaluate("window.seen")
     assert "0 of 1 done" in seen
     steps = [line for line in seen if line.startswith(f"{TITLE} on tiny: ")]

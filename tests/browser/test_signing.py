@@ -83,7 +83,9 @@ def test_nothing_is_shown_before_somebody_signs_in(page: Page, closed: str) -> N
 @pytest.mark.long
 def test_an_address_that_nobody_verified_does_not_count(page: Page, closed: str) -> None:
     _enter(page, closed, "mallory@example.org")
-    expect(page.get_by_text("does not say that your e-mail address is verified")).to_be_visible()
+    expect(
+        page.get_by_text("does not confirm that your e-mail address is verified")
+    ).to_be_visible()
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
@@ -110,7 +112,7 @@ def test_an_annotator_judges_in_their_own_name_while_they_may(
     _signed(page, "annotator")
     go(page, f"{closed}/{HOLE}")
     page.get_by_role("button", name="Highly relevant").click()
-    expect(page.get_by_role("button", name="Take it back")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
     settled(page)
     assert _judgements(signed_home) == [("ann@example.org", 2, 1)]
     # The button is still there when the role is not: the action refuses, too.

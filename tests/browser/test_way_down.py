@@ -63,7 +63,7 @@ def _judge(page: Page, store: Store) -> None:
     page.locator(".st-key-grade_1 button").wait_for()
     settled(page)
     page.locator(".st-key-grade_1 button").click()
-    expect(page.get_by_role("button", name="Take it back")).to_be_visible()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
     (judged,) = store.added_judgements().to_dict("records")
     assert (judged["query_id"], judged["person"], judged["relevance"]) == ("q3", "ada", 1)
 

@@ -197,6 +197,6 @@ def test_a_dataset_judged_here_only_says_how_much_of_its_top_lists_nobody_judged
     about = {"person": "ada", "source": PERSON, "task": "", "guideline_version": ""}
     bench.store.add_judgements(pd.DataFrame([row | about]))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
-    said = "On bare nothing else is judged: up to 67% of a system's top 10 is unjudged (Hole@10)"
+    said = "On bare no others are judged: up to 67% of a system's top 10 is unjudged (Hole@10)"
     assert said in captions(opened(f"pages/{page}.py", judgements="added"))
     assert "nothing else" not in captions(opened(f"pages/{page}.py", judgements="official"))

@@ -60,7 +60,7 @@ def shown(app: AppTest) -> str:
 
 
 def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
-    assert "No task yet" in shown(opened("annotate"))
+    assert "No tasks yet" in shown(opened("annotate"))
     assert "computes some" not in shown(opened("annotate", "ada", view="new"))
 
 
@@ -222,7 +222,7 @@ def _judge(app: AppTest) -> Any:
         ("Grades, one per line", "yes", "grade 'yes': write a whole number and a name"),
         ("Task name", " ", "Give the task a name"),
         ("Documents to judge", -5, "Ask for 1 to 50,000 documents to judge."),
-        ("Pool depth (k)", 0, "From the top of each list take 1 to 1,000."),
+        ("Pool depth (k)", 0, "Choose a depth from 1 to 1,000."),
         ("Seed", -1, "Choose a seed from 0 to 2,147,483,647."),
     ],
 )
@@ -288,7 +288,7 @@ def test_who_judges_is_asked_once(store: Store) -> None:
     app = opened("annotate", task=task.id)
     assert "not verified" in shown(app)
     press(app, "Continue")
-    assert "Give a name of at most 60 letters." in shown(app)
+    assert "Enter a name of at most 60 characters." in shown(app)
     app.text_input(key="_annotator_field").set_value("  Ada \n Byron ")
     press(app, "Continue")
     assert "Judging as Ada Byron (not signed in)." in shown(app)
@@ -298,7 +298,7 @@ def test_who_judges_is_asked_once(store: Store) -> None:
 
 def test_only_those_who_are_named_may_judge(store: Store) -> None:
     task = made(store, annotators=("bob",))
-    assert "ada is not among the annotators" in shown(opened("annotate", "ada", task=task.id))
+    assert "ada is not an assessor" in shown(opened("annotate", "ada", task=task.id))
 
 
 def test_an_address_without_its_task_says_so(store: Store) -> None:
@@ -326,10 +326,10 @@ def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None
         "task": IN_VIEW,
     }
     assert (row["source"], row["verified"], row["guideline_version"]) == ("person", 0, "")
-    assert "Take it back" not in [b.label for b in opened("query", "bob", **asked).button]
-    press(opened("query", "ada", **asked), "Take it back")
+    assert "Undo" not in [b.label for b in opened("query", "bob", **asked).button]
+    press(opened("query", "ada", **asked), "Undo")
     assert list(store.added_judgements()["source"]) == ["person", "withdrawn"]
-    assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+    assert "Undo" not in [b.label for b in opened("query", "ada", **asked).button]
 
 
 def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> None:
@@ -338,10 +338,10 @@ def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> N
     store.add_judgements(
         DataFrame([blind]).assign(dataset="tiny", task="t1", guideline_version="1")
     )
-    assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+    assert "Undo" not in [b.label for b in opened("query", "ada", **asked).button]
     press(opened("query", "ada", **asked), "Highly relevant")
     assert resolve(store.added_judgements())["relevance"].tolist() == [0]
-    press(opened("query", "ada", **asked), "Take it back")
+    press(opened("query", "ada", **asked), "Undo")
     assert len(store.added_judgements()) == 3
     assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 

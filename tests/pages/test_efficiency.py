@@ -117,7 +117,7 @@ def test_without_costs_the_page_says_how_to_get_them_and_shows_the_papers(tmp_pa
     app = opened(tmp_path)
     assert len(app.dataframe[-1].value) == 21
     said = app.info[0].value.replace("\\", "")
-    assert "which need the texts (python -m compute add-texts): imported runs have none" in said
+    assert "which needs the texts (python -m compute add-texts); imported runs have none" in said
 
 
 def test_runs_without_costs_are_known(bench: Bench) -> None:

@@ -101,7 +101,7 @@ def test_progress_is_told_in_bytes() -> None:
     def task(progress: Progress | None) -> Job:
         return Job("x", "fetch", "running", "archive of scifact", 0.0, progress=progress)
 
-    assert figures.now(task(None)) == "archive of scifact: asking for it"
+    assert figures.now(task(None)) == "archive of scifact: sending the request"
     step = Progress("fetch", 1408, 2816, "kB", 704.0)
     assert figures.now(task(step)) == "archive of scifact: 1.4 MB of 2.8 MB, 2 s left"
     packed = Progress("fetch", 900, 0, "kB packed", None)

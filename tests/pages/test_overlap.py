@@ -204,8 +204,8 @@ def test_what_training_sets_hold_stands_beside_the_domain_shift(
         leakage.compare(bench, row, name, files=[tmp_path / name])
     app = opened(**shift)
     told = " ".join(one.value for one in app.markdown).replace("\\", "")
-    assert "train holds 1 of the 3 queries of one and 0 of its 5 relevant documents" in told
-    assert "other holds 0 of the 3 queries" in told
+    assert "train contains 1 of the 3 queries of one and 0 of its 5 relevant documents" in told
+    assert "other contains 0 of the 3 queries" in told
     table = app.dataframe[-1].value
     assert table["System"].tolist() == ["base", HOSTILE] * 2
     assert table["Queries"].tolist() == ["1 of 3"] * 4
@@ -229,7 +229,7 @@ def test_after_an_import_systems_that_share_counted_collections_are_shown(
 def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     none = DataFrame({"dataset": []})
     assert overlap_page.too_few(none, "bigrams") == (
-        "No corpus has its bigrams counted; two are needed to compare."
+        "No corpus has its bigrams counted; two are needed for a comparison."
         " python -m compute overlap compute DATASET… counts them."
     )
     one = DataFrame({"dataset": ["one", "one"]})

@@ -50,7 +50,7 @@ def test_the_runs_compared_are_told_and_no_others() -> None:
     assert set(table["Dataset"]) == {"tiny"}
     assert all("import-run some.run" in command for command in table["Command"])
     said = " ".join(caption.value for caption in noted(app))
-    assert "This view rests on 2 stored runs, 1 dataset" in said
+    assert "This view is based on 2 stored runs, 1 dataset" in said
     assert "R@100" in said.replace("\\", "")
 
 

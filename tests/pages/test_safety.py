@@ -108,9 +108,9 @@ def test_streamlit_is_closed_by_default() -> None:
 @pytest.mark.parametrize(
     ("sizes", "said"),
     [
-        ([("a.exe", 1)], "not of a kind that is read here"),
-        ([("a.run.exe", 1)], "not of a kind"),
-        ([("run", 1)], "not of a kind"),
+        ([("a.exe", 1)], "not of a supported kind"),
+        ([("a.run.exe", 1)], "not of a supported kind"),
+        ([("run", 1)], "not of a supported kind"),
         ([("a.run", 3 * 1024**2)], "larger than 2 MB"),
         ([("a.run", 1024**2 + 1), ("b.run", 1024**2)], "together larger than 2 MB"),
         ([("a.run", 1)] * 101, "too many at once"),

@@ -80,7 +80,7 @@ def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) ->
     run.run(Bench(store, store.settings), system("bm25"), tiny)
     app = opened(PAGE, **CHOSEN)
     assert button_named(app, "Start").disabled
-    assert "All of it is up to date" in words_of(app)
+    assert "Everything is up to date" in words_of(app)
     app = opened(PAGE, again="true", **CHOSEN)
     assert not button_named(app, "Start").disabled
     assert re.search(r"1 run, about \d+ s on one worker", words_of(app))

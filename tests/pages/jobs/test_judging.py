@@ -45,9 +45,7 @@ def filled() -> AppTest:
 
 
 def test_without_a_machine_the_page_says_which_settings_name_one(bench: Bench) -> None:
-    assert "No machine is set: give the settings judge_address and judge_model" in words_of(
-        opened(PAGE)
-    )
+    assert "No LLM is configured: set judge_address and judge_model" in words_of(opened(PAGE))
 
 
 def test_estimate_consent_limits_start_and_what_it_came_to(
@@ -58,11 +56,11 @@ def test_estimate_consent_limits_start_and_what_it_came_to(
     app = filled()
     assert "3 pairs: 3 requests, 6 if no answer is a grade; about" in words_of(app)
     button_named(app, "Start judging").click().run()
-    assert "say how many requests may be made" in words_of(app)
+    assert "limit the number of requests" in words_of(app)
     app.number_input(key="_judge_requests").set_value(10)
     app.number_input(key="_judge_tokens").set_value(50_000)
     button_named(app, "Start judging").click().run()
-    assert "no text of tiny may go to" in words_of(app)
+    assert "no text of tiny may be sent to" in words_of(app)
     assert jobs.listed(bench.settings) == []
     box = app.checkbox(key=f"_judge_consent tiny {address}")
     assert not box.value
@@ -93,9 +91,9 @@ def test_a_judging_that_ended_says_what_has_no_grade(
     about = bench.store, "tiny", "gpt", f"{job}.0000", "1-x", plan.address
     own = journal.Journal(*about)
     request = own.begin(("q1", "e1"), 500, plan.limits)
-    own.end(request, journal.UNREADABLE, reason="its answer was no grade", tokens=70)
+    own.end(request, journal.UNREADABLE, reason="its answer was not a grade", tokens=70)
     words = words_of(opened(PAGE))
-    assert "1 request, 70 tokens; 1 without a grade: its answer was no grade" in words
+    assert "1 request, 70 tokens; 1 without a grade: its answer was not a grade" in words
 
 
 def test_a_running_job_says_nothing_of_what_is_under_way_and_the_estimate_follows(

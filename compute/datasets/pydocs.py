@@ -1,8 +1,8 @@
 """PyDocs: the documentation of an installed library as a test collection.
 
-A document is a public function or class: its docstring without the See Also section. A query is
-the summary line of one; relevant are the functions that its authors list under See Also. The text
-is read from the installed package, so that equal versions give equal collections.
+A document is a public function or class: its docstring without the See Also section. A query is the
+summary line of one; relevant are the functions that its authors list under See Also. The text is
+read from the installed package, so equal versions give equal collections.
 """
 
 import importlib
@@ -26,7 +26,7 @@ from compute.base.settings import PROJECT
 from compute.datasets.records import Document, Judgement, Query
 
 BUILDER_VERSION = 3
-"""Raised by hand whenever the same library would give another collection than before."""
+"""Increased by hand whenever the same library would give a different collection than before."""
 
 
 class Library(NamedTuple):
@@ -66,7 +66,7 @@ _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
 
 class Collection(NamedTuple):
-    """A whole collection; documents and queries in the order of their ids."""
+    """A complete collection; documents and queries are in the order of their ids."""
 
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
@@ -75,25 +75,23 @@ class Collection(NamedTuple):
 
 @dataclass
 class Names:
-    """The public functions and classes of a library: one id each, and every name they go by."""
+    """The public functions and classes of a library, with one id and all names for each."""
 
     objects: dict[str, object] = field(default_factory=dict)
-    """Objects by id, the shortest dotted name, the first in the alphabet among equals."""
+    """Objects by id: the shortest dotted name, the alphabetically first if several are equally
+    short."""
     ids: dict[str, str] = field(default_factory=dict)
-    """The id by any public dotted name."""
+    """The id by each public dotted name."""
     by_identity: dict[int, str] = field(default_factory=dict)
     """The id by `id(object)`."""
     by_ending: dict[str, set[str]] = field(default_factory=dict)
-    """The ids that end so: `norm` and `linalg.norm` for numpy.linalg.norm."""
+    """The ids with this ending: `norm` and `linalg.norm` for numpy.linalg.norm."""
 
 
 def build(library: str) -> Collection:
-    """The collection of an installed library. Raises Missing for an unknown one, Unavailable
-    when it is not installed.
-
-    A process of its own reads the docstrings, because libraries edit each other's: importing
-    SciPy lengthens that of numpy.sinc.
-    """
+    """The collection of an installed library. Raises Missing for an unknown library, Unavailable if
+    it is not installed. A separate process reads the docstrings, because libraries edit each
+    other's: importing SciPy lengthens that of numpy.sinc."""
     if library not in LIBRARIES:
         raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(LIBRARIES)}")
     if importlib.util.find_spec(LIBRARIES[library].package) is None:
@@ -103,7 +101,7 @@ def build(library: str) -> Collection:
         "import secrets, sys; secrets.randbits = lambda k: 0; "
         "from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
     )
-    # Switches such as SCIPY_ARRAY_API change what a docstring says, others where modules are found.
+    # Switches such as SCIPY_ARRAY_API change docstrings, others the places of modules.
     switches = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "SCIPY_", "NUMPY_", "NETWORKX_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(switches)}
     answer = subprocess.run(
@@ -128,12 +126,12 @@ def write(library: str) -> None:
 
 
 def collect(package: str) -> Collection:
-    """The collection of a package as this process sees it."""
+    """The collection of a package, as this process reads it."""
     names = public_names(package)
     documents, queries, judgements = [], [], []
     for doc_id in sorted(names.objects):
         text, see_also = without_see_also(_docstring(names.objects[doc_id]))
-        # Python 3.13 indents docstrings that are put together from several otherwise than 3.11.
+        # Python 3.13 and 3.11 indent docstrings assembled from several parts differently.
         text = "\n".join(line.strip() for line in text.splitlines())
         documents.append(Document(doc_id, doc_id, text))
         listed = (resolve(name, doc_id, names) for name in listed_names(see_also))
@@ -149,7 +147,7 @@ def public_names(package: str) -> Names:
     """Every documented public function and class of the package, its own submodules included."""
     found: dict[int, tuple[object, list[str]]] = {}
     with warnings.catch_warnings():
-        # Old names warn when they are touched, and cannot be fixed here.
+        # Deprecated names warn on access, which cannot be fixed here.
         warnings.simplefilter("ignore")
         for dotted, value in _candidates(package):
             if _is_documented(value, package):
@@ -181,7 +179,7 @@ def _candidates(package: str) -> Iterator[tuple[str, object]]:
 def _modules(name: str) -> Iterator[ModuleType]:
     try:
         module = importlib.import_module(name)
-    except ImportError:  # A submodule that wants an optional package.
+    except ImportError:  # A submodule that needs an optional package.
         return
     yield module
     for inner in pkgutil.iter_modules(getattr(module, "__path__", [])):
@@ -193,7 +191,7 @@ def _listed(module: ModuleType) -> Iterable[str]:
     listed = getattr(module, "__all__", [])
     if listed and not hasattr(module, "__path__"):
         return listed
-    # A package may import a star from within and list only the rest.
+    # A package may star-import from its own modules and list only the other names.
     public = (name for name in vars(module) if not name.startswith("_"))
     return dict.fromkeys([*listed, *public])
 
@@ -239,11 +237,9 @@ def listed_names(see_also: Iterable[str]) -> list[str]:
 
 
 def resolve(name: str, doc_id: str, names: Names) -> str | None:
-    """The id that a name means where doc_id's authors wrote it, or None.
-
-    Tried in turn: the name as written, within the module of doc_id and those around it, as the
-    defining module's own code would read it, and as the ending of only one id.
-    """
+    """The id to which a name in doc_id's See Also section refers, or None. It tries in turn the
+    name as written, the name within the module of doc_id and its parents, the name as the defining
+    module's code would resolve it, and the name as the ending of a single id."""
     head, dot, rest = name.partition(".")
     name = ABBREVIATIONS.get(head, head) + dot + rest
     around = doc_id.split(".")[:-1]
@@ -262,14 +258,14 @@ def resolve(name: str, doc_id: str, names: Names) -> str | None:
 
 
 def summary_line(text: str, doc_id: str) -> str:
-    """The first paragraph in one line, a leading call signature left out; '' without one."""
+    """The first paragraph as one line without a leading call signature; '' if there is none."""
     own_name = doc_id.rpartition(".")[2]
     for paragraph in re.split(r"\n\s*\n", text):
         lines = paragraph.strip().splitlines()
         if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
             return ""
         line = " ".join(" ".join(lines).split())
-        # An alias, such as numpy.acos, shows the signature of the name that it stands for.
+        # An alias, such as numpy.acos, shows the signature of the original function.
         if line and not line.startswith(f"{own_name}(") and not _SIGNATURE.fullmatch(line):
             return line
     return ""

@@ -1,4 +1,4 @@
-"""Qrels files, TREC's and BEIR's: judgements in and out."""
+"""Qrels files of TREC and BEIR: reading and writing judgements."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from compute.datasets.shapes import grades
 
 _PAIR = ["query_id", "doc_id"]
 ITERATION = "iteration"
-"""The second of TREC's columns, which says nothing or is the subtopic that was judged."""
+"""The second of TREC's columns, which is unused or contains the judged subtopic."""
 LEAST = 0.05
 """Least share of pairs under several subtopics for the column to count as subtopics."""
 _TREC = trec.Layout(
@@ -29,7 +29,7 @@ _TREC = trec.Layout(
         ("relevance", pa.int32()),
     ),
 )
-AS_RUN = "import-run takes a ranking; if it is judgements, say --as judgements"
+AS_RUN = "import-run takes a ranking; if the file contains judgements, say --as judgements"
 _RANKING = "looks like a ranking, not judgements ({})"
 _BEIR = trec.Layout(
     "qrels line",
@@ -44,29 +44,26 @@ class Form:
 
     layout: trec.Layout
     skip: int = 0
-    """Lines above the judgements, the header among them."""
+    """Number of lines above the judgements, including the header."""
     fault: str = ""
-    """Reason to refuse it whatever its lines hold; empty if there is none."""
+    """Reason to refuse the file whatever its lines contain; empty if there is none."""
     remedy: str = ""
     ranked: bool = False
-    """True if it is refused as a ranking, or as a possible one."""
+    """True if it is refused because it is, or may be, a ranking."""
 
 
 def form(path: Path, how: shapes.How | None = None) -> Form:
-    """`form_of` the first lines of a file; a user's word that they are judgements is believed.
-
-    Raises Missing or WrongInput if it is not read.
-    """
+    """`form_of` the first lines of a file; the user may declare them judgements. Raises Missing or
+    WrongInput if the file cannot be read."""
     found = form_of(trec.lines(path))
     sure = how is not None and how.role == JUDGED and found.ranked
     return replace(found, fault="", ranked=False) if sure else found
 
 
 def form_of(lines: Sequence[str]) -> Form:
-    """TREC's four columns, or BEIR's three under their header, as the first line tells.
-
-    The other lines tell a ranking, which is refused; what may be one is, too, without a header.
-    """
+    """The form of TREC's four columns, or BEIR's three under their header, according to the first
+    line. A ranking, recognised by the other lines, is refused; without a header, so is a possible
+    ranking."""
     above, first = _first(lines)
     if len(names := first.split("\t")) == 3:
         return _of_three(names, lines[above:], above)
@@ -76,7 +73,7 @@ def form_of(lines: Sequence[str]) -> Form:
 
 
 def _of_three(names: Sequence[str], lines: Sequence[str], above: int) -> Form:
-    """The form of columns between tabs whose first line holds `names`, or the first values."""
+    """The form of tab-separated columns whose first line contains `names`, or the first values."""
     order, named = QRELS, not reads_as_number(names[2])
     if named:
         try:
@@ -105,15 +102,15 @@ class Qrels:
     """Content of a qrels file."""
 
     judgements: pd.DataFrame
-    """query_id, doc_id, relevance (whole number), a pair once, in file order."""
+    """query_id, doc_id, relevance (whole number), each pair once, in file order."""
     subtopics: pd.DataFrame | None
-    """query_id, doc_id, subtopic, relevance, each once, where the second column holds subtopics."""
+    """query_id, doc_id, subtopic, relevance, each once, if the second column contains subtopics."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    """The texts of queries by id, where the file has them."""
+    """The texts of queries by id, if the file has them."""
     documents: Mapping[str, str] = field(default_factory=dict)
     """Ids of documents."""
     told: str = ""
-    """Sentence about how fractions or words became grades."""
+    """Sentence about the conversion of fractions or words into grades."""
 
 
 def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
@@ -122,14 +119,13 @@ def read_qrels(path: Path, how: shapes.How | None = None) -> pd.DataFrame:
 
 
 def read(path: Path, how: shapes.How | None = None) -> Qrels:
-    """The judgements of a qrels file, and those by subtopic where it has such.
-
-    TREC's four columns between blanks, or BEIR's three between tabs under a header line. The second
-    of four holds subtopics where `has_subtopics` says so, else it is ignored. By subtopics a pair
-    has its highest grade. Raises Missing or WrongInput with file and line; three columns without
-    the header are refused, since its readers would lose the first judgement, and so is a pair
-    that is judged twice differently (under one subtopic).
-    """
+    """The judgements of a qrels file, and its judgements by subtopic if it has them. The file has
+    TREC's four columns separated by spaces, or BEIR's three separated by tabs under a header line.
+    The second of four columns contains subtopics if `has_subtopics` says so; otherwise it is
+    ignored. A pair with several subtopics gets its highest grade. Raises Missing or WrongInput with
+    file and line; three columns without the header are refused, since readers that skip a header
+    would lose the first judgement, and so is a pair with two different judgements (under one
+    subtopic)."""
     how = how or shapes.How()
     if held := shapes.held(path, how):
         table, told = held.as_judged(how)
@@ -145,8 +141,8 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
     except WrongInput:
         if trec.foreign(_first(trec.lines(path))[1]) == trec.XML:
             raise WrongInput(
-                f"{path} holds XML, such as topics, and no judgements: give qrels, and the topics"
-                " with import-dataset --queries"
+                f"{path} contains XML, such as topics, and no judgements: give qrels, and the"
+                " topics with import-dataset --queries"
             ) from None
         raise
     if not has_subtopics(table):
@@ -157,7 +153,7 @@ def read(path: Path, how: shapes.How | None = None) -> Qrels:
 
 
 def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
-    """The columns of TREC's or BEIR's judgements, and how grades were made of fractions."""
+    """The columns of TREC's or BEIR's judgements, and the conversion of fractions into grades."""
     if not how.levels and not how.rounded:
         return trec.read_columns(path, form.layout, skip=form.skip), ""
     kinds = dict(form.layout.columns) | {"relevance": pa.string()}
@@ -171,8 +167,9 @@ def table_of(path: Path, form: Form, how: shapes.How) -> tuple[pa.Table, str]:
 
 
 def has_subtopics(table: pa.Table) -> bool:
-    """Whether the second column of qrels holds subtopics: at least LEAST of the pairs of a query
-    and a document have several values of it. Iterations and rounds judge a pair once."""
+    """Return whether the second column of qrels contains subtopics: at least LEAST of the
+    query–document pairs have several values in it. With iterations or rounds, a pair is judged
+    once."""
     if ITERATION not in table.column_names or not table.num_rows:
         return False
     several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
@@ -181,7 +178,7 @@ def has_subtopics(table: pa.Table) -> bool:
 
 
 def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
-    """Each row once. Raises WrongInput for one key with two grades."""
+    """Each row once. Raises WrongInput for a key with two grades."""
     columns = [pa.field(name, pa.large_string()) for name in key]
     wanted = pa.schema([*columns, ("relevance", pa.int64())])
     frame = table.select(wanted.names).cast(wanted).to_pandas().drop_duplicates(ignore_index=True)
@@ -189,14 +186,14 @@ def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
     if len(twice):
         query_id, doc_id = twice.iloc[0][_PAIR]
         raise WrongInput(
-            f"{path}: query {shown(query_id)} and document {shown(doc_id)} are judged twice,"
-            " differently; keep one of the lines"
+            f"{path}: query {shown(query_id)} and document {shown(doc_id)} have two different"
+            " judgements; keep one of the lines"
         )
     return frame
 
 
 def is_empty(path: Path) -> bool:
-    """Whether the file has only blank lines, comments and the header of qrels."""
+    """Return whether the file has only blank lines, comments and the header of qrels."""
     if shapes.is_parquet(path):
         return False
     lines = [line for line in trec.lines(path) if line.strip() and not line.startswith("#")]
@@ -205,8 +202,8 @@ def is_empty(path: Path) -> bool:
 
 
 def is_qrels(path: Path) -> bool:
-    """Whether the file begins like qrels, with a judgement in TREC's four columns or BEIR's header,
-    and not like a ranking. Raises Missing or WrongInput for an unreadable file."""
+    """Return whether the file begins like qrels, with a judgement in TREC's four columns or BEIR's
+    header, and not like a ranking. Raises Missing or WrongInput for an unreadable file."""
     if shapes.is_parquet(path):
         return False
     lines = trec.lines(path)
@@ -217,10 +214,8 @@ def is_qrels(path: Path) -> bool:
 
 
 def as_trec(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance as TREC's four columns, the second of them 0.
-
-    Raises WrongInput for an id that holds a blank.
-    """
+    """query_id, doc_id, relevance as TREC's four columns, with 0 in the second. Raises WrongInput
+    for an id that contains a space."""
     for names in (judgements["query_id"], judgements["doc_id"]):
         trec.refuse_blanks(names, Path("TREC qrels"))
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
@@ -228,7 +223,7 @@ def as_trec(judgements: pd.DataFrame) -> str:
 
 
 def as_json(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance as ranx and BEIR hold them in memory: {query: {doc: grade}}."""
+    """query_id, doc_id, relevance as the dictionaries of ranx and BEIR: {query: {doc: grade}}."""
     table: dict[str, dict[str, int]] = {}
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     for query, doc, grade in rows:
@@ -237,16 +232,14 @@ def as_json(judgements: pd.DataFrame) -> str:
 
 
 def as_beir(judgements: pd.DataFrame) -> str:
-    """query_id, doc_id, relevance between tabs under BEIR's header.
-
-    Raises WrongInput for an id that is empty or holds a tab or line end.
-    """
+    """query_id, doc_id, relevance separated by tabs under BEIR's header. Raises WrongInput for an
+    id that is empty or contains a tab or line end."""
     for names in (judgements["query_id"], judgements["doc_id"]):
         wrong = names[names.str.contains("[\t\r\n]|^$", regex=True)]
         if len(wrong):
             raise WrongInput(
-                f"BEIR tsv: {wrong.iloc[0]!r} is empty or holds a tab or line end, which this "
-                "format cannot carry; leave it out or rename it"
+                f"BEIR tsv: {wrong.iloc[0]!r} is empty or contains a tab or line end, which"
+                " this format does not allow; leave it out or rename it"
             )
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     lines = "".join(f"{query}\t{doc}\t{grade}\n" for query, doc, grade in rows)
@@ -254,10 +247,8 @@ def as_beir(judgements: pd.DataFrame) -> str:
 
 
 def _first(lines: Sequence[str]) -> tuple[int, str]:
-    """Number of lines above the first that is neither blank nor a comment, and that line.
-
-    Where every line begins with `#` they are no comments: the first of them.
-    """
+    """Number of lines above the first line that is neither blank nor a comment, and that line. If
+    every line begins with `#`, they are not comments and the first line is returned."""
     data = [(above, line) for above, line in enumerate(lines) if line.strip()]
     plain = ((above, line) for above, line in data if not line.startswith("#"))
     return next(plain, next(iter(data), (0, "")))

@@ -7,16 +7,14 @@ from pandas import DataFrame
 
 Rows = Sequence[Sequence[str]]
 _AT_LEAST, _GRADES, _LEVELS = 3, 5, 10
-"""Rows of a query that suffice to distinguish ranks from grades; the largest grade that is
-plausible where a file says that it holds grades; values of whole numbers above which those that
-fall are scores."""
+"""Rows of a query that suffice to distinguish ranks from grades; the largest plausible grade in a
+file that declares grades; whole numbers above which falling values are scores."""
 
 
 def seen(rows: Rows, *, named: bool) -> str:
-    """Reason why rows (query, document, number, or with one more before the last) are a ranking.
-
-    Empty if they may be judgements; `named` where a header or TREC's form says that they are.
-    """
+    """Reason why rows (query, document, number, or with one more column before the last) are a
+    ranking. Empty if they may be judgements; `named` if a header or TREC's form declares
+    judgements."""
     if not rows:
         return ""
     frame, last = DataFrame(rows), len(rows[0]) - 1
@@ -34,24 +32,24 @@ def seen(rows: Rows, *, named: bool) -> str:
     scattered = not named and (fine or number.nunique() > _LEVELS)
     broken = (number % 1 > 0).mean() > 0.5 and (scattered or not (lists["high"] > 0).any())
     if broken and not (named and lists["low"].isna().all()):
-        return f"column {last + 1} holds scores such as {number.max():g}"
+        return f"column {last + 1} contains scores such as {number.max():g}"
     if max(falls, rises) > 0.5 and number.nunique() > _LEVELS:
         way = "scores that fall" if falls > 0.5 else "ranks or distances that rise"
-        but = "; grades are taken where lines are sorted by document"
-        return f"column {last + 1} holds {way}, such as {number.max():g}{but}"
+        but = "; grades are accepted if lines are sorted by document"
+        return f"column {last + 1} contains {way}, such as {number.max():g}{but}"
     return ""
 
 
 def _counting(frame: DataFrame, place: int, largest: float) -> "pd.Series[bool]":
-    """Whether a column counts 1, 2, 3 … in each query that is long enough to tell; `largest`: the
+    """Return whether a column counts 1, 2, 3 … in each query with enough rows; `largest`: the
     largest number in the last column."""
     lists = _long(_lists(frame, place))
-    # Few grades, each once and the best first, count as well, but not upwards.
+    # A few distinct grades, best first, also count in steps of 1, but downwards.
     return lists["counts"] & (lists["low"].gt(0) | (largest > _GRADES))
 
 
 def are_ranks(rows: Rows) -> bool:
-    """Whether the numbers of rows (query, document, number) count 1, 2, 3 … and so are ranks."""
+    """Return whether the numbers of rows (query, document, number) count 1, 2, 3 …, as ranks do."""
     if not rows:
         return False
     frame = DataFrame(rows)
@@ -62,14 +60,14 @@ def are_ranks(rows: Rows) -> bool:
 
 
 def is_ranked(rows: Rows) -> bool:
-    """Whether rows of four columns are a query, a document, a rank and a number."""
+    """Return whether rows of four columns are a query, a document, a rank and a number."""
     frame = DataFrame(rows)
     documents = frame[1].nunique() > 1 and not frame.duplicated([0, 1]).any()
     return documents and bool(_lists(frame, 2)["counts"].all())
 
 
 def counts(rows: Rows, place: int) -> bool:
-    """Whether a column counts 1, 2, 3 … (or from 0) down the rows, again and again."""
+    """Return whether a column repeatedly counts 1, 2, 3 … (or from 0) down the rows."""
     number = pd.to_numeric(DataFrame(rows)[place], errors="coerce")
     one_more = number.diff() == 1
     return bool(one_more.mean() > 0.5 and (one_more | number.isin([0, 1])).mean() > 0.9)
@@ -90,8 +88,8 @@ def _all_count(lists: DataFrame) -> bool:
 
 
 def graded(rows: Rows) -> tuple[bool, bool]:
-    """Whether rows (query, document, number) of three and more a query have small whole numbers,
-    as grades are; and whether these rise in most lists, as no ranking's do."""
+    """Return whether rows (query, document, number) of queries with three or more rows have small
+    whole numbers, like grades; and whether these rise in most lists, unlike those of a ranking."""
     frame = DataFrame(rows)
     number = pd.to_numeric(frame[2], errors="coerce") if rows else pd.Series([float("nan")])
     if not (number.between(0, _GRADES) & (number % 1 == 0)).all() or number.nunique() < 2:
@@ -101,13 +99,13 @@ def graded(rows: Rows) -> tuple[bool, bool]:
 
 
 def _long(lists: DataFrame) -> DataFrame:
-    """Rows of queries with enough rows to tell; the others are inconclusive."""
+    """Rows of queries with enough rows for a decision; the others are inconclusive."""
     return lists[lists["n"] >= _AT_LEAST]
 
 
 def _lists(frame: DataFrame, place: int) -> DataFrame:
-    """For each query: its number of rows, whether a column counts 1, 2, 3 … (or from 0) in them, in
-    any order, and the smallest and largest step in that column."""
+    """For each query: its number of rows, whether a column counts 1, 2, 3 … (or from 0) in some
+    order, and the smallest and largest step in that column."""
     number = pd.to_numeric(frame[place], errors="coerce")
     steps = number.groupby(frame[0]).diff()
     by = DataFrame({"number": number, "step": steps}).groupby(frame[0])

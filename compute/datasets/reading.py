@@ -23,13 +23,14 @@ from compute.datasets.records import Document, Judgement, Problem, Trouble, refu
 
 
 class Source(ABC):
-    """One collection and split, read from where it lies."""
+    """One collection and split, read from its source."""
 
     @abstractmethod
     def documents(self) -> Iterator[Document]:
         """Every document in file order, one at a time. Raises WrongInput with file and line.
 
-        A repeated id is known only when all have passed: it is raised at the end.
+        A repeated id is found only after all documents were read, so its error is raised at the
+        end.
         """
 
     @abstractmethod
@@ -41,32 +42,33 @@ class Source(ABC):
         """query_id, doc_id, relevance: the judgements of the split, in file order."""
 
     def subtopics(self) -> DataFrame | None:
-        """query_id, doc_id, subtopic, relevance, where judgements are by subtopic; else None."""
+        """query_id, doc_id, subtopic, relevance if judgements are by subtopic; otherwise None."""
         return None
 
     def left_out(self) -> dict[str, int]:
-        """Fields beside the query texts that were ignored, with their counts."""
+        """Ignored fields besides the query texts, with their counts."""
         return {}
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence about grades made of other values, or empty."""
+        """Ignored fields, and a sentence about grades converted from other values, or an empty
+        string."""
         return {"left_out": self.left_out(), "grades": ""}
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
-        """Identity of the source that is read without reading all of it."""
+        """Identity of the source, determined without reading all of it."""
 
     def read_from(self) -> list[Path]:
-        """The files that it is read from; none of a library."""
+        """The files of the source; empty for a library."""
         return []
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """The arguments of `import-dataset` that read it again from its files, so called."""
+        """The arguments with which `import-dataset` reads these files again."""
         return [*names[:1], "--split", split]
 
     def queries(self) -> DataFrame:
-        """query_id, text: the queries of the split, which are those with a judgement in it; all
-        queries if there are no judgements."""
+        """query_id, text: the queries with a judgement in the split; all queries if there are no
+        judgements."""
         queries, judged = self.all_queries(), self.judgements()["query_id"]
         if judged.empty:
             return queries
@@ -88,13 +90,13 @@ class BeirSource(Source):
     ) -> None:
         self.own = own  # In BEIR's own datasets the last judgement of a pair counts.
         self.called = ""
-        """The name of an upload, where it is another than on the disk."""
+        """The name of an upload if it differs from that of the file."""
         self.stored: DataFrame | None = None
-        """Queries of a dataset that gets only documents, in place of the file of queries."""
+        """Queries of a dataset that only gets documents, in place of the file of queries."""
         self.files = files
         self.split = split
         self.judged = judged and bool(files.splits(root))
-        """Whether it has judgements that are wanted."""
+        """Return whether it has judgements and they are wanted."""
         self.corpus = _inside(root, CORPUS)
         self.query_file = _inside(root, QUERIES)
         self.qrels = _inside(root, f"qrels/{split}.tsv")
@@ -163,11 +165,11 @@ class BeirSource(Source):
         return self._judged[0].copy()
 
     def repeated_judgements(self) -> list[int]:
-        """The lines of the qrels that judge a pair again."""
+        """The lines of the qrels that judge a pair a second time."""
         return list(self._judged[1])
 
     def identity(self) -> dict[str, Any]:
-        """Path, sizes and times of change of the files, and the split."""
+        """Path, sizes and modification times of the files, and the split."""
         stamp: dict[str, Any] = self.files.stamp(self._names) | {"split": self.split}
         if self.called:
             stamp["files"] = [file | {"name": self.called} for file in stamp["files"]]
@@ -210,27 +212,27 @@ class BeirSource(Source):
 
 
 class QrelsOnly(Source):
-    """Judgements without documents: ids stand for text."""
+    """Judgements without documents; ids replace texts."""
 
     def __init__(self, path: Path, how: shapes.How | None = None) -> None:
         self.path = path
         self.how = how or shapes.How()
 
     def documents(self) -> Iterator[Document]:
-        """Documents whose texts are in the rows of the file: usually none."""
+        """Documents whose texts are in the rows of the file; usually none."""
         return (Document(name, "", text) for name, text in self._qrels.documents.items())
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: the judged queries in file order; texts that the file lacks are NA."""
+        """query_id, text: the judged queries in file order; texts missing from the file are NA."""
         ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
         return DataFrame({"query_id": ids, "text": ids.map(dict(self._qrels.texts)).astype("str")})
 
     def read_from(self) -> list[Path]:
-        """The one file."""
+        """The only file."""
         return [self.path]
 
     def words(self, names: Sequence[str], split: str) -> list[str]:
-        """`--qrels` with the file, and how it is read."""
+        """`--qrels` with the file, and the reading options."""
         return ["--qrels", names[0], *self.how.words()]
 
     def judgements(self) -> DataFrame:
@@ -238,17 +240,17 @@ class QrelsOnly(Source):
         return self._qrels.judgements.copy()
 
     def subtopics(self) -> DataFrame | None:
-        """query_id, doc_id, subtopic, relevance, where the second column holds subtopics."""
+        """query_id, doc_id, subtopic, relevance, if the second column contains subtopics."""
         found = self._qrels.subtopics
         return None if found is None else found.copy()
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and time of change of the file, and how it is read."""
+        """Path, size and modification time of the file, and the reading options."""
         stamp = layout.Folder(self.path.parent).stamp([self.path.name])
         return stamp | ({"read_with": words} if (words := self.how.words()) else {})
 
     def told(self) -> dict[str, Any]:
-        """Ignored fields, and a sentence about grades made of fractions or words."""
+        """Ignored fields, and a sentence about grades converted from fractions or words."""
         return super().told() | {"grades": self._qrels.told}
 
     @cached_property
@@ -271,7 +273,7 @@ class PyDocs(Source):
         return iter(self._collection.documents)
 
     def all_queries(self) -> DataFrame:
-        """query_id, text: summary lines; the id is that of the function's own document."""
+        """query_id, text: summary lines; the id of a query is that of the function's document."""
         return _frame(list(self._collection.queries), ["query_id", "text"])
 
     def judgements(self) -> DataFrame:
@@ -294,7 +296,7 @@ class PyDocs(Source):
 
 def source(dataset: Dataset, settings: Settings) -> Source:
     """Source of the dataset: an installed library, or an archive or folder in the settings'
-    datasets folder or the home. Raises Missing with the next step."""
+    datasets folder or in the home. Raises Missing with the next step."""
     if dataset.group == "PyDocs":
         return PyDocs(dataset.collection.removeprefix("pydocs-"))
     if dataset.parts:
@@ -311,9 +313,7 @@ def source(dataset: Dataset, settings: Settings) -> Source:
 
 def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = True) -> BeirSource:
     """A user's own folder or zip archive; the split may be left out if it is test or the only one.
-
-    Unless `judged` its judgements are not wanted, and may be missing. Raises Missing or WrongInput.
-    """
+    Unless `judged`, its judgements are ignored and may be missing. Raises Missing or WrongInput."""
     files = layout.files(path)
     root = layout.root(files, part)
     splits = files.splits(root)
@@ -326,7 +326,7 @@ def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = Tru
 def _judgement_lines(
     stream: BinaryIO, where: str, problem: Problem
 ) -> Iterator[tuple[int, Judgement]]:
-    """The judgements below the header. A missing header is a problem, reported with its line."""
+    """The judgements below the header. A missing header is reported as a problem with its line."""
     order: Sequence[str] = ()
 
     def parse(line: str) -> Judgement | None:
@@ -357,7 +357,7 @@ def _inside(root: str, name: str) -> str:
 
 
 def _repeated(where: str, line: int, identifier: str) -> Trouble:
-    fault = f"_id {shown(identifier)} occurs above already"
+    fault = f"_id {shown(identifier)} already occurs above"
     return Trouble("repeated _id", where, line, fault, "remove one of the two")
 
 
@@ -375,4 +375,4 @@ def _twice(where: str, line: int, query_id: str, doc_id: str) -> Trouble:
 
 
 def _ignore(trouble: Trouble) -> None:
-    """The second pass over a corpus: its problems have been told by the first."""
+    """The second pass over a corpus, which skips the problems reported by the first."""

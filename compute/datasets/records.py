@@ -1,4 +1,4 @@
-"""Records of the BEIR layout, line by line, and messages about wrong lines."""
+"""Records of the BEIR layout, line by line, and messages about faulty lines."""
 
 import json
 import re
@@ -11,19 +11,20 @@ from compute.datasets.names import column_of
 from compute.datasets.scripts import segmented
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes. A document above this is no document; reading on would only fill the memory."""
+"""Bytes. A longer line is not a document; reading on would only fill the memory."""
 
 HEADER = "query-id corpus-id score, separated by tabs"
-"""The first line of a qrels file, in words."""
+"""The first line of a qrels file, in messages."""
 
 QRELS = ("query_id", "doc_id", "relevance")
 """The columns below it."""
 WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-"""A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
+"""A whole number in the form that trec_eval accepts: a leading plus and leading zeros are
+harmless."""
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9
-"""Maximum of digits of a relevance."""
+"""Maximum number of digits of a relevance."""
 _UNFIT = re.compile(r"[\x00-\x20\x7f\ufeff]")
 
 
@@ -33,7 +34,7 @@ class Trouble(NamedTuple):
     kind: str
     file: str
     line: int
-    """Line from 1; 0 for the file as a whole."""
+    """Line number from 1; 0 for the whole file."""
     fault: str
     remedy: str
 
@@ -64,7 +65,7 @@ class Query(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """Relevance of a document to a query; not relevant from 0 down."""
+    """Relevance of a document to a query; 0 and below is not relevant."""
 
     query_id: str
     doc_id: str
@@ -82,21 +83,21 @@ class BadLine(Exception):
 
 
 def refuse(trouble: Trouble) -> NoReturn:
-    """The problem handler of all reading but `check`: the first problem is the last."""
+    """The problem handler of every reader except `check`: it stops at the first problem."""
     raise WrongInput(str(trouble))
 
 
 def n_words(*texts: str) -> int:
-    """Words in the texts together, as of title and text of a document: separated by white space,
-    or by dictionaries where they are `segmented`."""
+    """Total number of words in the texts, such as title and text of a document: separated by white
+    space, or by dictionaries if `segmented`."""
     return sum(len(segmented(text).split()) for text in texts)
 
 
 def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:
     """Line number from 1 and text of every line that is not blank, without its line end.
 
-    A byte order mark and CRLF are taken off. Lines that are not UTF-8 are problems; a line
-    above LONGEST_LINE raises WrongInput.
+    A byte order mark and CRLF are removed. Lines that are not UTF-8 are problems; a line longer
+    than LONGEST_LINE raises WrongInput.
     """
     number = 0
     while line := stream.readline(LONGEST_LINE + 1):
@@ -119,7 +120,7 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
 def records(
     stream: BinaryIO, where: str, parse: Callable[[str], Record], problem: Problem
 ) -> Iterator[tuple[int, Record]]:
-    """Line number and record of every line that holds one; the others go to `problem`."""
+    """Line number and record of every line with a record; other lines go to `problem`."""
     for number, line in lines(stream, where, problem):
         try:
             record = parse(line)
@@ -130,19 +131,19 @@ def records(
 
 
 def document(line: str) -> Document:
-    """The document of a line of corpus.jsonl. Raises BadLine."""
+    """The document in a line of corpus.jsonl. Raises BadLine."""
     fields = _object(line)
     return Document(_id(fields), _text(fields, "title", line, ""), _text(fields, "text", line))
 
 
 def query(line: str) -> Query:
-    """The query of a line of queries.jsonl. Raises BadLine."""
+    """The query in a line of queries.jsonl. Raises BadLine."""
     fields = _object(line)
     return Query(_id(fields), _text(fields, "text", line))
 
 
 def judgement(line: str, order: Sequence[str] = QRELS) -> Judgement:
-    """The judgement of a line of qrels/<split>.tsv, by the order of its columns. Raises BadLine."""
+    """The judgement in a line of qrels/<split>.tsv, by the order of its columns. Raises BadLine."""
     columns = line.split("\t")
     if len(columns) != 3:
         raise BadLine("wrong number of columns", *_not_three(line))
@@ -165,7 +166,7 @@ def _relevance(text: str) -> int | None:
 
 
 def reads_as_number(value: bytes | str) -> bool:
-    """Whether it is a number, NaN and infinities included."""
+    """Return whether it is a number, including NaN and infinities."""
     try:
         float(value)
     except ValueError:
@@ -174,10 +175,8 @@ def reads_as_number(value: bytes | str) -> bool:
 
 
 def header(line: str) -> tuple[str, ...]:
-    """QRELS in the order in which the header of a qrels file names them.
-
-    Names that tell nothing stand in that order. Raises BadLine unless the line can be the header.
-    """
+    """QRELS in the order of the header of a qrels file. Names that are not recognised are in the
+    order of QRELS. Raises BadLine unless the line can be a header."""
     columns = line.split("\t")
     if len(columns) != 3:
         fault, remedy = _not_three(line)
@@ -190,7 +189,7 @@ def header(line: str) -> tuple[str, ...]:
         return found
     pairs = zip(found, QRELS, strict=True)
     if "rank" in found or any(name in QRELS and name != own for name, own in pairs):
-        fault = f"the columns are called {', '.join(map(shown, columns))}"
+        fault = f"the columns are named {', '.join(map(shown, columns))}"
         raise BadLine("columns of other names", fault, f"the first line must be {HEADER}")
     return QRELS
 
@@ -199,7 +198,7 @@ def _not_three(line: str) -> tuple[str, str]:
     """Fault of a qrels line without three columns between tabs, and the next step."""
     tabs, blanks = len(line.split("\t")), len(line.split())
     if tabs == 1 and blanks == 3:
-        return "3 columns between blanks", "put one tab between them"
+        return "3 columns separated by spaces", "put one tab between them"
     if tabs in (1, 4) and blanks == 4:
         return "4 columns, as TREC's qrels have", "leave out the second, and separate by tabs"
     return f"{counted(tabs, 'column')}, not 3", "separate them by one tab"
@@ -216,13 +215,15 @@ def _object(line: str) -> dict[str, Any]:
         raise BadLine("excessive JSON", fault, "fix or remove the line") from None
     if not isinstance(fields, dict):
         raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
-    if any(line.count(f'"{key}"') > 1 for key in fields):  # Only then is it worth another look.
+    if any(
+        line.count(f'"{key}"') > 1 for key in fields
+    ):  # Only in this case is a closer check worthwhile.
         json.loads(line, object_pairs_hook=_refuse_repeated)
     return fields
 
 
 def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
-    """Refuse a key that occurs twice: readers of JSON disagree about its value."""
+    """Refuse a key that occurs twice: JSON readers disagree about its value."""
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -231,10 +232,10 @@ def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
 
 
 def _id(fields: dict[str, Any]) -> str:
-    """The id as a string: a whole number becomes its decimal digits, as qrels write it."""
+    """The id as a string: a whole number becomes decimal digits, as in qrels."""
     value = fields.get("_id")
     if value is None:
-        raise BadLine("missing _id", "no _id", "give every record an _id of its own")
+        raise BadLine("missing _id", "no _id", "give every record its own _id")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
@@ -244,10 +245,11 @@ def _id(fields: dict[str, Any]) -> str:
 
 
 def _fit(identifier: str) -> None:
-    # Run files separate their columns by white space, so such an id could never be written.
+    # Run files separate columns by white space, so such an id could not be written.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
         what = (
-            f"id {identifier[:40]!r} is empty or holds white space, a control character or a byte"
+            f"id {identifier[:40]!r} is empty or contains white space, a control character or a"
+            " byte"
             " order mark"
         )
         raise BadLine("unfit id", what, "use another")
@@ -263,13 +265,13 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
         raise BadLine(
             f"missing {key}",
             f"no {key}, its keys are {found}" if found else f"no {key}",
-            f'write "{key}": "" where there is none',
+            f'write "{key}": "" if there is none',
         )
     if not isinstance(value, str):
         raise BadLine(f"{key} not a string", f"{key} is {_type(value)}", "write it as a string")
-    # JSON can escape half a pair (\ud83d); no UTF-8 can hold it. Only such lines pay the check.
+    # JSON can escape half a pair (\ud83d), which UTF-8 cannot encode. Only such lines are checked.
     if ("\\ud" in line or "\\uD" in line) and not _encodable(value):
-        fault = f"{key} holds half of a surrogate pair, which is no character"
+        fault = f"{key} contains half of a surrogate pair, which is no character"
         raise BadLine("half a surrogate pair", fault, "write both halves, or remove it")
     return value
 

@@ -1,15 +1,13 @@
-"""Words of every script: where texts are written without blanks, ICU's dictionaries set them apart.
-
-Only texts that are so written, and words with combining marks, are other than they were: all other
-text counts as pieces between white space, or as runs of letters and numbers.
-"""
+"""Words in every script: in scripts written without spaces, ICU's dictionaries separate them. All
+other text, apart from words with combining marks, counts as pieces between white space, or as runs
+of letters and numbers."""
 
 import re
 import unicodedata
 from functools import cache
 
 LEAST = 0.1
-"""Least share of a text's characters in a script without blanks, such as Chinese: an English text
+"""Minimum share of a text's characters in a script without spaces, such as Chinese: an English text
 about a Chinese word is English."""
 _LETTERS = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e50-\u0e59\u0e81-\u0edf"  # Thai, Lao
@@ -18,18 +16,19 @@ _LETTERS = (
     "\u3041-\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # kana
     "\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Chinese
 )
-"""Letters of the scripts without blanks, and their marks."""
+"""Letters of scripts without spaces, and their marks."""
 _ONE = re.compile(
     f"[{_LETTERS}]"
-)  # With characters beyond 16 bits it would take six times as long.
+)  # Including characters beyond 16 bits would take six times as long.
 _SEVERAL = re.compile(f"[{_LETTERS}\U00020000-\U0003ffff]+")
 _OPENING = "([{（［｛「『〈《【〔“‘"
-"""They stand with the word after them; other signs with the word before them."""
+"""They belong to the word after them; other signs belong to the word before them."""
 _OPENED = re.compile(f"([{re.escape(_OPENING)}]*)({_SEVERAL.pattern})")
 
 
 def segmented(text: str) -> str:
-    """The text with a blank between the words that are written without; any other as it is."""
+    """The text with spaces between words that are written without spaces; other text is
+    unchanged."""
     if text.isascii() or not _ONE.search(text):
         return text
     if sum(map(len, _SEVERAL.findall(text))) < LEAST * len(text):
@@ -38,22 +37,22 @@ def segmented(text: str) -> str:
 
 
 def words_without_blanks(text: str) -> list[str]:
-    """The words of a text that are written in a script without blanks."""
+    """The words of a text in a script without spaces."""
     return [word for piece in segmented(text).split() for word in _SEVERAL.findall(piece)]
 
 
 def written(text: str) -> str:
-    """The text in NFC, and `segmented`: words that look alike are alike."""
+    """The text in NFC and `segmented`, so that words that look the same are the same."""
     return segmented(unicodedata.normalize("NFC", text))
 
 
 def is_other(text: str) -> bool:
-    """Whether `written`, or marks on letters, change the words of a text."""
+    """Return whether `written`, or marks on letters, change the words of a text."""
     return not text.isascii() and (written(text) != text or _mark().search(text) is not None)
 
 
 def segmenter() -> str:
-    """Segmenter behind `segmented`, with its version."""
+    """Segmenter used by `segmented`, with its version."""
     # Imported late: only texts of these scripts need it.
     from icu4py import icu_version
 
@@ -63,7 +62,7 @@ def segmenter() -> str:
 @cache
 def marks() -> str:
     """The combining marks of living scripts, for a set of characters in a regular expression."""
-    # Those beyond 16 bits would make it many times as slow; the last choose a sign's picture.
+    # Marks beyond 16 bits would make it many times slower; the last ones select a glyph variant.
     letters = map(chr, (*range(0x300, 0xFE00), *range(0xFE10, 0x10000)))
     return "".join(letter for letter in letters if unicodedata.category(letter)[0] == "M")
 

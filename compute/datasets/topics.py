@@ -1,8 +1,6 @@
-"""TREC topics: the texts of queries as TREC gives them out, in XML or in its own older markup.
-
-Both are read by Python's parser of HTML, which recovers where XML's would stop: the older markup
-closes no field, authors write a bare `<` or `&`, and nothing from outside is expanded.
-"""
+"""TREC topics: the texts of queries as TREC distributes them, in XML or in its older markup. Both
+are read by Python's HTML parser, which recovers where an XML parser would stop: the older markup
+does not close fields, authors write a bare `<` or `&`, and external entities are not expanded."""
 
 import html
 import re
@@ -18,9 +16,9 @@ from compute.datasets.records import Query
 _TOPICS = {"topic", "top"}
 _NUMBERS = {"num", "number", "identifier", "id", "qid"}
 _FIELDS = _NUMBERS | {"query", "title", "desc", "description", "narr", "narrative", "question"}
-"""They end the field before them, closed or not."""
+"""They end the previous field, closed or not."""
 _APART = {"br", "hr", "p", "div", "ul", "ol", "li", "dt", "dd", "table", "tr", "td", "th", "pre"}
-"""Markup that replaces a blank; other tags may be within a word."""
+"""Markup that acts as a space; other tags may occur within a word."""
 _LABEL = re.compile(r"^(?:Number|Topic)\s*:\s*", re.IGNORECASE)
 """Labels before numbers and titles in the older markup."""
 _ENCODING = re.compile(rb"\s*<\?xml\b[^>]*?\bencoding\s*=\s*[\"']([^\"'<>]*)")
@@ -31,21 +29,19 @@ _BARE = re.compile(
     r"|&(?!(?:[a-z][a-z0-9]*|#[0-9]+|#x[0-9a-f]+);)",
     re.IGNORECASE,
 )
-"""A `<` that begins no tag, and an `&` that begins no entity, as in an address."""
+"""A `<` that does not begin a tag, and an `&` that does not begin an entity, as in an address."""
 
 
 def is_topics(content: bytes) -> bool:
-    """Whether a file holds topics, by its beginning."""
+    """Return whether a file contains topics, judging by its beginning."""
     return content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<")
 
 
 def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
     """Line and query of each topic: its query, else its title, else the text of the topic itself.
-
-    Tags within are taken off; `left_out` counts them, as `<i>`, and the topics' other fields.
+    Tags within them are removed; `left_out` counts them, as `<i>`, and the topics' other fields.
     Raises WrongInput with file and line for a topic without a number or text, for a file without
-    topics, and for one that is not in the encoding that it declares (else UTF-8).
-    """
+    topics, and for a file that is not in its declared encoding (default: UTF-8)."""
     text = _MARKED.sub(_unmarked, _decoded(content, file))
     parser = _Parser({name.lower() for name in re.findall(r"</([\w:.-]+)", text)}, left_out)
     parser.feed(_BARE.sub(lambda found: html.escape(found[0]), text))
@@ -64,8 +60,8 @@ def topics(content: bytes, file: str, left_out: Counter[str]) -> Iterator[tuple[
 
 
 class _Parser(HTMLParser):
-    """Finds the topics: the line of each, and its fields as tag and text; without a tag, text that
-    stands in the topic itself."""
+    """Finds the topics: the line of each, and its fields as tag and text; text directly in the
+    topic has no tag."""
 
     def __init__(self, closed: set[str], left_out: Counter[str]) -> None:
         super().__init__()
@@ -100,7 +96,7 @@ class _Parser(HTMLParser):
             self.handle_data(" " * (tag in _APART))
 
     def handle_data(self, data: str) -> None:
-        """Add text to the field that it stands in."""
+        """Add text to the current field."""
         if self._fields:
             tag, text = self._fields[-1]
             self._fields[-1] = tag, text + data
@@ -121,22 +117,22 @@ def _decoded(content: bytes, file: str) -> str:
         raise WrongInput(f"{file} {fault}") from None
     except (LookupError, ValueError):
         raise WrongInput(
-            f"{file} is in the encoding {shown(encoding)}, which is not known: save it as UTF-8"
+            f"{file} is in the encoding {shown(encoding)}, which is unknown: save it as UTF-8"
         ) from None
 
 
 def _unmarked(found: re.Match[str]) -> str:
-    """The text of CDATA as any other, and nothing of a comment but its lines."""
+    """The text of CDATA like any other text, and only the line breaks of a comment."""
     return "\n" * found[0].count("\n") if found[1] is None else html.escape(found[1], quote=False)
 
 
 def _base(tag: str) -> str:
-    """A field's name without the language before it, as in `EN-title`."""
+    """A field's name without a leading language, as in `EN-title`."""
     return re.split("[-_:.]", tag)[-1]
 
 
 def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
-    """The text of a topic, and the places of the fields that it is from."""
+    """The text of a topic, and the positions of its fields."""
     for name in ("query", "title"):
         words, place = _first(fields, {name})
         if words:
@@ -148,13 +144,13 @@ def _words(fields: list[tuple[str, str]]) -> tuple[str, set[int]]:
 
 
 def _first(fields: list[tuple[str, str]], names: set[str]) -> tuple[str, int]:
-    """Text and place of the first field of such a name that is not empty."""
+    """Text and position of the first non-empty field with one of these names."""
     found = ((_plain(text), n) for n, (tag, text) in enumerate(fields) if _base(tag) in names)
     return next((one for one in found if one[0]), ("", -1))
 
 
 def _others(fields: list[tuple[str, str]], number: str, taken: set[int]) -> Iterator[str]:
-    """The names of the fields that are not taken, and of the tags within the text of a topic."""
+    """The names of the unused fields, and of the tags within the text of a topic."""
     for place, (tag, text) in enumerate(fields):
         if place in taken:
             yield from [f"<{tag}>"] * bool(tag and _base(tag) not in _FIELDS)

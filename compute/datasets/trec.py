@@ -1,8 +1,6 @@
-"""TREC's text files: lines of columns between blanks, plain, gzip or zstd, into Arrow tables.
-
-Files are read in blocks. A block that is tidied and parsed as a whole costs little; only a
-block that will not parse is halved until the line that is wrong can be named.
-"""
+"""TREC's text files: lines of space-separated columns, plain, gzip or zstd, into Arrow tables.
+Files are read in blocks. Cleaning and parsing a whole block is cheap; only a block that does not
+parse is halved until the faulty line is found."""
 
 import contextlib
 import csv
@@ -31,7 +29,7 @@ _HEAD = 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
-"""Lines that are looked at one by one; more are parsed together."""
+"""Number of lines that are checked one by one; more are parsed together."""
 _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 XML, JSON, CSV = "XML", "JSON", "columns between commas"
 _FOREIGN = {
@@ -41,10 +39,10 @@ _FOREIGN = {
 }
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
-FRACTIONS = "--levels or --round makes grades of fractions"
+FRACTIONS = "--levels or --round turns fractions into grades"
 
 Problem = Callable[[int, str, str], None]
-"""Receiver of wrong lines: number from 1, kind of fault in a few words, and the fault."""
+"""Receiver of faulty lines: number from 1, kind of fault in a few words, and the fault."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +52,13 @@ class Layout:
     what: str
     columns: tuple[tuple[str, pa.DataType | None], ...]
     between: str = " "
-    """Separator of columns: blanks, or one tab or comma, so that an id may hold a space."""
+    """Column separator: spaces, or one tab or comma, so that an id may contain a space."""
     quotes: bool = False
     """True if a cell may be quoted."""
 
     @property
     def blanks(self) -> bool:
-        """Whether columns are separated by any number of blanks."""
+        """Return whether columns are separated by any number of spaces."""
         return self.between == " "
 
     def cells(self, line: bytes) -> list[bytes]:
@@ -81,19 +79,17 @@ class Layout:
 
 
 def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
-    """The columns of a file that have a kind, after `skip` lines; rows stay in file order.
-
-    Blank lines, a byte order mark and Windows line ends are passed over, and comments: lines
-    that begin with `#`, unless they have the columns of the layout with a number where it has
-    one, as those of a query called `#1`. Raises Missing without the file, WrongInput with file
-    and line for a wrong number of columns or a value that is not of its kind (a NaN or infinite
-    number included), and for a file without a line of data.
-    """
+    """The columns of a file that have a kind, after `skip` lines; rows stay in file order. Blank
+    lines, a byte order mark and Windows line ends are skipped, and so are comments: lines that
+    begin with `#`, unless they have the columns of the layout with a number in the right place,
+    like those of a query named `#1`. Raises Missing without the file, and WrongInput with file and
+    line for a wrong number of columns, a value of the wrong kind (including NaN and infinite
+    numbers), and a file without data."""
     tables, number = [], 1 + skip
     for block, table in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
         if table is None:
             if what := next(filter(None, map(foreign, lines(path)[:1])), ""):
-                raise WrongInput(f"{path} holds {what}, write lines of {layout} instead")
+                raise WrongInput(f"{path} contains {what}, write lines of {layout} instead")
             line, (_, fault) = _complaint(block, layout)
             raise WrongInput(f"{path}, line {number + line}: {fault}, fix the line")
         tables.append(table)
@@ -111,15 +107,15 @@ class Survey:
     table: pa.Table
     """The rows that `read_columns` would read, each with `line`, its number in the file."""
     n_lines: int
-    """Number of all lines, blank ones and comments included."""
+    """Total number of lines, including blank lines and comments."""
     n_windows: int
-    """Number of lines that end as on Windows."""
+    """Number of lines with Windows line ends."""
     has_mark: bool
     """True if it begins with a byte order mark."""
 
 
 def refusing(path: Path) -> Problem:
-    """Handler that raises WrongInput for the first wrong line of a file."""
+    """Handler that raises WrongInput for the first faulty line of a file."""
 
     def refuse(line: int, _: str, fault: str) -> None:
         raise WrongInput(f"{path}, line {line}: {fault}, fix the line")
@@ -129,10 +125,8 @@ def refusing(path: Path) -> Problem:
 
 def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
     """Read as much as possible; a line that `read_columns` would refuse is reported to `problem`.
-
-    Raises Missing or WrongInput for a file that cannot be read on. Without a line of data the
-    table is empty.
-    """
+    Raises Missing or WrongInput if the file cannot be read further. The table is empty if there is
+    no line of data."""
     tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
     for block, found in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
         tables += _surveyed(block, found, layout, number, problem)
@@ -145,13 +139,14 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
 
 
 def lines(path: Path, limit: int | None = None) -> list[str]:
-    """The first `limit` lines of those that begin the file, as text."""
+    """The first `limit` lines of a file, as text."""
     with compressed.opened(path) as file:
         return beginning(file)[:limit]
 
 
 def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
-    """The lines that begin a file, as text; the last of many is left out, since it may be cut."""
+    """The first lines of a file, as text; the last of many is dropped, since it may be
+    incomplete."""
     head = file.read(_HEAD)
     ends = head.removeprefix(_MARK).split(b"\n")
     whole = ends[:-1] if len(head) == _HEAD and len(ends) > 1 else ends
@@ -159,10 +154,10 @@ def beginning(file: BinaryIO | pa.NativeFile) -> list[str]:
 
 
 def foreign(line: str) -> str:
-    """Format of a file by its first line, if not columns between blanks or tabs: JSON, XML, or
-    columns between commas; empty if a number shows that it has such columns."""
+    """Format of a file by its first line, if it does not have columns separated by spaces or tabs:
+    JSON, XML, or comma-separated columns; empty if a number shows that it has such columns."""
     if re.match(r"""\s*[\[{]\s*["\[{]""", line):
-        return JSON  # Also where it was cut off behind a number.
+        return JSON  # Also if it was truncated after a number.
     columns = line.split()
     numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
     if any(map(reads_as_number, numbers)):
@@ -171,12 +166,12 @@ def foreign(line: str) -> str:
 
 
 def refuse_blanks(names: pd.Series, path: Path) -> None:
-    """Raises WrongInput for a name that a file of columns between blanks cannot carry."""
+    """Raise WrongInput for a name that is not allowed in a file of space-separated columns."""
     wrong = names[names.str.contains(r"[ \t\n\r\v\f]|^$", regex=True)]
     if len(wrong):
         raise WrongInput(
-            f"{path}: {wrong.iloc[0]!r} is empty or holds a blank, which this format cannot "
-            "carry; leave it out or rename it"
+            f"{path}: {wrong.iloc[0]!r} is empty or contains a space, which this format does"
+            " not allow; leave it out or rename it"
         )
 
 
@@ -203,7 +198,7 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
 def _parallel(
     work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
 ) -> Iterator[tuple[bytes, pa.Table | None]]:
-    """Every block with the result of the work, in order; few of them are held at a time."""
+    """Every block with the result of the work, in order; only a few are in memory at a time."""
     threads = pa.cpu_count()
     with ThreadPoolExecutor(threads) as pool:
         begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
@@ -217,7 +212,7 @@ def _parallel(
 
 
 def _table(block: bytes, layout: Layout) -> pa.Table | None:
-    """The rows of a block; None if a line is wrong. One in good order costs no tidying."""
+    """The rows of a block; None if a line is faulty. A well-formed block needs no cleaning."""
     for read in (_as_it_stands, _after_tidying):
         with contextlib.suppress(pa.ArrowInvalid):
             return read(block, layout)
@@ -228,7 +223,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
-    # No database of judgements holds a NUL, and a mark vanishes or not, as the blocks fall.
+    # No valid file contains a NUL, and a mark would be kept or lost depending on block boundaries.
     if b"\0" in block or _MARK in block:
         raise pa.ArrowInvalid("a NUL or a byte order mark")
     table = pa_csv.read_csv(
@@ -250,7 +245,7 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
 
 
 def _all_finite(values: np.ndarray) -> bool:
-    """Also in 32 bits, in which scores are compared: infinite values would be ties."""
+    """Also in 32 bits, in which scores are compared: infinite values would tie."""
     with np.errstate(over="ignore"):
         return bool(np.isfinite(values.astype(np.float32)).all())
 
@@ -258,7 +253,7 @@ def _all_finite(values: np.ndarray) -> bool:
 def _surveyed(
     block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
 ) -> Iterator[pa.Table]:
-    """Parsed part of a block that begins with the line of that number; other lines are reported."""
+    """The parsed part of a block that begins at that line number; other lines are reported."""
     if table is None:
         yield from _rescued(block, layout, number, problem)
         return
@@ -274,7 +269,7 @@ def _n_lines(block: bytes) -> int:
 
 
 def _n_ends(block: bytes) -> int:
-    """Number of line ends; NumPy counts them quickly and lets other threads work."""
+    """Number of line ends; NumPy counts them fast and releases the lock for other threads."""
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
@@ -283,7 +278,7 @@ def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:
 
 
 def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
-    """The same for a block with a line that is wrong: halves, until they are few lines."""
+    """The same for a block with a faulty line: it is halved until only a few lines are left."""
     lines = block.split(b"\n")
     if len(lines) > _FEW:
         for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
@@ -301,10 +296,8 @@ def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Ite
 
 
 def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
-    """The rows of a block that tidying would not change. Raises ArrowInvalid for another.
-
-    A comment, or a blank around a line, makes a column too many or an empty one.
-    """
+    """The rows of a block that cleaning would not change. Raises ArrowInvalid for other blocks. A
+    comment, or a space around a line, adds a column or an empty value."""
     untidy = [b"\r", b"\t", b"\v", b"\f", b"  "] if layout.blanks else [b"\r"]
     if any(found in block for found in untidy):
         raise pa.ArrowInvalid("to be tidied")
@@ -345,7 +338,7 @@ def _tidied(block: bytes, layout: Layout) -> bytes:
 
 
 def _unless_comment(line: bytes, layout: Layout) -> bytes:
-    """A line that begins with `#` if it holds data, else nothing."""
+    """A line that begins with `#` if it contains data, otherwise nothing."""
     values = layout.cells(line.rstrip(b"\r\n"))
     if len(values) != len(layout.columns):
         return b""
@@ -355,10 +348,11 @@ def _unless_comment(line: bytes, layout: Layout) -> bytes:
 
 
 def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
-    """The first line of the block that does not parse, from 0; kind and words of its fault."""
+    """The first line of the block that does not parse, from 0, with the kind and text of its
+    fault."""
     lines = block.split(b"\n")
     low, high = 0, len(lines)
-    while high - low > 1:  # the line looked for is one of lines[low:high]
+    while high - low > 1:  # the faulty line is in lines[low:high]
         middle = (low + high) // 2
         try:
             _parsed(_tidied(b"\n".join(lines[low:middle]), layout), layout)
@@ -373,7 +367,7 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
     if any(b"\0" in value for value in values):
         return "NUL character", "a NUL character in it"
     if any(_MARK in value for value in values):
-        return "byte order mark within", "a byte order mark where no file begins"
+        return "byte order mark within", "a byte order mark in the middle of the file"
     if len(values) != len(layout.columns):
         found, wanted = counted(len(values), "column"), len(layout.columns)
         fault = f"{found} where a {layout.what} has {wanted} ({layout})"
@@ -397,7 +391,7 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
 
 
 def _number(text: str, kind: pa.DataType | None) -> float:
-    """NaN if the text is no number of this kind."""
+    """NaN if the text is not a number of this kind."""
     try:
         return pa.scalar(text).cast(kind).as_py()
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""Check of the free memory for a packed file's content, before anything is made of it."""
+"""Check of the free memory and disk space before a compressed file is read."""
 
 import contextlib
 import shutil
@@ -12,21 +12,20 @@ from compute.base.words import sized
 from compute.datasets import compressed, layout
 
 RESERVE = 256 * 1024**2
-"""Bytes of a disk that are never filled, for other files."""
+"""Bytes of a disk that are always left free for other files."""
 TAKES = 8
-"""Bytes of memory for one of text: 3 to 7 were measured of runs, 8 to 17 of qrels and topics."""
+"""Bytes of memory per byte of text; measured: 3 to 7 for runs, 8 to 17 for qrels and topics."""
 
 
 def require(path: Path, home: Path) -> None:
-    """Raises Unavailable, with the sizes, where a packed file unpacks to more than there is room.
-
-    Its content is written as parts into the home folder; a run, qrels or texts are held in memory
-    before that, an archive is not. Raises WrongInput for one that is damaged or absurdly packed.
-    Plain files and folders pass, as does a packed one that fits at any ratio, without being read.
-    """
+    """Raise Unavailable, with the sizes, if a compressed file decompresses to more than the free
+    space. Its content is written as parts into the home folder; a run, qrels or texts are held in
+    memory before that, an archive is not. Raises WrongInput for a file that is damaged or has an
+    absurd compression ratio. Plain files and folders pass, and so does a compressed file that fits
+    at any ratio, without being read."""
     place = home / "parts" if (home / "parts").exists() else home
     disk, memory = free_disk(place), free_memory() // TAKES
-    of_disk = f"on the disk of {place}, besides the {sized(RESERVE)} that are kept"
+    of_disk = f"on the disk of {place}, besides the {sized(RESERVE)} kept free"
     of_memory = f"in the memory of this machine for text, which takes {TAKES} times as much"
     compressed.refuse_special(path)
     if path.is_file() and zipfile.is_zipfile(path):
@@ -42,19 +41,20 @@ def require(path: Path, home: Path) -> None:
         return
     if size > most:
         raise Unavailable(
-            f"{path} has {sized(path.stat().st_size)} and unpacks to {told}, but {sized(most)} are"
+            f"{path} has {sized(path.stat().st_size)} and unpacks to {told}, but"
+            f" {sized(most)} are"
             f" free {where}: make room, or give a part of it"
         )
 
 
 def free_disk(place: Path) -> int:
-    """Bytes that may be written in a folder, or where it will be."""
+    """Bytes that may be written to a folder, which need not exist yet."""
     there = next(one for one in (place, *place.absolute().parents) if one.exists())
     return max(0, shutil.disk_usage(there).free - RESERVE)
 
 
 def free_memory() -> int:
-    """Bytes that can still be had: of this machine, and of the container if there is one."""
+    """Bytes that are still available on this machine, and in the container if there is one."""
     limits = [psutil.virtual_memory().available]
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")

@@ -1,4 +1,4 @@
-"""Judgements with the texts of their queries, where the documents cannot be had."""
+"""Judgements with the texts of their queries, for corpora whose documents are not available."""
 
 import io
 from collections import Counter
@@ -27,7 +27,7 @@ class JudgedQueries(QrelsOnly):
     def all_queries(self) -> DataFrame:
         """query_id, text: every query of the file of texts, in its order.
 
-        Raises Missing or WrongInput with file and line, also for a judged query without text.
+        Raises Missing or WrongInput with file and line, also for a judged query without a text.
         """
         judged = self.judgements()["query_id"].unique()
         if lacking := [query for query in judged if query not in self._texts]:
@@ -48,12 +48,12 @@ class JudgedQueries(QrelsOnly):
         return [*super().words(names, split), "--queries", names[1]]
 
     def identity(self) -> dict[str, Any]:
-        """Path, size and time of change of both files."""
+        """Path, size and modification time of both files."""
         folder = layout.Folder(self._file.parent)
         return super().identity() | {"queries": folder.stamp([self._file.name])}
 
     def left_out(self) -> dict[str, int]:
-        """The tags in the texts of topics, as `<i>`, and their fields that were not taken."""
+        """The tags in the texts of topics, as `<i>`, and their unused fields."""
         return dict(self._read[1])
 
     @property
@@ -66,17 +66,15 @@ class JudgedQueries(QrelsOnly):
 
 
 def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
-    """The texts of queries by id, and the ignored fields.
-
-    Raises Missing or WrongInput with file and line, also for a query that stands there twice.
-    """
+    """The texts of queries by id, and the ignored fields. Raises Missing or WrongInput with file
+    and line, also for a query that occurs twice."""
     content = compressed.content(path)
     texts: dict[str, str] = {}
     left_out: Counter[str] = Counter()
     for line, query in _queries(content, str(path), left_out):
         if query.query_id in texts:
             raise WrongInput(
-                f"{path} line {line}: query {shown(query.query_id)} occurs above already:"
+                f"{path} line {line}: query {shown(query.query_id)} already occurs above:"
                 " remove one of the two"
             )
         texts[query.query_id] = query.text
@@ -84,7 +82,7 @@ def texts_of(path: Path) -> tuple[dict[str, str], Counter[str]]:
 
 
 def _queries(content: bytes, where: str, left_out: Counter[str]) -> Iterator[tuple[int, Query]]:
-    """Line and query, in whichever of the three formats the file is."""
+    """Line and query, in any of the three formats."""
     if topics.is_topics(content):
         return topics.topics(content, where, left_out)
     as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")

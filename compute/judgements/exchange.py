@@ -165,7 +165,7 @@ def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[s
             raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
         for name in needed:
             if names.count(name) > 1:
-                raise WrongInput(f"{path}, line 1: two columns are called {name}: rename one")
+                raise WrongInput(f"{path}, line 1: two columns are named {name}: rename one")
         for given in reader:
             where = f"{path}, line {reader.line_num}"
             if None in given or None in given.values():

@@ -1,1 +1,1 @@
-"""A system on a dataset becomes a published run."""
+"""Recomputing: from a system and a dataset to a published run."""

@@ -1,6 +1,6 @@
 """The demo: eight systems on the five PyDocs collections, which need no network.
 
-Its results ship. Recomputed, they show that this machine gets the same numbers.
+Its results ship. Recomputing them shows whether this machine gets the same numbers.
 """
 
 from collections.abc import Iterator
@@ -30,13 +30,13 @@ SYSTEMS = (
 LIBRARIES = tuple(
     f"pydocs-{name}" for name in ("networkx", "numpy", "pandas", "scikit-learn", "scipy")
 )
-"""Libraries whose results ship; later ones of the catalogue are not part of the demo."""
+"""Libraries whose results ship; libraries added to the catalogue later are not part of the demo."""
 NEAR = 5e-4
-"""Means that are closer than this count as the same: three digits print at most one step apart."""
+"""Means closer than this count as equal: they differ by one step at most in three digits."""
 
 
 def pairs() -> list[tuple[str, str]]:
-    """(system, dataset) of every run, the quick systems first so that pages fill early."""
+    """(system, dataset) of every run, the fast systems first so that pages fill early."""
     return [(system, dataset) for system in SYSTEMS for dataset in LIBRARIES]
 
 
@@ -53,25 +53,27 @@ def run(bench: Bench) -> Iterator[tuple[str, str, str]]:
 
 @dataclass(frozen=True)
 class Proof:
-    """Results of the demo that were computed here, beside the shipped ones."""
+    """Results of the demo that were computed here, next to the shipped ones."""
 
     compared: int
-    """Runs that were computed here and ship, too."""
+    """Runs that were computed here and are also shipped."""
     apart: dict[str, float]
-    """The largest difference of a mean score, by `SYSTEM on DATASET`, where it is not NEAR."""
+    """The largest difference of a mean score, by `SYSTEM on DATASET`, if it exceeds NEAR."""
 
     def __str__(self) -> str:
         same = self.compared - len(self.apart)
-        told = f"{same} of {counted(self.compared, 'run')} computed here have the mean scores that"
-        told += " ship, within .0005"
+        told = (
+            f"{same} of {counted(self.compared, 'run')} computed here have the shipped mean scores"
+        )
+        told += " (within .0005)"
         apart = [f"{name} by {value:.3f}" for name, value in self.apart.items()]
         return told + (f"; others differ: {', '.join(apart)}" if apart else "")
 
 
 def proof(store: Store) -> Proof:
-    """The mean scores of the demo's runs that were computed here, against those that ship."""
+    """Compare the mean scores of the demo's runs computed here with the shipped ones."""
     demo = set(pairs())
-    # Shipped hits may have been rescored here, by another measure.
+    # Shipped hits may have been rescored here with another measure.
     runs = {(part.system, part.dataset) for part in store.parts("hits") if not part.shipped}
     scores = [part for part in store.parts("scores") if (part.system, part.dataset) in demo & runs]
     local = [(part, f"{part.system} on {part.dataset}") for part in scores if not part.damage]

@@ -1,8 +1,8 @@
-"""Efficiency: the costs of a run, measured while it is made and stored with its hits.
+"""Efficiency: the costs of a run, measured during the run and stored with its hits.
 
-Index and search are timed as they are done, with loading models and starting Java in them. An
-index that several runs share was timed once, when it was built; its folder remembers. Latency is
-measured afterwards, by `latency`.
+The times of indexing and search include loading models and starting Java. An index that several
+runs share was timed once, when it was built; its folder stores the times. Latency is measured
+afterwards, by `latency`.
 """
 
 import contextlib
@@ -43,22 +43,19 @@ MEASURED: Mapping[str, str] = {
 LOOK = 0.05
 """Seconds between two looks at the memory."""
 _FILE = "built.json"
-"""File in the folder of an index: the cost of building it."""
+"""File in the folder of an index with the cost of building it."""
 
 
 @dataclass
 class Cost:
-    """Cost of a block; complete once the block has ended."""
+    """Cost of a block; complete at the end of the block."""
 
     seconds: float = 0.0
     peak_bytes: int = 0
-    """Resident memory of this process and all below it, looked at 20 times a second."""
+    """Resident memory of this process and its descendants, sampled 20 times a second."""
     load: float = 0.0
-    """Processes that wanted a processor in the minute before: a busy machine is slower. 0 if this
-    process has priority (a real-time policy of Linux, as with `chrt -r 5`).
-
-    0 if this one goes before all of them (a real-time policy of Linux, as `chrt -r 5` gives).
-    """
+    """Processes that waited for a processor in the last minute: a busy machine is slower. 0 if this
+    process has priority (a real-time policy of Linux, as with `chrt -r 5`)."""
 
 
 @contextlib.contextmanager
@@ -91,7 +88,7 @@ def _load() -> float:
 
 
 def resident() -> int:
-    """Bytes that this process and all below it hold now; pages that they share count for each."""
+    """Bytes that this process and its descendants use now; shared pages count for each process."""
     own = psutil.Process()
     total = 0
     for process in (own, *own.children(recursive=True)):
@@ -101,7 +98,7 @@ def resident() -> int:
 
 
 def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
-    """Add the costs of shards to the cost of an index; whether all come from similar machines."""
+    """Add the costs of shards to the cost of an index; True if all are from similar machines."""
     cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
     cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
     here = dict(provenance.hardware())
@@ -109,11 +106,9 @@ def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
-    """Write the cost of building an index into its folder.
-
-    `facts` are those that the searcher tells of it; of a build that was interrupted and `resumed`
-    the cost is that of the last stretch, and counts for nothing; nor does one of unlike machines.
-    """
+    """Write the cost of building an index into its folder. `facts` are the searcher's facts about
+    it. The cost of a build that was interrupted and `resumed` covers only its last part, so it is
+    not counted, and neither is that of a build on dissimilar machines."""
     record = {
         "seconds": cost.seconds,
         "bytes": _size(folder),
@@ -127,7 +122,7 @@ def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: b
 
 
 def index_record(folder: Path) -> dict[str, Any]:
-    """Record that `keep_index` wrote; seconds only, or nothing, from an earlier version."""
+    """The record that `keep_index` wrote; only seconds, or nothing, from an earlier version."""
     file = folder / _FILE
     return json_files.read(file) if file.exists() else {}
 
@@ -166,8 +161,9 @@ def of_run(
 ) -> Costs:
     """The costs of searching this many queries, or of combining the runs of inputs.
 
-    `indexes` are those it searches, by fingerprint; one that several inputs share counts once. A
-    measure that an input or an index lacks, such as one made before this was measured, is absent.
+    `indexes` are the searched ones, by fingerprint; an index that several inputs share counts once.
+    A measure is absent if an input or an index lacks it, for example because it was built before
+    this was measured.
     """
     for one in inputs:
         indexes = {**indexes, **(one.about["indexes"] if one else {"": {}})}
@@ -205,7 +201,7 @@ def _rate(number: float, seconds: float | None) -> float | None:
 
 
 def stored(store: Store, dataset: str, system: str) -> Costs | None:
-    """Costs of a stored run, if known and the run is unchanged."""
+    """Costs of a stored run if they are known and the run is unchanged."""
     part, hits = (store.part(kind, dataset, system) for kind in ("efficiency", "hits"))
     if part is None or hits is None or part.provenance["inputs"]["hits"] != hits.fingerprint:
         return None
@@ -216,7 +212,7 @@ def stored(store: Store, dataset: str, system: str) -> Costs | None:
 def add(
     publication: Publication, hits: Part, costs: Costs | None, about: Mapping[str, Any]
 ) -> None:
-    """Add the costs of a run to the publication of its hits; those of a replaced run go."""
+    """Add the costs of a run to the publication of its hits, instead of those of a replaced run."""
     if costs is None:
         publication.remove("efficiency", hits.dataset, hits.system)
         return

@@ -1,7 +1,7 @@
 """Generated queries: a model's queries for each document of a corpus, stored as a part.
 
-They cost hours, so that they are published like results and outlive the caches. Systems that read
-them share them: what names them is the corpus and the generator, not who asks.
+They take hours to compute, so they are published like results and outlive the caches. Systems share
+them, since their name consists of the corpus and the generator.
 """
 
 import contextlib
@@ -37,10 +37,10 @@ class Expanding(Protocol):
 
 
 def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
-    """The queries that the generator asks of a collection; asked and published if they are not yet.
+    """The queries that the generator generates for a corpus; generated and published if not stored.
 
-    Of at most this many documents where `most` is above 0: those that `sampled` chooses. Raises
-    WrongInput for a collection without documents.
+    If `most` is above 0, at most this many documents are used, those that `sampled` chooses. Raises
+    WrongInput for a corpus without documents.
     """
     documents, collection = loaded.documents, loaded.dataset.collection
     if documents is None or loaded.lengths is None:
@@ -64,7 +64,7 @@ def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -
 def _publish(
     bench: Bench, loaded: Loaded, folder: Path, called: str, name: str, identity: dict[str, Any]
 ) -> Part:
-    """Make a part of the queries in a folder, with their generator, under their fingerprint."""
+    """Write the queries in a folder as a part, with their generator, under their fingerprint."""
     assert loaded.lengths is not None
     collection = loaded.dataset.collection
     shards = sorted(folder.glob("generated-*.parquet"))
@@ -101,10 +101,8 @@ def _sample(documents: Path, most: int, folder: Path) -> Path:
 
 @contextlib.contextmanager
 def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[Path, float]]:
-    """Documents for the index, and the seconds to expand them, now or earlier.
-
-    The documents; with generated queries appended where it asks so.
-    """
+    """Documents for the index, and the seconds to expand them, now or earlier. For an expanding
+    searcher, generated queries are appended to the documents."""
     assert loaded.documents is not None
     if not isinstance(searcher, Expanding):
         yield loaded.documents.path, 0.0
@@ -125,7 +123,7 @@ def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
         while batch := list(islice(rows, _BATCH)):
             for row in batch:
                 own = list(islice(asked, number))
-                # Both are in file order; the fingerprint says that it is the same file.
+                # Both are in file order; the fingerprint shows that it is the same file.
                 assert {query["doc_id"] for query in own} == {row["doc_id"]}
                 row["text"] = " ".join([row["text"] or "", *(query["text"] for query in own)])
             writer.write_table(pa.Table.from_pylist(batch, schema))

@@ -1,8 +1,8 @@
 """Latency: the duration of one query on a system that has everything loaded.
 
-A seeded sample of the split's queries, the same for every system, is asked one by one for 100
-hits, after other queries have warmed the system up: Java, above all, compiles what is called often.
-A system made from others takes as long as they do for the same query, and then its own time.
+A seeded sample of the split's queries, the same for every system, is searched one by one for 100
+hits, after other queries have warmed the system up: Java in particular compiles code that runs
+often. The latency of a combined system is that of its inputs for the same query plus its own.
 """
 
 import contextlib
@@ -26,12 +26,12 @@ from compute.store.store import Part
 from compute.systems.searcher import TimedCombiner, TimedSearcher
 
 HITS = 100
-"""Hits that each query asks for, and that a combiner gets of each of its inputs."""
+"""Hits requested for each query, and given to a combiner from each of its inputs."""
 SEED = 20
 WARM_UP = 200
-"""Queries asked before time is taken,"""
+"""Queries run before the timing starts,"""
 WARM_UP_SECONDS = 3.0
-"""or for as long as this, of a slow system."""
+"""or their total seconds for a slow system."""
 
 Query = tuple[str, str]
 """query_id and text."""
@@ -41,7 +41,7 @@ Index = Callable[[Pair], contextlib.AbstractContextManager[tuple[Path, bool]]]
 
 
 def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
-    """The queries to time, and the others in an order of chance; those without text are neither."""
+    """The queries to time, and the others in random order; queries without text are in neither."""
     rows = queries.dropna(subset=["text"]).sort_values("query_id")
     asked = [row for row in zip(rows["query_id"], rows["text"], strict=True) if row[1].strip()]
     drawn = random.Random(SEED).sample(asked, len(asked))
@@ -49,11 +49,9 @@ def sample(queries: DataFrame, number: int) -> tuple[list[Query], list[Query]]:
 
 
 def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], dict[str, Any]]:
-    """latency_p50_ms and latency_p95_ms of a run that is searched, and how they were measured.
-
-    Nothing if no query is to be timed; where the system cannot answer single queries, the
-    second part says why.
-    """
+    """latency_p50_ms and latency_p95_ms of a searched run, and how they were measured. Empty if no
+    query is to be timed; if the system cannot answer single queries, the second part gives the
+    reason."""
     queries = pq.read_table(pair.loaded.queries.path, columns=["query_id", "text"]).to_pandas()
     timed, others = sample(queries, max(bench.settings.latency_queries, 0))
     if not timed:
@@ -64,10 +62,10 @@ def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], d
             _warm_up(answer, others or timed)
             took = list(_times(answer, timed, bench))
     except BeirscopeError as error:
-        # The hits are whole without it.
+        # The hits are complete without it.
         return {}, {"untimed": str(error)}
     except Exception as error:
-        # Nor is a search that is done lost to a full disk, or to a bug in timing it.
+        # A full disk, or a bug in the timing, must not lose a finished search either.
         if refused := disk_refusals.refusal(error, bench.settings.home):
             return {}, {"untimed": str(refused)}
         bug, _ = bug_reports.record(bench.settings, "timing single queries", error)
@@ -100,7 +98,7 @@ def milliseconds(call: Callable[[], object]) -> float:
 
 
 def _opened(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index) -> Answer:
-    """A function that answers a query, everything that it needs loaded until `opened` ends."""
+    """A function that answers a query, with everything it needs loaded until `opened` ends."""
     if pair.system.inputs:
         return _combining(opened, bench, pair, index)
     if not isinstance(pair.searcher, TimedSearcher):
@@ -111,7 +109,7 @@ def _opened(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index
 
 
 def _combining(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index) -> Answer:
-    """The inputs asked one after the other, then the combiner with their stored hits."""
+    """The inputs searched one after the other, then the combiner with their stored hits."""
     if not isinstance(pair.searcher, TimedCombiner):
         raise Unavailable(f"{pair.system.name} answers no single queries")
     answers, hits = [], []
@@ -137,7 +135,7 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     if row is None or row.search is None or imported:
         raise Unavailable(f"{name} was imported: its latency is unknown")
     ready = pair(bench, row, of.loaded.dataset)
-    # Stored runs are combined without searching: no index is built only for this.
+    # Stored runs are combined without searching; no index is built only for this.
     if ready.names.index and not caches.holds(bench.settings, ready.names.index):
         raise Unavailable(f"the index of {name} is not kept here any more: run {name} --again")
     return ready

@@ -16,7 +16,7 @@ from compute.systems import Combiner, Searcher, System, system
 from compute.systems.searcher import in_language
 
 EQUAL_IDS_DROPPED = "+drop-equal-ids"
-"""Ends the name of a system whose run drops documents named like the query "as BEIR's code"."""
+"""Suffix of a run's name if it drops documents named like the query, "as BEIR's code"."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Names:
 
 
 Stored = Callable[[str], Part]
-"""Function from a system's name to its stored hits. Raises Missing or Unavailable."""
+"""Function from the name of a system to its stored hits. Raises Missing or Unavailable."""
 
 
 def _none_stored(name: str) -> Part:
@@ -47,10 +47,8 @@ def names(
     drop_self: bool,
     stored: Stored = _none_stored,
 ) -> Names:
-    """Names of index and hits; nothing is read or computed.
-
-    Raises Missing if a run that it is made from is neither stored nor of the catalogue.
-    """
+    """Names of index and hits; nothing is read or computed. Raises Missing if an input run is
+    neither stored nor in the catalogue."""
     searcher = in_language(searcher, loaded.dataset.language)
     corpus = [documents.fingerprint] if documents else []
     about = {
@@ -73,7 +71,7 @@ def names(
 
 
 def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> Names:
-    """Name and depth of an input: as stored, else as it would be computed."""
+    """Name and depth of an input: as stored, otherwise as it would be computed."""
     if found := stored_input(name, loaded, documents, stored):
         return Names("", found.fingerprint, kept(found))
     row = catalogued(name)
@@ -83,11 +81,9 @@ def _input(name: str, loaded: Loaded, documents: Part | None, depth: int, stored
 
 
 def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stored) -> Part | None:
-    """The stored run of an input, imported or computed, to whatever depth; None if it is to be
-    computed, since there is none or something that it rests on changed.
-
-    Raises what `stored` raises where it cannot be computed.
-    """
+    """The stored run of an input, imported or computed, at any depth; None if it must be computed,
+    because there is none or one of its own inputs changed. Raises the errors of `stored` if it
+    cannot be computed."""
     row, part = catalogued(name), None
     if row is None or row.search is None or documents is None:
         return stored(name)
@@ -102,7 +98,7 @@ def stored_input(name: str, loaded: Loaded, documents: Part | None, stored: Stor
         return part if part.fingerprint == called.hits else None
     except Missing:
         return None
-    except Unavailable:  # it is damaged, or the folder of its model went
+    except Unavailable:  # it is damaged, or the folder of its model was removed
         return part
 
 
@@ -116,17 +112,17 @@ def catalogued(name: str) -> System | None:
 
 @dataclass(frozen=True)
 class Pair:
-    """A system on a dataset that is loaded, ready to be indexed and searched."""
+    """A system on a loaded dataset, ready to be indexed and searched."""
 
     system: System
     searcher: Searcher | Combiner
     loaded: Loaded
     documents: Part | None
-    """None only for a combiner that reads none."""
+    """None only for a combiner that reads no documents."""
     drop_self: bool
     names: Names
     stored: Stored = _none_stored
-    """The runs that it may be made from."""
+    """The runs that it combines."""
 
 
 def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool = False) -> Pair:
@@ -141,12 +137,12 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
     searcher = in_language(searcher, dataset.language)
     searcher.check()
     if drop_equal_ids and not dataset.drop_self:
-        # Another ranking than the contract's: a row of its own, never in its place.
+        # This ranking differs from the contract's, so it gets its own row and never replaces it.
         system = replace(system, name=system.name + EQUAL_IDS_DROPPED)
     fuses = isinstance(searcher, Combiner) and not searcher.READS_DOCUMENTS
     there, is_stored = as_stored(bench.store, dataset), partial(found_hits, bench, dataset.name)
     whole = fuses and all(is_stored(name, of=system.name) for name in system.inputs)
-    # The shipped parts of a dataset suffice to fuse runs on it.
+    # The shipped parts of a dataset suffice for fusing runs on it.
     loaded = there if there and there.queries.shipped and whole else load(bench, dataset)
     documents = loaded.documents
     if documents is None and not fuses:
@@ -161,11 +157,9 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
 
 
 def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> Part:
-    """The run of a system on a dataset. Raises Missing with the next step.
-
-    Runs that ship are cut: they are none for what is made `of` them and ships, too, so that it is
-    whole once it is computed here. Raises Unavailable if its file is damaged.
-    """
+    """The run of a system on a dataset. Raises Missing with the next step. Shipped runs are
+    truncated, so a shipped system made `of` them does not use them: its run is then complete once
+    computed here. Raises Unavailable if its file is damaged."""
     found = found_hits(bench, dataset.name, name, of=of)
     if found is None:
         raise Missing(
@@ -176,7 +170,7 @@ def stored_hits(bench: Bench, dataset: Dataset, name: str, *, of: str = "") -> P
 
 
 def found_hits(bench: Bench, dataset: str, name: str, *, of: str) -> Part | None:
-    """As `stored_hits`, but None for a missing or damaged run."""
+    """Like `stored_hits`, but None for a missing or damaged run."""
     found = next(iter(bench.store.parts("hits", dataset, name)), None)
     if found is None or (found.shipped and bench.store.shipped(replace(found, system=of))):
         return None

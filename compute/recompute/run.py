@@ -46,7 +46,7 @@ NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a run: its parts, and whether any was new."""
+    """Outcome of a run: its parts, and whether any is new."""
 
     hits: Part
     scores: Part
@@ -54,12 +54,10 @@ class Outcome:
 
 
 def prepare(bench: Bench, pair: Pair) -> bool:
-    """The second step: the inputs of the search, and whether any was made now.
-
-    An index, or the runs that a combiner is made from, published as their own.
-    """
+    """The second step: the inputs of the search, and whether any was computed now. These are an
+    index, or the inputs of a combiner, which are published as runs of their own."""
     if pair.system.inputs:
-        # All of them, not up to the first that is new.
+        # Compute all of them; `any` must not stop at the first new one.
         made = [outcome.new for outcome in _inputs(bench, pair)]
         return any(made)
     with index(bench, pair) as (_, built):
@@ -67,7 +65,7 @@ def prepare(bench: Bench, pair: Pair) -> bool:
 
 
 def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
-    """The stored runs of the inputs, in their order; computed and published where they are not."""
+    """The stored runs of the inputs, in order; missing ones are computed and published."""
     for name in pair.system.inputs:
         hits = stored_input(name, pair.loaded, pair.documents, pair.stored)
         if hits is not None:
@@ -116,7 +114,7 @@ def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
 
 
 Found = tuple[DataFrame, dict[str, float], efficiency.Costs]
-"""Hits, the seconds of index and search, and all that is measured of the run."""
+"""Hits, the seconds of indexing and search, and all other measurements of the run."""
 
 
 def _searched(bench: Bench, pair: Pair) -> Found:
@@ -124,7 +122,7 @@ def _searched(bench: Bench, pair: Pair) -> Found:
     assert not isinstance(searcher, Combiner)
     with index(bench, pair) as (folder, _):
         seconds = float(efficiency.index_record(folder).get("seconds", 0.0))
-        # One deeper where self hits will go, so that the full depth remains.
+        # One rank deeper if self hits will be removed, so that the full depth remains.
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)
         with efficiency.watched() as cost:
@@ -160,12 +158,12 @@ def publish(
     again: bool = False,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """The last step: score and publish; stored results are kept, unless `again`."""
+    """The last step: score and publish; stored results are kept unless `again`."""
     stored = published(bench, pair, again=again)
     if stored:
         return score(bench, pair.loaded, stored)
     if again and not bench.job:
-        # A draft of a job may be its own, from before it was interrupted.
+        # A draft may be this job's own, written before an interruption.
         unpublished_hits.drop(bench.settings, pair.names.hits)
     draft, _ = search(bench, pair)
     about = provenance.record(
@@ -181,7 +179,7 @@ def publish(
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
-    # A run that another process publishes meanwhile would be kept by neither.
+    # Otherwise a run published meanwhile by another process would be lost.
     with bench.store.alone("import") if version is not None else contextlib.nullcontext():
         outcome = publish_run(
             bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
@@ -191,7 +189,7 @@ def publish(
 
 
 def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
-    """The queries that the system asked instead of those of the dataset, where it does so."""
+    """The queries that the system searches in place of the dataset's, if it does so."""
     if not isinstance(pair.searcher, Rewriting):
         return {}
     return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}
@@ -206,7 +204,7 @@ def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficienc
 
 
 def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
-    """The queries, the corpus where it is searched or read, and the runs of the inputs."""
+    """The queries, the corpus if it is searched or read, and the runs of the inputs."""
     found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
     dataset = pair.loaded.dataset
     runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
@@ -215,7 +213,7 @@ def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
 
 
 def _command(pair: Pair) -> list[str]:
-    """The command that makes the run again."""
+    """The command that repeats the run."""
     dataset = pair.loaded.dataset
     name = pair.system.name.removesuffix(EQUAL_IDS_DROPPED)
     option = ["--drop-equal-ids"] if pair.system.name != name else []
@@ -223,14 +221,14 @@ def _command(pair: Pair) -> list[str]:
 
 
 def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
-    """The stored hits that need not be searched again; with `again` only those of this job."""
+    """The stored hits that need not be searched again; with `again`, only those of this job."""
     dataset = pair.loaded.dataset.name
     stored = whole_run(bench.store, dataset, pair.system.name, pair.names.hits)
     return None if stored and again and stored.job != bench.job else stored
 
 
 def whole_run(store: Store, dataset: str, system: str, name: str) -> Part | None:
-    """The hits of this name if they and their first ranks are stored and undamaged."""
+    """The hits of this name, if they and their top ranks are stored and undamaged."""
     stored = store.done("hits", dataset, system, name)
     top = store.part("top", dataset, system)
     return stored if stored and top and not store.verify(top).damage else None
@@ -245,11 +243,9 @@ def run(
     drop_equal_ids: bool = False,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """Search the dataset with the system, score, publish; or nothing if that is stored.
-
-    With a `version` a run of other hits that it takes the place of is kept. Raises Unavailable,
-    before anything is done, where the system cannot run here.
-    """
+    """Search the dataset with the system, score, publish; nothing if the run is stored. With a
+    `version`, a run with other hits that it replaces is kept. Raises Unavailable before anything is
+    done if the system cannot run here."""
     ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
     return publish(bench, ready, again=again, version=version)
 
@@ -266,12 +262,10 @@ def publish_run(
     more: Mapping[str, DataFrame] = NOTHING,
     version: run_versions.Version | None = None,
 ) -> Outcome:
-    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once.
-
-    `more`, by kind, is what else there is to tell of it. With a `version` the run that it takes
-    the place of is kept. Raises what `run_versions.keep` raises.
-    """
-    # An imported run rests only on the queries: its corpus is not known.
+    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once. `more`
+    contains further provenance, by kind. With a `version`, the run that it replaces is kept. Raises
+    the errors of `run_versions.keep`."""
+    # An imported run depends only on the queries: its corpus is unknown.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
     about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
     dataset = loaded.dataset.name
@@ -319,11 +313,9 @@ def score(
     again: bool = False,
     measures: Collection[str] = (),
 ) -> Outcome:
-    """The scores of a stored run, computed only if run, judgements or measures changed.
-
-    `measures`, those of the settings and those that it was scored by before are scored besides
-    MEASURES, as far as its stored hits are deep enough. Raises WrongInput for an unknown one.
-    """
+    """The scores of a stored run, computed only if run, judgements or measures changed. Besides
+    MEASURES, `measures`, those of the settings and those of earlier scores are computed if the
+    stored hits are deep enough. Raises WrongInput for an unknown measure."""
     stored = bench.store.part("scores", hits.dataset, hits.system)
     before = scored_measures.more_of(stored)
     of_settings = scored_measures.of_settings(bench.settings)
@@ -347,8 +339,8 @@ def _scored(
     measures: Sequence[str],
     beside: DataFrame | None = None,
 ) -> Outcome:
-    """The scores of a run by measures, and those `beside` them, published as one part."""
-    # Shipped hits were cut: their shipped scores may be of deeper ranks.
+    """The scores of a run by measures, and those in `beside`, published as one part."""
+    # Shipped hits were truncated: their shipped scores may use deeper ranks.
     depth = scored_measures.kept(hits)
     start = time.perf_counter()
     by_subtopic = {"subtopics": subtopics(loaded)}
@@ -373,13 +365,13 @@ def _scored(
             fingerprint=called,
             provenance=about,
         )
-        # Other judgements are other judged documents.
+        # Other judgements mean other judged documents.
         lengths.add_dataset(bench.store, publication, loaded)
     return Outcome(hits, scored, new=True)
 
 
 def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
-    """The dataset as it is stored, whether its source is still there or not. Raises Missing."""
+    """The dataset as it is stored, whether or not its source still exists. Raises Missing."""
     loaded = stored(store, dataset)
     if loaded is None:
         read = [part for part in store.parts(system="") if part.kind in damage.READ]
@@ -391,18 +383,18 @@ def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
 
 
 def read(part: Part) -> DataFrame:
-    """A part as a frame; dataset and system, one value throughout, are left out."""
+    """A part as a frame, without dataset and system, which have one value throughout."""
     table = pq.read_table(part.path)
     return table.drop_columns(list(constants(part.kind, part.dataset, part.system))).to_pandas()
 
 
 def subtopics(loaded: Loaded) -> DataFrame | None:
-    """The judgements by subtopic of a stored dataset; None if they are not."""
+    """The judgements by subtopic of a stored dataset; None if it has none."""
     return read(loaded.subtopics) if loaded.subtopics else None
 
 
 def remarks(outcome: Outcome) -> list[str]:
-    """Remarks of `check` that affect the numbers of an imported run."""
+    """Remarks of `check` that affect the scores of an imported run."""
     return outcome.hits.provenance.get("remarks", [])
 
 
@@ -425,12 +417,12 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
     if queries and answered is not None and answered < queries.rows:
         yield f"answers {answered:,} of {queries.rows:,} queries"
     if about.get("depth", 0) < bench.settings.depth and freshness.runs_behind(hits):
-        yield f"{about['depth']:,} ranks deep, as the shallowest stored run that it is made from"
+        yield f"{about['depth']:,} ranks deep, like its shallowest stored input"
     yield from left_out(about)
 
 
 def left_out(about: Mapping[str, Any]) -> Iterator[str]:
-    """The hits that a run's provenance says were left out; self hits only of an imported run."""
+    """The hits left out according to a run's provenance; self hits only for an imported run."""
     for name, text in provenance.TREATED.items():
         words, mark, _ = text.removeprefix("hits ").partition(", left out")
         if mark and about.get(name) and (name != "self_hits" or about.get("imported")):

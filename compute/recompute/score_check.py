@@ -1,4 +1,4 @@
-"""Stored scores, computed a second time by pytrec_eval: how far apart the two are."""
+"""Stored scores, computed a second time by pytrec_eval, and the differences between the two."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from compute.store.loading import Bench
 from compute.store.store import Part, Store
 
 APART = 1e-9
-"""Two values of a query that are farther apart are a bug, here or there."""
+"""Two values of a query that differ by more than this show a bug in one of the two programs."""
 FILE = "score-check.json"
 _NAMES: Mapping[str, tuple[str, str]] = {
     "nDCG": ("ndcg", "ndcg_cut"),
@@ -31,7 +31,7 @@ _NAMES: Mapping[str, tuple[str, str]] = {
     "Rprec": ("Rprec", ""),
     "Bpref": ("bpref", ""),
 }
-"""Formulas by their names in pytrec_eval: without a cut, and with one."""
+"""Formulas by their names in pytrec_eval: without a cut-off, and with one."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +40,17 @@ class ScoreCheck:
 
     date: str
     pytrec_eval: str
-    """Its version."""
+    """Version of pytrec_eval."""
     runs: int
     values: int
     """Values of queries that were compared."""
     measures: list[str]
     not_compared: list[str]
-    """Measures that pytrec_eval does not have."""
+    """Measures that pytrec_eval does not compute."""
     largest: float
     """The largest difference."""
     where: str
-    """The query, measure, system and dataset of that difference; empty for 0."""
+    """The query, measure, system and dataset of that difference; empty if it is 0."""
 
     @property
     def agrees(self) -> bool:
@@ -58,19 +58,19 @@ class ScoreCheck:
         return self.largest <= APART
 
     def __str__(self) -> str:
-        """The outcome in words."""
+        """The outcome as a sentence."""
         if not self.values:
             return "No stored score could be compared with pytrec_eval's."
         largest = f"The largest difference is {self.largest:.1e} ({self.where})."
         return (
             f"{self.values:,} values of queries ({self.runs:,} runs, {len(self.measures)} measures)"
-            f" were computed again by pytrec_eval {self.pytrec_eval}."
+            f" were recomputed by pytrec_eval {self.pytrec_eval}."
             f" {largest if self.largest else 'All are equal to the last bit.'}"
         )
 
 
 def last(store: Store) -> ScoreCheck | None:
-    """The outcome of the last check; None before the first."""
+    """The outcome of the last check; None before the first check."""
     try:
         return ScoreCheck(**json_files.parsed((store.home / FILE).read_text("utf-8")))
     except (OSError, ValueError, TypeError):
@@ -78,10 +78,8 @@ def last(store: Store) -> ScoreCheck | None:
 
 
 def check(bench: Bench) -> ScoreCheck:
-    """Score every stored run with pytrec_eval and keep the outcome. Raises Unavailable without it.
-
-    Shipped runs are cut to fewer ranks: of these only the measures that they reach are compared.
-    """
+    """Score every stored run with pytrec_eval and store the outcome. Shipped runs are truncated, so
+    only the measures within their depth are compared. Raises Unavailable without pytrec_eval."""
     runs, values, largest, where = 0, 0, 0.0, ""
     measures, others = set[str](), set[str]()
     hits_parts = [part for part in bench.store.parts("hits") if not part.damage]
@@ -106,7 +104,7 @@ def check(bench: Bench) -> ScoreCheck:
 
 
 def _compared(store: Store, hits: Part) -> tuple[DataFrame, set[str]]:
-    """query_id, measure, apart of a run; and the measures that pytrec_eval does not have."""
+    """query_id, measure, apart of a run; and the measures that pytrec_eval does not compute."""
     scores = store.part("scores", hits.dataset, hits.system)
     judgements = store.part("judgements", hits.dataset)
     none = DataFrame(columns=["query_id", "measure", "apart"])
@@ -128,7 +126,7 @@ def scored(run: DataFrame, judgements: DataFrame, measures: Sequence[Measure]) -
     """query_id, measure, value of a run by pytrec_eval, from its scores and not from its ranks.
 
     `run` has query_id, doc_id, score; `judgements` query_id, doc_id, relevance. A judged query
-    without hits has 0. Raises Unavailable if pytrec_eval is not installed.
+    without hits scores 0. Raises Unavailable if pytrec_eval is not installed.
     """
     judged_run = run[run["query_id"].isin(judgements["query_id"].unique())]
     listed = _by_query(judged_run, "score")
@@ -141,7 +139,7 @@ def scored(run: DataFrame, judgements: DataFrame, measures: Sequence[Measure]) -
 def _values(
     measures: Sequence[Measure], listed: dict[str, dict[str, Any]], judgements: DataFrame
 ) -> DataFrame:
-    """The values of measures that take relevance for the same gain."""
+    """The values of measures whose gain is the relevance."""
     try:
         import pytrec_eval
     except ModuleNotFoundError:
@@ -157,7 +155,8 @@ def _values(
     for measure, name in names.items():
         column = found[name.replace(".", "_")]
         if measure.k and name == "recip_rank":
-            # trec_eval cuts no reciprocal rank: a relevant document below rank k is none.
+            # trec_eval does not cut off reciprocal rank, so a relevant document below rank k is
+            # dropped here.
             column = column.where(column >= 1 / measure.k, 0.0)
         values[str(measure)] = column
     wide = DataFrame(values, index=pd.Index(list(judged), name="query_id"))
@@ -165,7 +164,7 @@ def _values(
 
 
 def _name(measure: Measure) -> str:
-    """The measure as pytrec_eval is asked for it."""
+    """The name of the measure in pytrec_eval."""
     whole, cut = _NAMES[measure.formula.name]
     return f"{cut}.{measure.k}" if measure.k and cut else whole
 

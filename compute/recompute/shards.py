@@ -1,9 +1,7 @@
-"""Shards: pieces of an index or of counts of words that any worker makes, kept where all see them.
-
-A shard is a tar file among the parts, named by what it depends on: corpus, model, documents. It is
-there whole or not at all, and one that is there is not made again. The process that makes the
-whole takes the existing ones, and makes those missing: shards change no result.
-"""
+"""Shards: pieces of an index or of word counts that any worker can build and all workers can read.
+A shard is a tar file among the parts, named by its inputs: corpus, model, documents. It is written
+atomically, and an existing shard is not rebuilt. The process that builds the whole uses the
+existing shards and builds the missing ones: shards change no result."""
 
 import contextlib
 import hashlib
@@ -34,9 +32,9 @@ from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
 
 _COST = "shard.json"
-"""File in a shard: the cost of making it."""
+"""File in a shard with the cost of building it."""
 _SHA256 = 64
-"""Bytes at the end of a shard, behind the tar."""
+"""Number of bytes at the end of a shard, after the tar."""
 _BLOCK = 1024**2
 log = logging.getLogger(__name__)
 
@@ -47,7 +45,7 @@ class Shard:
 
     name: str
     system: str
-    """Empty for counts of words, which need none."""
+    """Empty for word counts, which need none."""
     first: int
     last: int
     """The place after that of the last document."""
@@ -55,7 +53,7 @@ class Shard:
 
 @dataclass(frozen=True)
 class Work:
-    """Work that is divided: its maker and its documents."""
+    """Divided work: its builder and its documents."""
 
     maker: Divisible
     documents: Part
@@ -64,26 +62,23 @@ class Work:
 
 
 def of_index(pair: Pair) -> Work | None:
-    """The index of a pair, where it can be divided."""
+    """The index of a pair, if it can be divided."""
     maker, documents = pair.searcher, pair.documents
-    # Documents with generated queries are no part of the store.
+    # Documents with generated queries are not a part of the store.
     if documents is None or not isinstance(maker, Divisible) or isinstance(maker, Expanding):
         return None
     return Work(maker, documents, pair.loaded.dataset.name, pair.system.name)
 
 
 def of_counts(loaded: Loaded) -> Work | None:
-    """The counts of the words of a dataset, where it has documents."""
+    """The word counts of a dataset, if it has documents."""
     documents = loaded.documents
     return Work(overlap.Counting(documents), documents, loaded.dataset.name) if documents else None
 
 
 def plan(bench: Bench, pair: Pair) -> list[Shard]:
-    """The shards that are to be made before the index of a pair is; of a fusion, of its inputs.
-
-    None if the index is here already, the corpus is smaller than two shards, or the system
-    cannot be divided.
-    """
+    """The shards to build before the index of a pair; for a fusion, those of its inputs. None if
+    the index exists, the corpus is smaller than two shards, or the system cannot be divided."""
     if isinstance(pair.searcher, Combiner):
         inputs = (shard for name in pair.system.inputs for shard in _of_input(bench, pair, name))
         return list({shard.name: shard for shard in inputs}.values())
@@ -99,7 +94,7 @@ def _of_input(bench: Bench, pair: Pair, name: str) -> list[Shard]:
 
 
 def divided(bench: Bench, work: Work | None) -> list[Shard]:
-    """The shards of some work, whether they are there or not; none where it is not divided."""
+    """The shards of some work, existing or not; empty if it is not divided."""
     if work is None:
         return []
     size, total = work.maker.piece_documents(bench.settings), work.documents.rows
@@ -115,7 +110,7 @@ def _named(work: Work, span: Span) -> str:
 
 
 def make(bench: Bench, work: Work | None, shard: Shard) -> bool:
-    """Make a shard; whether it had to be made. Raises Conflict if the documents are others."""
+    """Build a shard; returns whether it was missing. Raises Conflict if the documents changed."""
     if work is None or _named(work, (shard.first, shard.last)) != shard.name:
         changed = work.dataset if work else "the dataset"
         of = f" or {shard.system}" if shard.system else ""
@@ -141,10 +136,8 @@ def _make(bench: Bench, work: Work, shard: Shard, folder: Path) -> dict[str, Any
 
 @contextmanager
 def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
-    """The word counts of a dataset from its shards; missing ones are made.
-
-    None if there is no shard at all: then the whole is counted as if nothing were divided.
-    """
+    """The word counts of a dataset from its shards; missing shards are built. None if there is no
+    shard: then all documents are counted at once."""
     work = of_counts(loaded)
     wanted = divided(bench, work)
     if work is None or not any(_taken(bench, shard) for shard in wanted):
@@ -158,10 +151,8 @@ def counts(bench: Bench, loaded: Loaded) -> Iterator[overlap.Pieces | None]:
 
 
 def gather(bench: Bench, work: Work | None, folder: Path) -> list[dict[str, Any]]:
-    """Put the existing shards into the folder of the whole; the cost of each.
-
-    A folder that an interrupted call left is resumed.
-    """
+    """Copy the existing shards into the folder of the complete index; returns the cost of each. A
+    folder left by an interrupted call is resumed."""
     for left in folder.glob("*.unpacked"):
         _move(left, folder)
     costs = []
@@ -179,7 +170,7 @@ def _note(folder: Path, shard: Shard) -> Path:
 
 
 def clear(folder: Path) -> None:
-    """Remove the notes on shards from the folder of an index that is whole."""
+    """Remove the notes on shards from the folder of a complete index."""
     for note in folder.glob("*.json"):
         if len(note.stem) == 64:
             note.unlink()
@@ -190,7 +181,7 @@ def _file(bench: Bench, shard: Shard) -> Path:
 
 
 def _taken(bench: Bench, shard: Shard) -> bool:
-    """Whether the shard exists, or comes from the bucket; it then stays for a while."""
+    """Return whether the shard exists or was fetched from the bucket, and keep it for a while."""
     file, there = _file(bench, shard), bench.store.bucket
     with contextlib.suppress(FileNotFoundError):
         os.utime(file)
@@ -202,7 +193,7 @@ def _taken(bench: Bench, shard: Shard) -> bool:
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether a shard ends in the SHA-256 of its content; otherwise it is removed."""
+    """Return whether a shard ends in the SHA-256 of its content; remove it if not."""
     found, rest = hashlib.sha256(), file.stat().st_size - _SHA256
     with file.open("rb") as stream:
         while block := stream.read(min(_BLOCK, max(rest, 0))):
@@ -210,7 +201,7 @@ def _is_whole(file: Path) -> bool:
             rest -= len(block)
         if stream.read() == found.hexdigest().encode():
             return True
-    log.warning("%s is damaged: it is made again", file)
+    log.warning("%s is damaged: it is rebuilt", file)
     file.unlink(missing_ok=True)
     return False
 
@@ -236,7 +227,7 @@ def _unpack(file: Path, folder: Path, name: str) -> None:
     with tarfile.open(file) as tar:
         untar(tar, aside)
     (aside / _COST).rename(aside / f"{name}.json")
-    # From here on it is moved whole, by the next call if not by this one.
+    # From here on it is moved atomically, by this call or by the next one.
     aside.rename(folder / f"{name}.unpacked")
     _move(folder / f"{name}.unpacked", folder)
 

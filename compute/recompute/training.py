@@ -1,4 +1,4 @@
-"""Training one system: material, training, and its model and losses published together."""
+"""Training of one system: material, training, and joint publication of its model and losses."""
 
 import json
 import shutil
@@ -28,10 +28,8 @@ class Trained:
 
 
 def named(text: str, dataset: str) -> System:
-    """The system that a recipe makes of a dataset: of `genq(seed=1)`, `genq[scifact](seed=1)`.
-
-    Raises WrongInput for what is not trained, and where `text` names another dataset.
-    """
+    """The system that a recipe makes from a dataset: `genq[scifact](seed=1)` from `genq(seed=1)`.
+    Raises WrongInput for a system that is not trained, and if `text` names another dataset."""
     read = names.parse(text)
     row = SYSTEMS.get(read.base)
     if row is None or row.recipe is None:
@@ -43,11 +41,9 @@ def named(text: str, dataset: str) -> System:
 
 
 def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -> Trained:
-    """Train the system that `named` gave and publish its model, or nothing if that is stored.
-
-    An interrupted training resumes from its last checkpoint. Raises Unavailable, before
-    anything is done, where something is missing.
-    """
+    """Train the system that `named` returned and publish its model; nothing if it is stored. An
+    interrupted training resumes from its last checkpoint. Raises Unavailable before anything is
+    done if something is missing."""
     recipe = row.recipe
     assert recipe is not None
     recipe.check()
@@ -71,7 +67,7 @@ def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -
 
 
 def model_name(row: System) -> str:
-    """The name of a trained system without the parameters that change only its search."""
+    """The name of a trained system without the parameters that affect only its search."""
     read = names.parse(row.name)
     assert row.recipe is not None
     kept = [(name, value) for name, value in read.parameters if name not in row.recipe.SEARCH]

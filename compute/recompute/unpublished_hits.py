@@ -1,7 +1,5 @@
-"""Drafts: hits of a search, kept under their fingerprint until they are published.
-
-A job that dies between searching and publishing finds it here and does not search again.
-"""
+"""Drafts: hits of a search, kept under their fingerprint until they are published. A job that died
+between searching and publishing finds its draft here and does not search again."""
 
 import contextlib
 import json
@@ -21,9 +19,9 @@ from compute.base.settings import Settings
 from compute.evaluate.runs import Run
 
 _OWN = re.compile(r"[\da-f]{64}\.parquet|\.[\da-f]{32}\.tmp")
-"""The names given here: other files in the folder belong to others."""
+"""The file names used here: other files in the folder belong to other modules."""
 STAYS = 24 * 3600
-"""Seconds that the draft of a job that was given up stays."""
+"""Seconds for which the draft of an abandoned job is kept."""
 _FACTS = b"beirscope"
 
 
@@ -34,11 +32,11 @@ class Draft:
     run: Run
     facts: Mapping[str, float]
     costs: Mapping[str, Any] = field(default_factory=dict)
-    """Costs: `values` by measure, and `about` them; empty for an old draft."""
+    """Costs: `values` by measure, and details in `about`; empty for an old draft."""
 
 
 def kept(settings: Settings, fingerprint: str) -> Draft | None:
-    """The draft of these hits, if a search has been finished; one that is damaged goes."""
+    """The draft of these hits if a search was finished; a damaged draft is removed."""
     file = _file(settings, fingerprint)
     try:
         return _read(file)
@@ -58,7 +56,7 @@ def _read(file: Path) -> Draft:
 
 
 def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
-    """Write the draft aside and rename it: it is there whole or not at all."""
+    """Write the draft to a temporary file and rename it, so that it is never incomplete."""
     file = _file(settings, fingerprint)
     make_folder(file.parent)
     _forget_old(file.parent)
@@ -71,7 +69,7 @@ def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
 
 
 def drop(settings: Settings, fingerprint: str) -> None:
-    """Remove a draft that is published."""
+    """Remove a published draft."""
     _file(settings, fingerprint).unlink(missing_ok=True)
 
 

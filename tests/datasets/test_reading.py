@@ -118,7 +118,7 @@ def test_a_whole_surrogate_pair_is_a_character_and_half_of_one_is_refused(tiny: 
     edit(tiny / "corpus.jsonl", lambda text: text.replace("Harbour", r"\ud83d\ude00"))
     assert next(open_path(tiny).documents()).title == "\U0001f600"
     edit(tiny / "corpus.jsonl", lambda text: text.replace(r"\ude00", ""))
-    with pytest.raises(WrongInput, match="line 1: title holds half of a surrogate"):
+    with pytest.raises(WrongInput, match="line 1: title contains half of a surrogate"):
         next(open_path(tiny).documents())
 
 
@@ -171,8 +171,8 @@ def broken(tiny: Path, file: str, old: str, new: str) -> str:
         ("corpus.jsonl", '"_id": "d2", ', "", "corpus.jsonl line 2: no _id"),
         ("corpus.jsonl", '{"_id": "d2"', '{"_id" "d2"', "corpus.jsonl line 2: not JSON"),
         ("corpus.jsonl", '"d2"', '"d1"', "corpus.jsonl line 2: _id 'd1' occurs above"),
-        ("corpus.jsonl", '"d2"', '"d 2"', "corpus.jsonl line 2: id 'd 2' is empty or holds"),
-        ("corpus.jsonl", '"d2"', '""', "corpus.jsonl line 2: id '' is empty or holds"),
+        ("corpus.jsonl", '"d2"', '"d 2"', "corpus.jsonl line 2: id 'd 2' is empty or contains"),
+        ("corpus.jsonl", '"d2"', '""', "corpus.jsonl line 2: id '' is empty or contains"),
         ("corpus.jsonl", '"d2"', "2.5", "corpus.jsonl line 2: _id is a number"),
         ("corpus.jsonl", '"d2"', "true", "corpus.jsonl line 2: _id is true or false"),
         ("corpus.jsonl", '"Bridges"', "3", "corpus.jsonl line 2: title is a number"),
@@ -191,7 +191,7 @@ def broken(tiny: Path, file: str, old: str, new: str) -> str:
             "qrels/test.tsv",
             "q1\td5\t1",
             "q1 d5 1",
-            "line 3: 3 columns between blanks: put one",
+            "line 3: 3 columns separated by spaces: put one",
         ),
         ("qrels/test.tsv", "q1\td5\t1", "q1\t0\td5\t1", "line 3: 4 columns, as TREC's qrels have"),
         ("qrels/test.tsv", "q1\td5\t1", "q1 0 d5 1", "line 3: 4 columns, as TREC's qrels have"),

@@ -329,12 +329,12 @@ RUN_FAULTS = {
     "twice": ('{"q1": {"d1": 1.5, "d1": 2.5}}', "the key 'd1' occurs twice"),
     "no runs": ('{"a": 1, "b": {"c": "d"}}', "no queries with documents in it"),
     "half a letter": ('{"q1": {"\\ud800": 1.5}}', "an escape in it names no character"),
-    "no id in RankLib": ("1 qid:q1 1:2\n", "line 1: no document id behind a #"),
+    "no id in RankLib": ("1 qid:q1 1:2\n", "line 1: no document id after a #"),
     "judgements": (
         "qid,docid,rating\nq1,d1,1\n",
         "looks like judgements, not a run .*or say --as run",
     ),
-    "two names": ("qid,docid,score,score\nq1,d1,1,2\n", "line 1: two columns are called 'score'"),
+    "two names": ("qid,docid,score,score\nq1,d1,1,2\n", "line 1: two columns are named 'score'"),
 }
 
 

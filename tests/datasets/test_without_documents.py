@@ -118,7 +118,7 @@ def test_other_texts_are_another_source(tmp_path: Path) -> None:
     [
         ("q1\tone\n", "texts lacks the texts of 1 of 2 judged queries, such as 'q2': add them"),
         ("q1\tone\nq2 two\n", "texts line 2: no tab: write the query's id"),
-        ("q1\tone\nq1\ttwo\n", "texts line 2: query 'q1' occurs above already"),
+        ("q1\tone\nq1\ttwo\n", "texts line 2: query 'q1' already occurs above"),
         ('{"_id": "q1"}\n', "texts line 1: no text"),
         ("", "lacks the texts of 2 of 2 judged queries, such as 'q1'"),
         ("<topics></topics>", "texts has no <topic> or <top>"),

@@ -193,7 +193,7 @@ HEADER = "query_id,doc_id,grade\n"
         ),
         (
             "query_id,doc_id,grade,grade\nq1,d1,1,2\n",
-            "FILE, line 1: two columns are called 'grade': rename one",
+            "FILE, line 1: two columns are named 'grade': rename one",
         ),
         *(
             (

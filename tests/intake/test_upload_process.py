@@ -228,7 +228,7 @@ def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
     assert gone == "Already stored on tiny: a, b. These files replace what is stored."
     version = figures.taken(["a"], {"a"}, "tiny", replace=True, as_version=True)
-    assert version.endswith("already: a. The stored runs are kept as versions of these.")
+    assert version.endswith("tiny: a. The stored runs are kept as versions of these.")
 
 
 def reported(path: str, kind: str, **counts: float) -> dict[str, Any]:

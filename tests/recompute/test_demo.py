@@ -38,7 +38,7 @@ def test_runs_computed_here_are_compared_with_those_that_ship(tmp_path: Path) ->
     assert found.compared == 2
     assert found.apart == {f"{demo.SYSTEMS[1]} on {row}": pytest.approx(0.01)}
     assert str(found) == (
-        "1 of 2 runs computed here have the mean scores that ship, within .0005; others differ:"
+        "1 of 2 runs computed here have the shipped mean scores (within .0005); others differ:"
         f" {demo.SYSTEMS[1]} on {row} by 0.010"
     )
 

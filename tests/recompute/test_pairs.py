@@ -148,7 +148,7 @@ def test_what_is_stored_is_fused_to_the_depth_that_it_has(
     # No input was searched again, which would have built its index.
     assert not list((tmp_path / "home").glob("caches/*/lucene"))
     assert (outcome.hits.provenance["depth"], run.read(outcome.hits)["rank"].max()) == (2, 2)
-    assert "2 ranks deep, as the shallowest stored run" in run.said(bench, outcome)
+    assert "2 ranks deep, like its shallowest stored input" in run.said(bench, outcome)
     assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"
 
 

@@ -1,4 +1,5 @@
-"""JSON: tables of documents at any depth, rows with lists, rows with names, one record a line."""
+"""JSON: tables of documents at any depth, rows with lists, rows with names, or one record per
+line."""
 
 import ast
 import csv
@@ -45,9 +46,9 @@ class _Found:
     texts: dict[str, str] = field(default_factory=dict)
     passages: dict[str, str] = field(default_factory=dict)
     empty: int = 0
-    """Lists without a document."""
+    """Lists without documents."""
     asked: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    """How often a list of a query came, by role, part and query."""
+    """Number of lists of a query, by role, part and query."""
     differ: dict[str, None] = field(default_factory=dict)
     """Documents with several texts."""
 
@@ -66,7 +67,7 @@ class _Found:
         raise self.refuse(line, f"{what} is {shown(repr(value))}, write ids as strings")
 
     def read(self, doc: str, text: str) -> None:
-        """Take the text of a document; the first stays."""
+        """Store the text of a document; the first text is kept."""
         if self.passages.setdefault(doc, text) != text:
             self.differ[doc] = None
 
@@ -75,8 +76,8 @@ class _Found:
         again = [query for (*_, query), n in self.asked.items() if n > 1]
         kinds = (
             ("list", "without a document left out", [""] * self.empty),
-            ("query", "in several rows brought together", again),
-            ("document", "with several texts, of which one is kept", [*self.differ]),
+            ("query", "in several rows, which were merged", again),
+            ("document", "with several texts; the first is kept", [*self.differ]),
         )
         return [
             f"{counted(len(ids), noun)} {how}{f': {shown(ids[0])}' * bool(ids[0])}"
@@ -85,7 +86,7 @@ class _Found:
         ]
 
     def take(self, value: Any, place: _Place, key: str = "", depth: int = 0) -> bool:
-        """Look for rows in the value of a key; whether there are any."""
+        """Look for rows in the value of a key; returns whether there are any."""
         if depth > 50:
             raise self.refuse(place[2], "nested too deeply, is it the right file?")
         if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
@@ -204,7 +205,7 @@ class _Found:
         return text if isinstance(text, str) else ""
 
     def _list(self, documents: Any, place: _Place, query: str, beside: Mapping[str, Any]) -> None:
-        """Take the documents of one query."""
+        """Read the documents of one query."""
         role, part, line = place
         rows = [*self._documents(documents, place, query)]
         self.empty += not rows
@@ -270,7 +271,7 @@ def held(path: Path, how: How) -> Held:
             return _held(found, records, how)
     except UnicodeEncodeError:  # half a pair
         pass
-    raise WrongInput(f"{path}: an escape in it names no character of a text, fix it")
+    raise WrongInput(f"{path}: it contains an escape that is not a valid character, fix it")
 
 
 def of_parquet(path: Path, how: How) -> Held:
@@ -344,7 +345,7 @@ def _held(found: _Found, records: Sequence[tuple[int, Any]], how: How) -> Held:
 
 
 def _of(found: _Found, role: str, how: How) -> Rows:
-    """The rows of a role, of the part that is wanted."""
+    """The rows of a role and of the requested part."""
     rows = found.lists[role]
     of: dict[str, str] = {}
     parts = dict.fromkeys(part for part, *_ in rows)
@@ -406,7 +407,7 @@ def _numbers(found: _Found, values: Sequence[Any], lines: Sequence[int]) -> pa.A
 
 
 def _word(value: Any) -> str | None:
-    """A grade as a word, including JSON's true."""
+    """A grade as a word, such as JSON's true."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -415,8 +416,8 @@ def _numbered(value: Any) -> bool:
 
 
 def _listed(value: Any) -> bool:
-    """Whether a value may be the documents of one query: a list of ids or objects, an object of
-    numbers or words, one id, or nothing; not objects with a query or lists of their own."""
+    """Return whether a value may contain the documents of one query: a list of ids or objects, an
+    object of numbers or words, one id, or nothing; not objects with their own query or lists."""
     if isinstance(value, dict):
         return not _has(value.values(), dict | list)
     if not isinstance(value, list) or _has(value, list):
@@ -430,7 +431,7 @@ def _has(values: Iterable[Any], kind: type | UnionType) -> bool:
 
 
 def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
-    """The records of a file that has one in each line; None for another."""
+    """The records of a file with one record per line; None for other files."""
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) < 2:
         return None
@@ -442,7 +443,7 @@ def _lines(path: Path, text: str) -> list[tuple[int, Any]] | None:
 
 
 def _parsed(path: Path, text: str, line: int) -> Any:
-    """Raises WrongInput with the line, also for a key that stands twice."""
+    """Raises WrongInput with the line, also for a key that occurs twice."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

@@ -1,4 +1,4 @@
-"""Rows of columns: between commas, semicolons or tabs, in Parquet, and as RankLib writes them."""
+"""Rows of columns separated by commas, semicolons or tabs, in Parquet, or in RankLib's format."""
 
 import csv
 import io
@@ -29,7 +29,7 @@ _MAGIC = b"PAR1"
 
 
 def is_parquet(path: Path) -> bool:
-    """Whether it begins like a Parquet file."""
+    """Return whether it begins like a Parquet file."""
     with compressed.Bytes(path) as file:
         return file.read(4) == _MAGIC
 
@@ -50,17 +50,15 @@ def split(line: str, between: str) -> list[str]:
 
 
 def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Rows:
-    """The rows below the line that names the columns.
-
-    Raises WrongInput with file and line, also without a column that is needed.
-    """
+    """The rows below the line that names the columns. Raises WrongInput with file and line, also if
+    a required column is missing."""
     between, found = header(line) or ("", {})
     called = split(line, between)
     if lacking := names.lacking(found):
         told = ", ".join(map(shown, called[:8]))
         raise WrongInput(f"{path}, line {above + 1}: no one column {lacking} in {told}: name it so")
     if repeated := [one for one in found.values() if called.count(one) > 1]:
-        fault = f"two columns are called {shown(repeated[0])}: rename one"
+        fault = f"two columns are named {shown(repeated[0])}: rename one"
         raise WrongInput(f"{path}, line {above + 1}: {fault}")
     of = {name: canonical for canonical, name in found.items()}
     number = "relevance" if names.is_beir(found) else "score"
@@ -77,7 +75,7 @@ def under_header(path: Path, line: str, above: int, problem: trec.Problem) -> Ro
 
 
 def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) -> pa.Table:
-    """The rows with their lines. Where a cell between quotes has several lines, a row at a time."""
+    """The rows with their line numbers; one row at a time if quoted cells contain line breaks."""
     wrong: list[tuple[int, str, str]] = []
 
     def note(line: int, what: str, fault: str) -> None:
@@ -92,7 +90,7 @@ def _table(path: Path, layout: trec.Layout, skip: int, problem: trec.Problem) ->
 
 
 def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | None:
-    """None if a row is wrong, and where no quote opens a cell that may have several lines."""
+    """None if a row is wrong, or if a quoted cell may span several lines."""
     content = compressed.content(path)
     if b'"' not in content:
         return None
@@ -120,8 +118,8 @@ def _of_long_cells(path: Path, layout: trec.Layout, skip: int) -> pa.Table | Non
 def without_header(
     path: Path, lines: Sequence[str], how: How, problem: trec.Problem
 ) -> Rows | None:
-    """Three or four columns without names: MS MARCO's, Tevatron's and ColBERT's, and TREC's qrels
-    where they look like a ranking or are said to be one; None for other lines."""
+    """Three or four columns without names: those of MS MARCO, Tevatron and ColBERT, and of TREC's
+    qrels if they look like a ranking or are declared one; None for other lines."""
     data = [line for line in lines if line.strip() and not line.startswith("#")]
     tabs = bool(data) and len(data[0].split("\t")) in (3, 4)
     rows = [line.split("\t") if tabs else line.split() for line in data]
@@ -140,7 +138,8 @@ def without_header(
     place = [name for name, _ in columns].index("doc_id")
     if sure and rankings.counts(rows, place):
         raise WrongInput(
-            f"{path}: column {place + 1} would be the documents, but counts 1, 2, 3 … like ranks:"
+            f"{path}: column {place + 1} should contain the documents, but counts 1, 2, 3 …"
+            " like ranks:"
             " put a line of names above, such as query_id, doc_id, rank, score"
         )
     layout = trec.Layout("row", (*columns, number), "\t" if tabs else " ")
@@ -159,7 +158,7 @@ def ranklib(path: Path) -> Rows | None:
             continue
         found = _LTR.match(text)
         if not found or not found[3]:
-            told = "no document id behind a #" if found else "not `grade qid:… 1:… # doc_id`"
+            told = "no document id after a #" if found else "not `grade qid:… 1:… # doc_id`"
             raise WrongInput(f"{path}, line {number}: {told}: add it")
         rows.append((found[2], found[3], found[1], number))
     columns = zip(*rows, strict=True)

@@ -252,7 +252,7 @@ def test_a_report_prints_and_survives_json(tmp_path: Path) -> None:
     record = json.loads(json.dumps(report.record()))
     assert record["refused"] is True
     assert record["findings"][0]["what"] == "broken JSON"
-    assert report.lines()[-1] == "    cannot be imported"
+    assert report.lines()[-1] == "  cannot be imported"
 
 
 @CASES

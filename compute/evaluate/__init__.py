@@ -1,1 +1,1 @@
-"""Numbers from runs and judgements: measures, unjudged documents, tests, rank intervals."""
+"""Numbers from runs and judgements: measures, unjudged documents, tests and rank intervals."""

@@ -1,12 +1,8 @@
-"""Ways to make one order of systems from their values on several datasets.
-
-A mean lets datasets with large differences decide, ranks and wins let all datasets decide alike,
-whether their differences are large or nothing. Where the ways agree, the order does not depend on
-the choice. Values come as a matrix of datasets x systems, nothing absent.
-
-Of these, ranks and wins of a system depend on which other systems take part; means and medians do
-not. A geometric mean is 0 if one value is.
-"""
+"""Ways to rank systems by their values on several datasets. In a mean, datasets with large
+differences decide; ranks and wins give all datasets equal weight, however small their differences.
+If the ways agree, the order does not depend on the choice. Values come as a complete matrix of
+datasets x systems. Ranks and wins of a system depend on the other systems included; means and
+medians do not. A geometric mean is 0 if one value is."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -19,7 +15,7 @@ from compute.evaluate.tolerance import levels, ranks_by_row
 Values = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 DRAWS = 1_000
-"""Times that the datasets are resampled for an interval."""
+"""Number of resamples of datasets for an interval."""
 _CLOSE = 1e-9
 _SMALLEST = 1e-12
 
@@ -28,12 +24,12 @@ class Way(NamedTuple):
     """One way to aggregate."""
 
     of: Callable[[Values, Values], Values]
-    """(B, S) numbers, more is better, from (D, S) values of which more is better and (B, D)
-    weights of datasets, those of each row summing to 1."""
+    """(B, S) numbers, higher is better, from (D, S) values, also with higher better, and (B, D)
+    weights of datasets, which sum to 1 in each row."""
     on_others: bool = False
     """True if a system's value depends on the other systems."""
     of_size: bool = False
-    """True if it needs values that begin at 0 and where more is better."""
+    """True if it needs values that are at least 0 and of which higher is better."""
 
 
 def _mean(values: Values, weights: Values) -> Values:
@@ -41,7 +37,7 @@ def _mean(values: Values, weights: Values) -> Values:
 
 
 def _median(values: Values, weights: Values) -> Values:
-    """The weighted median; between two values in the middle their mean."""
+    """The weighted median; between two middle values, their mean."""
     order = np.argsort(values, axis=0, kind="stable")
     ordered = np.take_along_axis(values, order, 0)
     # (B, D, S): total weight of the lowest values.
@@ -58,7 +54,7 @@ def _geometric(values: Values, weights: Values) -> Values:
 
 
 def _of_best(values: Values, weights: Values) -> Values:
-    """The mean of values divided by the best of their dataset; where that is 0 all count 1."""
+    """The mean of values divided by the best value on their dataset; if that is 0, all count 1."""
     best = values.max(axis=1, keepdims=True)
     return weights @ np.divide(values, best, out=np.ones_like(values), where=best > 0)
 
@@ -81,7 +77,7 @@ that a system beats, ties counted half (for strengths see Davidson 1970, section
 
 
 def mean_ranks(values: Values) -> Values:
-    """(D, S) The rank of each value on its dataset, 1 for the largest; equal ones share their mean
+    """(D, S) The rank of each value on its dataset, 1 for the largest; ties share their mean
     rank."""
     of = np.array([levels(row) for row in values])
     above = (of[:, None, :] > of[:, :, None]).sum(axis=2)
@@ -90,7 +86,7 @@ def mean_ranks(values: Values) -> Values:
 
 
 def counts(values: Values) -> tuple[Values, Values]:
-    """(S, S) each: on how many datasets one beats the other, and on how many they tie."""
+    """(S, S) each: the number of datasets on which one beats the other, and on which they tie."""
     of = np.array([levels(row) for row in values])
     wins = (of[:, :, None] > of[:, None, :]).sum(axis=0).astype(float)
     ties = (of[:, :, None] == of[:, None, :]).sum(axis=0).astype(float)
@@ -101,7 +97,7 @@ def counts(values: Values) -> tuple[Values, Values]:
 def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
     """(S,) Systems whose Bradley–Terry strength is unbounded: a proper subset that no outsider
     ever beat or tied (Ford 1957). `wins` and `ties` are those of `counts`."""
-    # [i, j]: i beat or tied j, perhaps over others.
+    # [i, j]: i beat or tied j, perhaps through other systems.
     reached = (wins + ties) > 0
     np.fill_diagonal(reached, True)
     for middle in range(len(reached)):
@@ -111,11 +107,9 @@ def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
 
 
 def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str, Values]:
-    """(S,) numbers of the systems by each way, more is better.
-
-    `values`: (D, S), all present; `tasks`: of each dataset. Where less is better (`sign` -1) what
-    needs values that begin at 0 is left out; the mean of tasks' means where it says no more.
-    """
+    """(S,) numbers of the systems by each way, higher is better. `values`: (D, S), all present;
+    `tasks`: the task of each dataset. If lower is better (`sign` -1), ways that need values from 0
+    up are left out; so is the mean of the tasks' means if it adds nothing."""
     weights = np.full((1, len(values)), 1 / len(values))
     return {name: of[0] for name, of in _by_way(values, tasks, sign, weights).items()}
 
@@ -125,8 +119,8 @@ def rank_intervals(
 ) -> dict[str, tuple[Numbers, Numbers]]:
     """(S,) The 2.5 and 97.5 percentiles of each system's rank by each way, datasets resampled.
 
-    It shows how much ranks depend on the choice of datasets, and is no test. A task that is
-    not drawn has no say in the mean by task.
+    It shows how much ranks depend on the choice of datasets and is not a test. A task that is not
+    drawn has no weight in the mean by task.
     """
     n = len(values)
     random = np.random.default_rng(seed)
@@ -145,7 +139,7 @@ def _by_way(values: Values, tasks: Sequence[str], sign: int, weights: Values) ->
 
 
 def _by_task(tasks: Sequence[str], weights: Values) -> Values:
-    """(B, D) Weights by which all tasks that are drawn count alike."""
+    """(B, D) Weights that give equal weight to all tasks that are drawn."""
     names = list(dict.fromkeys(tasks))
     of = np.array([[task == name for name in names] for task in tasks], dtype=float)
     sums = weights @ of

@@ -1,4 +1,4 @@
-"""Every system against one of them, all at once, by the randomisation test of `significance`."""
+"""Comparison of all systems with a baseline by the randomisation test of `significance`."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
 from compute.evaluate.tolerance import equal
 
 NORMAL = 100
-"""Differences, by their effective number, from which on the normal distribution stands for the
-sums under all sign patterns. At p = .0006, which .05 is over 80 systems, its tail is 9% too large;
-the p of 10,000 drawn patterns has a standard error of 40%."""
+"""Effective number of differences from which the normal distribution replaces the sums under all
+sign patterns. At p = .0006, which .05 is over 80 systems, its tail is 9% too large; the p of 10,000
+drawn patterns has a standard error of 40%."""
 
 
 def against(parts: Sequence[Values], base: int) -> DataFrame:
-    """n, difference, error (its standard error), differing (queries with another value), p by
+    """n, difference, error (its standard error), differing (queries with different values), p by
     system: its mean minus the baseline's, over the n queries of both.
 
-    `parts`: values of systems x queries on each part of a dataset, nan if a system has none;
+    `parts`: values of systems x queries on each part of a dataset, nan if a system has no value;
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
     1 for systems that are equal on every query.
     """
@@ -49,10 +49,8 @@ def _weighed(parts: Sequence[Values], base: int) -> tuple[DataFrame, Values]:
 
 
 def holm(p: Values) -> Values:
-    """p corrected for their number by Holm's method.
-
-    As statsmodels has it, without the tenth of a second in which that empties the memory.
-    """
+    """p-values corrected by Holm's method, as in statsmodels, but without the tenth of a second
+    that statsmodels spends on freeing memory."""
     order = np.argsort(p, kind="stable")
     found = np.empty_like(p)
     found[order] = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
@@ -65,7 +63,7 @@ def _gaps(part: Values, base: int) -> Values:
 
 
 def _p(shares: Values) -> Values:
-    """p by row; a row's sum is the mean difference, and the sign of each share is a coin's."""
+    """p by row; the sum of a row is the mean difference, and each share gets a random sign."""
     squares = shares * shares
     square, fourth = squares.sum(axis=1), np.einsum("ij,ij->i", squares, squares)
     some = square > 0

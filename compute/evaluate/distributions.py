@@ -1,7 +1,7 @@
 """Student's t and the normal distribution.
 
-By SciPy's special functions: to import `scipy.stats`, which calls the same ones, takes every
-process half a second.
+They use SciPy's special functions, because importing `scipy.stats`, which calls the same functions,
+takes half a second in every process.
 """
 
 from typing import Any
@@ -28,7 +28,7 @@ def t_reach(level: float, freedom: ArrayLike) -> Any:
 
 
 def normal_chance(z: ArrayLike) -> Any:
-    """Two-sided probability that a standard normal value is at least this far from 0."""
+    """Two-sided probability that a standard normal value has at least this absolute value."""
     return 2 * special.ndtr(-np.abs(z))
 
 

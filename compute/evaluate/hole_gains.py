@@ -2,9 +2,9 @@
 sum.
 
 A measure here is a sum over the ranks of a list, divided by the value of the ideal order. A `Gain`
-says of one measure what its sum is without the holes, what 0 to m relevant holes add to it at least
-and at most, for one list and for the difference of two, and what a best order reaches. `bounds`
-makes ranges of these.
+gives for one measure its sum without the holes, the least and largest gain of 0 to m relevant
+holes, for one list and for the difference of two, and the value of an ideal order. `bounds`
+computes ranges from these.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ Ends = tuple[Values, Values]
 if there are fewer of them."""
 Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
-"""(k,) What a gain of 1 is worth at each rank."""
+"""(k,) Value of a gain of 1 at each rank."""
 
 
 class Sides(NamedTuple):
@@ -32,13 +32,13 @@ class Sides(NamedTuple):
     """(k, N) Gains as in `Lists`."""
     other: Codes
     place: Ranks
-    """(k, N) The rank, from 1, that the other gives the document of the one; 0 for none."""
+    """(k, N) The rank, from 1, of the one's document in the other list; 0 for none."""
     shared: Flags
-    """(k, N) Whether the one has the document of the other."""
+    """(k, N) Whether the one has the other's document."""
 
     @property
     def n_holes(self) -> Numbers:
-        """(N,) Those of both lists together, each once."""
+        """(N,) Unjudged documents of both lists together, each once."""
         own = (self.other == HOLE) & ~self.shared
         return (self.one == HOLE).sum(axis=0) + own.sum(axis=0)
 
@@ -72,10 +72,8 @@ class Gain(ABC):
 
     @abstractmethod
     def enough(self, k: int) -> int | None:
-        """The relevant documents from which on a best order reaches no more; None for no end.
-
-        0 if all is divided by the same: documents outside the lists then change nothing.
-        """
+        """The number of relevant documents beyond which an ideal order gains nothing; None for no
+        limit. 0 if the divisor is constant: documents outside the lists then change nothing."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ class Share(Sum):
     """Relevant documents over the ranks."""
 
     def _by_number(self, weights: Values) -> Ends:
-        # Divided by the same, their number does not matter.
+        # With a constant divisor, their number does not matter.
         nothing = np.zeros(weights.shape[1])
         most, least = np.fmax(weights, 0).sum(axis=0), np.fmin(weights, 0).sum(axis=0)
         return np.stack([nothing, least]), np.stack([nothing, most])
@@ -130,7 +128,7 @@ class Share(Sum):
 @dataclass(frozen=True)
 class First(Gain):
     """Value of the first relevant document at its rank. One relevant unjudged document is decisive:
-    one of two systems can gain by it, and more of them add only to the other."""
+    one of two systems can gain by it, and further ones only help the other."""
 
     worth: Discount
 
@@ -167,8 +165,8 @@ class First(Gain):
 class Precisions(Gain):
     """The precision at each relevant document, over the relevant documents.
 
-    A sum over pairs of relevant documents of 1 over the lower one's rank: this many relevant holes
-    add most at the highest places, and least at the lowest.
+    A sum over pairs of relevant documents of 1 over the lower one's rank: a given number of
+    relevant holes adds most at the top ranks, and least at the bottom ones.
     """
 
     exact_pairs = False
@@ -189,13 +187,11 @@ class Precisions(Gain):
         return _placed(least, backward, hole), _placed(most, number, hole)
 
     def lead(self, sides: Sides) -> Ends:
-        """Contains the attainable values: the least of two bounds, for each number of relevant
-        unjudged documents.
-
-        `_by_sides`: the holes of the one at their best and those of the other at their worst, as
-        many of both as can be; exact where no hole is shared. `_by_pairs`: what two holes add
-        together, halved between them; exact where both lists are the same.
-        """
+        """Contains the attainable values: the smaller of two bounds, for each number of relevant
+        unjudged documents. `_by_sides`: the holes of the one at their best and those of the other
+        at their worst, with as many shared holes as possible; exact if no hole is shared.
+        `_by_pairs`: the joint gain of two holes, halved between them; exact if both lists are the
+        same."""
         turned = Sides(sides.other, sides.one, *_turned(sides))
         found = [np.fmin(self._by_sides(of), self._by_pairs(of)) for of in (turned, sides)]
         return -found[0], found[1]
@@ -210,7 +206,7 @@ class Precisions(Gain):
         for i in range(k + 1):
             both = np.maximum(i - alone, 0)
             for j in range(k + 1):
-                # j of the other's own holes: with `both` it has j + both relevant ones.
+                # j of the other's own holes: with `both`, the other has j + both relevant holes.
                 lead = most[i] - least[np.minimum(j + both, k), rows]
                 np.fmax(bound[i + j], np.where(j <= own, lead, np.nan), out=bound[i + j])
         return bound
@@ -234,7 +230,7 @@ class Precisions(Gain):
         return _running(-np.sort(-np.where(held, weights, np.nan), axis=0))
 
     def _alone(self, gains: Codes) -> Values:
-        """(k, N) What a relevant document at each rank adds to the judged ones of (k, N)."""
+        """(k, N) Gain of a relevant document at each rank from the judged ones of (k, N)."""
         relevant = gains > 0
         above = np.cumsum(relevant, axis=0) - relevant
         each = relevant / _down(relevant)
@@ -256,7 +252,7 @@ def _down(rows: Flags) -> Values:
 def _running(weights: Values) -> Values:
     """The sums of the first 0 to m weights (m, N)."""
     found = np.zeros((len(weights) + 1, weights.shape[1]))
-    # Row on row: down the columns np.cumsum takes five times as long.
+    # Row by row: np.cumsum along the columns takes five times as long.
     for row, weight in enumerate(weights):
         np.add(found[row], weight, out=found[row + 1])
     return found
@@ -272,14 +268,14 @@ def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
 
 
 def _of_both(sides: Sides, discount: Values) -> Values:
-    """(2k, N) What each hole adds to the one, or takes from it only by the other."""
+    """(2k, N) Gain of each hole for the one, or its loss if only the other has it."""
     one = np.where(sides.one == HOLE, discount[:, None], np.nan)
     held = (sides.other == HOLE) & ~sides.shared
     return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])
 
 
 def _turned(sides: Sides) -> tuple[Ranks, Flags]:
-    """`place` and `shared` as the other sees them."""
+    """`place` and `shared` from the other side."""
     place = np.zeros_like(sides.place)
     rank, column = np.nonzero(sides.place)
     place[sides.place[rank, column] - 1, column] = rank + 1

@@ -1,9 +1,6 @@
-"""Measures by their ir_measures names; a run held against judgements gives scores per query.
-
-A measure is one string, `nDCG@10`: a name of `FORMULAS` and the rank it cuts at; `AP`, without
-one, goes to the depth that the run was kept to. pytrec_eval is the oracle of all that trec_eval
-defines.
-"""
+"""Measures by their ir_measures names; a run and judgements give scores per query. A measure is one
+string, `nDCG@10`: a name of `FORMULAS` and its cut-off; `AP`, without one, uses the depth of the
+stored run. pytrec_eval is the oracle for every measure of trec_eval."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -47,7 +44,7 @@ MEASURES = (
 
 _RUN = parquet_files.schema("query_id:large_string doc_id:large_string rank:int64")
 WHOLE = 2**31
-"""The rank that a measure without a cut cuts at: below every list that is kept."""
+"""The cut-off of a measure without one: deeper than every stored list."""
 
 
 _RETRIEVED = """
@@ -75,37 +72,37 @@ class Formula:
 
     name: str
     values: Callable[..., Values]
-    """Function of a run held against judgements and the cut; of p too, if the measure has it."""
+    """Function of a scored run and the cut-off; also of p if the measure has it."""
     label: str
     """Name on pages; `{k}` is the cut."""
     cut: bool = True
-    """Its measures are written with a rank to cut at, `nDCG@10`."""
+    """Its measures are written with a cut-off, `nDCG@10`."""
     whole: bool = False
-    """They may be written without one, `AP`: then they go to the depth that is kept."""
+    """They may be written without a cut-off, `AP`: then they use the stored depth."""
     takes: tuple[str, ...] = ("rel",)
-    """The parameters of its measures: always p, a persistence, `RBP(p=0.8)@10`; if they like, rel,
-    the least relevance that counts, `AP(rel=2)@100`, which makes gains binary, or dcg, exponential
-    gain."""
+    """The parameters of its measures: p, a persistence, is required, `RBP(p=0.8)@10`; optional are
+    rel, the minimum relevance that counts, `AP(rel=2)@100`, which makes gains binary, and dcg,
+    exponential gain."""
     answered_only: bool = False
-    """A query without hits has no value, rather than 0."""
+    """A query without hits has no value instead of 0."""
     diverse: bool = False
-    """It counts subtopics: only datasets whose judgements carry them have it."""
+    """It counts subtopics: only datasets with judgements by subtopic have it."""
     across: bool = False
-    """It counts documents judged for any query, so judgements of other queries move it."""
+    """It counts documents judged for any query, so judgements of other queries affect it."""
     better: int = 1
     """1 if a higher value is better, -1 if a lower one is."""
     terms: Terms | None = None
-    """Contribution of each rank, if the value is a sum over ranks: it breaks a score down."""
+    """Contribution of each rank, if the value is a sum over ranks; used to break a score down."""
     gain: Gain | None = None
     """Gain of relevant unjudged documents, if known: it yields the possible ranges."""
 
     @property
     def graded(self) -> bool:
-        """Whether the gain depends on the grade."""
+        """Return whether the gain depends on the grade."""
         return self.takes not in ((), ("rel",))
 
     def written(self, cut: str) -> str:
-        """A measure of the row, as names are written: with a `cut` such as `@10`, if it has one."""
+        """A measure of this row, written with a `cut` such as `@10` if it has one."""
         return f"{self.name}{'(p=0.8)' * ('p' in self.takes)}{cut * self.cut}"
 
 
@@ -196,16 +193,16 @@ _TABLE = (
     Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", takes=(), diverse=True),
 )
 FORMULAS = {formula.name: formula for formula in _TABLE}
-"""Every measure, by name: the only definition of its properties."""
+"""All measures by name; the only definition of their properties."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A formula, the rank it cuts at and its parameters; `str` gives the measure's name back."""
+    """A formula, its cut-off and its parameters; `str` returns the measure's name."""
 
     formula: Formula
     k: int | None
-    """None: to the depth that is kept."""
+    """None: the stored depth."""
     p: float | None = None
     rel: int | None = None
     dcg: str | None = None
@@ -235,8 +232,8 @@ class Measure:
         return np.where(absent, np.nan, given)
 
     def worth(self, relevance: NDArray[Any]) -> NDArray[Any]:
-        """Gain of a relevance: with rel 1 from there on, else 0; with exponential gain 2^relevance
-        - 1; negative and absent values stay.
+        """Gain of a relevance: with rel, 1 for a relevance of at least rel, else 0; with
+        exponential gain, 2^relevance - 1; negative and absent values stay.
 
         Raises WrongInput for exponential gain of a relevance above 30.
         """
@@ -245,7 +242,9 @@ class Measure:
         if self.dcg is None:
             return relevance
         if (relevance > 30).any():
-            raise WrongInput(f"{self} is 2 to the power of relevance, of 30 at most: leave dcg out")
+            raise WrongInput(
+                f"{self} is 2 to the power of a relevance of at most 30: leave dcg out"
+            )
         return np.exp2(np.maximum(relevance, 0)) - 1 + np.minimum(relevance, 0)
 
 
@@ -256,7 +255,7 @@ _NAME = re.compile(
     r"(?:@(?P<k>[1-9]\d{0,8}))?"
 )
 _ELSEWHERE = re.compile(r"(?P<name>[a-z_ -]+?)(?:_cut)?(?P<given>\(.*\))?(?:[@_.]?(?P<k>\d+))?")
-"""Names as trec_eval and BEIR write them, in small letters: `ndcg_cut_10`, `recall_cap@10`."""
+"""Names in the style of trec_eval and BEIR, in lower case: `ndcg_cut_10`, `recall_cap@10`."""
 _CALLED = {
     "map": "AP",
     "mrr": "RR",
@@ -272,11 +271,11 @@ _CALLED = {
     "alpha-ndcg": "alpha_nDCG",
     "strec": "StRecall",
 }
-"""Other names that the field has, in small letters."""
+"""Other names in the literature, in lower case."""
 
 
 def parse(measure: str) -> Measure:
-    """The measure of a name such as `nDCG@10`, any k from 1. Raises WrongInput with the known."""
+    """The measure with a name such as `nDCG@10`, any k from 1. Raises WrongInput if unknown."""
     found = _parsed(measure)
     if found is None:
         raise WrongInput(f"no measure {shown(measure)}{_meant(measure)}; known: {known()}")
@@ -284,7 +283,7 @@ def parse(measure: str) -> Measure:
 
 
 def is_measure(name: str) -> bool:
-    """Whether `parse` accepts a name."""
+    """Return whether `parse` accepts a name."""
     return _parsed(name) is not None
 
 
@@ -300,14 +299,14 @@ def _parsed(measure: str) -> Measure | None:
     k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
     found = Measure(formula, k, float(match["p"]) if match["p"] else None, rel, match["dcg"])
     given = {name for name in ("p", "rel", "dcg") if match[name]}
-    # One name for one measure: only of gains that are graded is rel=1 another, and none is both.
+    # One name per measure: rel=1 changes only measures with graded gain, and no measure takes both.
     known = given <= {*formula.takes} and ("p" in given) == ("p" in formula.takes)
     once = (rel != 1 or formula.graded) and not given >= {"rel", "dcg"}
     return found if known and once and str(found) == measure else None
 
 
 def _meant(measure: str) -> str:
-    """Hint with the name here of a measure that is called or spelled differently elsewhere."""
+    """Hint with the name used here for a measure that has another name or spelling elsewhere."""
     called = {name.lower(): name for name in FORMULAS} | _CALLED
     match = _ELSEWHERE.fullmatch(measure.lower())
     if match is None:
@@ -318,24 +317,21 @@ def _meant(measure: str) -> str:
 
 
 def known() -> str:
-    """Every measure there is and how it is written, in words."""
+    """All measures and their notation, in words."""
     names = [row.written("@k") for row in FORMULAS.values()]
     whole = ", ".join(name for name, row in FORMULAS.items() if row.whole)
     levelled = ", ".join(name for name, row in FORMULAS.items() if row.takes == ("rel",))
     return (
-        f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"
-        f" depth that the run was kept to; {levelled} may count from another relevance than 1, as"
-        " in AP(rel=2)@100; nDCG(rel=1)@k has binary gain, nDCG(dcg=exp-log2)@k exponential gain"
+        f"{', '.join(names)}; k is any rank from 1, as in P@5; without @k, {whole} use the"
+        f" depth of the stored run; {levelled} may count from another relevance than 1, as in"
+        " AP(rel=2)@100; nDCG(rel=1)@k has binary gain, nDCG(dcg=exp-log2)@k exponential gain"
         f"; {values.ELSEWHERE}"
     )
 
 
 def better(measure: str) -> int:
-    """1 if a higher value of the measure is better, -1 if a lower one is.
-
-    This alone decides about best values, wins and the Pareto front. Raises WrongInput for an
-    unknown one.
-    """
+    """1 if a higher value of the measure is better, -1 if a lower one is. Only this determines best
+    values, wins and the Pareto front. Raises WrongInput for an unknown one."""
     return parse(measure).formula.better
 
 
@@ -354,13 +350,13 @@ def evaluate(
 ) -> pd.DataFrame:
     """Per-query scores of a canonical run: query_id, measure, value (float64).
 
-    `run` has query_id, doc_id, rank, whole or in batches, and was kept to `depth` ranks: measures
-    that cut deeper are absent, R@1000 of a run kept to 100, those without a cut go to `depth`.
-    `judgements` has query_id, doc_id, relevance, a pair once. Every query with a judgement has a
-    row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent there.
-    Queries without a judgement are not evaluated. `subtopics` has query_id, doc_id, subtopic,
-    relevance; without it measures that count them are absent. Raises WrongInput for an unknown
-    measure.
+    `run` has query_id, doc_id, rank, complete or in batches, to a depth of `depth` ranks: deeper
+    measures are absent, such as R@1000 for a run of depth 100; measures without a cut-off use
+    `depth`. `judgements` has query_id, doc_id, relevance, each pair once. Every query with a
+    judgement has a row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent
+    for such a query. Queries without a judgement are not evaluated. `subtopics` has query_id,
+    doc_id, subtopic, relevance; without it, subtopic measures are absent. Raises WrongInput for an
+    unknown measure.
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
@@ -380,7 +376,7 @@ def evaluate(
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
-    """Largest depth at which relevance is needed, and largest at which only hits are."""
+    """Maximum depth at which relevance is needed, and at which only hits are."""
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow
@@ -390,7 +386,7 @@ def _hits(
     run: pd.DataFrame | Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int
 ) -> pa.Table:
     """The run, or the columns of its batches that measures need."""
-    # DuckDB joins a run that is in memory anyway with all threads, without a copy of its hits.
+    # DuckDB joins a run in memory with all threads and without copying its hits.
     whole = isinstance(run, pd.DataFrame)
     return _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)
 
@@ -402,7 +398,7 @@ def _held(
     deep: int,
     shallow: int,
 ) -> Held:
-    """Joins the run's top `deep` with judgements whose queries are numbered."""
+    """Join the run's top `deep` with judgements whose queries are numbered."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
     with scratch() as database:
         database.register("run", hits)
@@ -422,7 +418,7 @@ def _held(
 
 
 def _looked_at(run: Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int) -> pa.Table:
-    """The hits that a measure looks at: mostly few, judged documents and those not far down."""
+    """The hits that a measure needs: mostly few, the judged documents and those near the top."""
     judged = pc.SetLookupOptions(pa.array(judgements["doc_id"].unique(), pa.large_string()))
     found = [_RUN.empty_table()]
     for batch in run:
@@ -440,7 +436,7 @@ def _arrow(frame: pd.DataFrame) -> pa.Table:
 
 
 def ideal(judgements: pd.DataFrame) -> Places:
-    """The judgements (number of the query, relevance) in the best order of each query."""
+    """The judgements (number of the query, relevance) in the ideal order of each query."""
     best = judgements.sort_values(["number", "relevance"], ascending=[True, False])
     number = best["number"].to_numpy(np.int64)
     rank = np.arange(len(best)) - np.searchsorted(number, number) + 1

@@ -1,9 +1,7 @@
-"""Pool analysis: unique contributions of systems to the pool, and gains by added judgements.
-
-A pool is the union of the loaded systems' top k. Judgements need not come from such a pool: the
-question is how a system would stand if they did and it had not been there (Zobel 1998; Buckley
-et al. 2007). Pure functions on `holes.Lists`.
-"""
+"""Pool analysis: unique contributions of systems to the pool, and gains by added judgements. A pool
+is the union of the loaded systems' top k. Judgements need not come from such a pool: the question
+is how a system would score if they did and it had not contributed (Zobel 1998; Buckley et al.
+2007). Pure functions on `holes.Lists`."""
 
 from dataclasses import replace
 
@@ -17,11 +15,9 @@ from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:
-    """(S, Q, k) The ranks whose document no other system has in its top k for the query.
-
-    `among`: of these ranks alone, which are the same for every system that has the document there
-    (default: all that are filled).
-    """
+    """(S, Q, k) The ranks whose document no other system has in its top k for the query. `among`:
+    only these ranks, which must include a document for every system or for none (default: all
+    filled ranks)."""
     among = lists.filled if among is None else among
     size = int(lists.document.max(initial=-1)) + 1
     pair = (np.arange(lists.document.shape[1])[:, None] * size + lists.document)[among]
@@ -32,12 +28,12 @@ def alone(lists: Lists, among: Flags | None = None) -> Flags:
 
 
 def leave_one_out(lists: Lists, measure: str) -> DataFrame:
-    """Each system rescored without the judgements of its unique documents, the best first.
+    """Each system rescored without the judgements of its unique documents, best first.
 
     system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
     no other system has in its top k); value and value_without; place and place_without among all
-    systems, every one scored by the fewer judgements. The queries stay the same: one that loses
-    its last relevant document scores 0. Raises WrongInput as `bounds.measured`.
+    systems, each scored by the reduced judgements. The queries stay the same: a query that loses
+    its last relevant document scores 0. Raises WrongInput like `bounds.measured`.
     """
     top, gain = measured(lists, measure)
     own = alone(top, top.filled & ~top.holes)
@@ -54,13 +50,11 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
 
 
 def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
-    """Change of each system by added judgements, the largest gain first.
-
-    Both lists hold the same systems; `added` sees official + added judgements. system; n_added
-    and n_added_relevant (pairs of its top k that only these judge); n_added_alone (relevant ones
-    that no other system has there); value and value_added, each over the queries that have a
-    judgement then. Raises WrongInput as `bounds.measured`.
-    """
+    """Change of each system by added judgements, largest gain first. Both lists contain the same
+    systems; `added` uses official and added judgements. system; n_added and n_added_relevant (pairs
+    of its top k judged only by these); n_added_alone (relevant ones that no other system has in its
+    top k); value and value_added, each over the queries with a judgement at that point. Raises
+    WrongInput like `bounds.measured`."""
     (before, gain), (after, _) = measured(official, measure), measured(added, measure)
     fresh = after.beside(before)
     new = fresh.filled & ~fresh.holes
@@ -116,14 +110,14 @@ def _means(values: Values) -> Values:
 
 
 def _values(lists: Lists, gain: Gain) -> Values:
-    """(S, Q) The measure of each query, holes not relevant."""
+    """(S, Q) The measure of each query, with holes not relevant."""
     best = gain.reach(lists.depth, lists.judged) @ lists.steps
     found = gain.found(lists.gain)
     return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
 
 
 def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
-    """(S, Q) The values if this system's unique documents were unjudged: most are unchanged."""
+    """(S, Q) The values if this system's unique documents were unjudged; most are unchanged."""
     lost = own[system] & (lists.gain[system] > 0)
     moved = np.flatnonzero(lost.any(axis=1))
     after = values.copy()
@@ -132,7 +126,7 @@ def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system
 
 
 def _without(lists: Lists, lost: Flags, system: int) -> Lists:
-    """The lists as they would be judged without the judgements at ranks (Q, k) of a system."""
+    """The lists rescored without the judgements at ranks (Q, k) of a system."""
     gain = lists.gain.copy()
     gain[system][lost] = HOLE
     gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]

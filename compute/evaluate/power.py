@@ -1,16 +1,16 @@
 """Power of the paired tests of `significance`: the minimum detectable difference, and the number
 of queries that detects a named difference.
 
-Never of the difference that was observed: the power at that is a function of its p-value alone and
-says nothing new (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). What the data say
-of the difference is its interval.
+Never the power at the observed difference: it is a function of only the p-value and adds no
+information (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). The data's evidence
+about the difference is its interval.
 
 The mean of n paired differences of standard deviation s, over its standard error, follows where the
-true mean is D the noncentral t distribution of n - 1 degrees of freedom and noncentrality
-D sqrt(n) / s (Cohen 1988, Statistical Power Analysis, chapter 2; for retrieval Webber, Moffat and
-Zobel 2008, CIKM, 571-580). In large samples the randomisation test rejects as the t-test does
-(Hoeffding 1952). A difference is found where the test rejects and the sign is right; s is that of
-the differences here, so that all of it is of queries like these.
+true mean is D the noncentral t distribution of n - 1 degrees of freedom and noncentrality D sqrt(n)
+/ s (Cohen 1988, Statistical Power Analysis, chapter 2; for retrieval Webber, Moffat and Zobel 2008,
+CIKM, 571-580). In large samples the randomisation test rejects as the t-test does (Hoeffding 1952).
+A difference is detected if the test rejects and the sign is right; s is that of the differences
+here, so the result refers to queries like these.
 """
 
 import numpy as np
@@ -23,11 +23,12 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
 
 LARGEST = 1
-"""Two means of a measure are no further apart."""
+"""Two means of a measure differ by this at most."""
 POWER = 0.8
-"""The chance to find a difference that is asked for (Cohen 1988)."""
+"""The probability of detecting a difference (Cohen 1988)."""
 FEWEST = 6
-"""Queries that differ from which on a randomisation test can reject: p of five is 2 / 2^5."""
+"""Minimum number of differing queries with which a randomisation test can reject: for five, p is 2
+/ 2^5."""
 MOST = 10**12
 """Maximum of queries: beyond it, choose another difference."""
 
@@ -51,10 +52,9 @@ def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:
 
 
 def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[np.bool_]:
-    """Whether a test could reject at all if only this many of n queries differ.
-
-    The sum of m differences over the root of their squares is at most sqrt(m), where all are equal;
-    then t^2 = (n - 1) m / (n - m). With fewer, their spread says nothing of other queries' either.
+    """Return whether a test could reject at all if only this many of n queries differ. The sum of m
+    differences over the root of their squares is at most sqrt(m), when all are equal; then t^2 = (n
+    - 1) m / (n - m). With fewer, their spread is no evidence about other queries either.
     """
     m, n = np.asarray(differing, dtype=np.float64), np.asarray(n, dtype=np.float64)
     level = np.asarray(level, dtype=np.float64)
@@ -65,10 +65,10 @@ def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[
 def detectable(
     error: ArrayLike, n: ArrayLike, level: ArrayLike, differing: ArrayLike, power: float = POWER
 ) -> Values:
-    """The smallest true mean difference that a test would have found with a chance of `power`.
+    """The smallest true mean difference that a test would have detected with probability `power`.
 
     `error` is the standard error of the mean difference over n queries, `level` that of a two-sided
-    test, a corrected one where pairs are tested together. Absent if too few queries differ.
+    test, a corrected one if pairs are tested together. Absent if too few queries differ.
     """
     usable = can_reject(differing, n, level)
     off = errors_off(n, np.where(usable, level, LEVEL), power)

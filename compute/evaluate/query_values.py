@@ -2,8 +2,8 @@
 
 pytrec_eval is the oracle of all that trec_eval defines. A document without a judgement for the
 query is not relevant, relevance above 0 is relevant, below 0 is judged with gain 0, and a query
-without a relevant document scores 0. Where a measure counts from another relevance, or has
-exponential gain, `Measure.worth` has made that of the relevance before.
+without a relevant document scores 0. If a measure counts from another relevance, or has exponential
+gain, `Measure.worth` has already converted the relevance.
 """
 
 from collections import Counter, defaultdict
@@ -30,7 +30,7 @@ _CONDENSED = ("nDCG", "AP", "P", "R", "Rprec")
 
 @dataclass(frozen=True)
 class Places:
-    """Places in ranked lists, in the order of the lists, and the relevance of what stands there."""
+    """Positions in ranked lists, in the order of the lists, and the relevance at each."""
 
     query: Counts
     """Number of the query, from 0."""
@@ -48,7 +48,7 @@ class Places:
         return self.where(self.relevance > 0)
 
     def running(self, counted: NDArray[np.bool_]) -> Counts:
-        """At each place, how many of its own list were counted so far, itself included."""
+        """For each position, the number of counted ones in its own list up to and including it."""
         total = np.cumsum(counted)
         starts = np.searchsorted(self.query, self.query)
         return total - (total - counted)[starts]
@@ -56,26 +56,26 @@ class Places:
 
 @dataclass(frozen=True)
 class Held:
-    """A run held against the judgements of n queries; arrays by query have n elements."""
+    """A run with the judgements of n queries; arrays by query have n elements."""
 
     retrieved: Counts
-    """Hits by query down to the deepest cut of a measure that asks (Judged, Hole)."""
+    """Hits by query down to the deepest cut-off of a measure that needs it (Judged, Hole)."""
     judged: Places
-    """Where the run has documents that are judged for their query."""
+    """The positions at which the run has documents judged for their query."""
     ideal: Places
-    """The judged documents in the best order: by query, relevance descending."""
+    """The judged documents in the ideal order: by query, relevance descending."""
     known: Places
-    """Where the run has documents that are judged for any query, down to the same cut."""
+    """The positions of documents judged for any query, down to the same cut-off."""
     diversity: Diversity | None = None
-    """Which subtopics are covered where; None if judgements carry none."""
+    """The subtopics covered at each position; None if judgements have none."""
 
     def worth(self, gains: Callable[[Counts], Counts]) -> "Held":
-        """The same with gains for relevance, none of them lower where relevance is higher."""
+        """The same with gains instead of relevance; gains never fall as relevance rises."""
         both = [replace(of, relevance=gains(of.relevance)) for of in (self.judged, self.ideal)]
         return replace(self, judged=both[0], ideal=both[1])
 
     def total(self, places: Places, weights: Values | None = None) -> Values:
-        """The sum of the weights, or the number of places, by query."""
+        """The sum of the weights, or the number of positions, by query."""
         return np.bincount(places.query, weights, len(self.retrieved)).astype(np.float64)
 
     def relevant(self) -> Values:
@@ -84,10 +84,8 @@ class Held:
 
 
 def ndcg(held: Held, k: int) -> Values:
-    """Discounted cumulative gain over that of the best order; linear gain, discount log2(1+rank).
-
-    Järvelin and Kekäläinen 2002 as trec_eval's `ndcg_cut` has it; without a cut its `ndcg`.
-    """
+    """Discounted cumulative gain over that of the ideal order; linear gain, discount log2(1+rank).
+    Järvelin and Kekäläinen 2002 as in trec_eval's `ndcg_cut`; without a cut-off, its `ndcg`."""
 
     def dcg(places: Places) -> Values:
         top = places.top(k).relevant()
@@ -97,12 +95,12 @@ def ndcg(held: Held, k: int) -> Values:
 
 
 def recall(held: Held, k: int) -> Values:
-    """Relevant documents in the top k over all relevant ones (trec_eval's `recall`)."""
+    """Relevant documents in the top k over all relevant documents (trec_eval's `recall`)."""
     return _ratio(held.total(held.judged.top(k).relevant()), held.relevant())
 
 
 def capped_recall(held: Held, k: int) -> Values:
-    """Relevant documents in the top k over as many as fit there: min(k, relevant).
+    """Relevant documents in the top k over the maximum possible number: min(k, relevant).
 
     Thakur et al. 2021 (BEIR), for collections with more than k relevant documents per query.
     """
@@ -119,7 +117,7 @@ def full_recall(held: Held, k: int) -> Values:
 def average_precision(held: Held, k: int) -> Values:
     """Precision at each relevant document of the top k, summed, over all relevant documents.
 
-    trec_eval's `map_cut`, and without a cut its `map`.
+    trec_eval's `map_cut`; without a cut-off, its `map`.
     """
     top = held.judged.top(k).relevant()
     found = top.running(top.relevance > 0)
@@ -129,7 +127,7 @@ def average_precision(held: Held, k: int) -> Values:
 def reciprocal_rank(held: Held, k: int) -> Values:
     """1 over the rank of the first relevant document, 0 when none is in the top k.
 
-    trec_eval's `recip_rank` of the list cut at k.
+    trec_eval's `recip_rank` of the list truncated at k.
     """
     top = held.judged.top(k).relevant()
     first = top.where(top.running(top.relevance > 0) == 1)
@@ -147,16 +145,15 @@ def success(held: Held, k: int) -> Values:
 
 
 def r_precision(held: Held, _k: int) -> Values:
-    """Relevant documents in the top R over R, of R relevant documents (trec_eval's `Rprec`)."""
+    """Relevant documents in the top R over R, for R relevant documents (trec_eval's `Rprec`)."""
     relevant, found = held.relevant(), held.judged.relevant()
     return _ratio(held.total(found.where(found.rank <= relevant[found.query])), relevant)
 
 
 def expected_reciprocal_rank(held: Held, k: int) -> Values:
-    """1 over the rank at which a reader stops, on average; 0 if nothing in the top k stops one.
-
-    Chapelle et al. 2009 as gdeval has it: relevance g stops with chance (2^g - 1) / 16, 4 at most.
-    """
+    """1 over the rank at which a reader stops, on average; 0 for not stopping in the top k.
+    Chapelle et al. 2009 as in gdeval: relevance g stops the reader with probability (2^g - 1) / 16;
+    g is at most 4."""
     top, found = held.judged.top(k).relevant(), np.zeros((2, len(held.retrieved)))
     stops = (np.exp2(np.minimum(top.relevance, 4)) - 1) / 16
     for rank in np.unique(top.rank):
@@ -168,35 +165,32 @@ def expected_reciprocal_rank(held: Held, k: int) -> Values:
 def rank_biased_precision(held: Held, k: int, p: float) -> Values:
     """The gains of the top k, each times (1 - p) p^(rank - 1), summed.
 
-    Moffat and Zobel 2008. As in ir_measures the gain is the relevance, so that grades above 1
-    can sum to more than 1; with `rel` it is 1 for relevance from `rel` on, else 0.
+    Moffat and Zobel 2008. As in ir_measures, the gain is the relevance, so grades above 1 can sum
+    to more than 1; with `rel` it is 1 for relevance from `rel` on, else 0.
     """
     top = held.judged.top(k).relevant()
     return held.total(top, top.relevance * _persistence(top, p))
 
 
 def rank_biased_residual(held: Held, k: int, p: float) -> Values:
-    """How much rank-biased precision would grow if all that is not known gained 1.
-
-    The weight (1 - p) p^(rank - 1) of every rank that holds no judged document of the top k:
-    unjudged ones, ranks that the list does not fill, and all ranks below k (Moffat and Zobel
-    2008). It is the same whatever `rel` is.
-    """
+    """Rise of rank-biased precision if all unknown documents gained 1. It sums the weight (1 - p)
+    p^(rank - 1) of every rank without a judged document of the top k: unjudged ones, ranks that the
+    list does not fill, and all ranks below k (Moffat and Zobel 2008). It does not depend on
+    `rel`."""
     top = held.judged.top(k)
     return np.maximum(1 - held.total(top, _persistence(top, p)), 0.0)
 
 
 def _persistence(places: Places, p: float) -> Values:
-    """The chance that a reader who goes on with probability p stops at each place."""
+    """The probability of being at each position for a reader who continues with probability p."""
     return (1 - p) * np.power(p, places.rank - 1.0)
 
 
 def bpref(held: Held, _k: int) -> Values:
-    """How seldom documents judged 0 stand above relevant ones, over the whole list kept.
-
-    Buckley and Voorhees 2004 as trec_eval has it: unjudged documents, and those judged below 0,
-    are passed over; 1 - min(above, R) / min(N, R) summed over the relevant documents retrieved,
-    over R (R relevant documents, N judged 0).
+    """How rarely documents judged 0 rank above relevant ones, over the whole stored list. Buckley
+    and Voorhees 2004 as in trec_eval: unjudged documents, and those judged below 0, are skipped; 1
+    - min(above, R) / min(N, R) summed over the relevant documents retrieved, over R (R relevant
+    documents, N judged 0).
     """
     relevant, nonrelevant = held.relevant(), held.total(held.ideal.where(held.ideal.relevance == 0))
     above = held.judged.running(held.judged.relevance == 0)
@@ -221,19 +215,20 @@ def hole(held: Held, k: int) -> Values:
 def hole_beir(held: Held, k: int) -> Values:
     """Hits in the top k without a judgement for any query, over k, however short the list.
 
-    The definition of BEIR's own code: a document judged for another query is no hole, and empty
-    ranks are none.
+    The definition of BEIR's own code: a document judged for another query is not a hole, and
+    neither is an empty rank.
     """
     return (np.minimum(held.retrieved, k) - held.total(held.known.top(k))) / k
 
 
 def alpha_ndcg(held: Held, k: int) -> Values:
-    """Discounted gain of new subtopics over that of the best list; absent without subtopics.
+    """Discounted gain of new subtopics over that of the ideal list; absent without subtopics.
 
     Clarke et al. 2008, as in ndeval: a document gains 1 for each subtopic that it covers, halved
-    (alpha = 0.5) for each better rank that already covers it, divided by log2(1 + rank). The ideal
-    list takes at each rank the document with the largest gain; ties go to the last id. Tied scores
-    of a run are also ranked by the last id first, as for all measures; ndeval ranks the first.
+    (alpha = 0.5) for each better rank that already covers it, divided by log2(1 + rank). At each
+    rank, the ideal list takes the document with the largest gain; ties go to the last id. Tied
+    scores of a run are also ranked by the last id first, as for all measures; ndeval ranks the
+    first.
     """
     if (found := held.diversity) is None:
         return np.full(len(held.retrieved), np.nan)
@@ -242,7 +237,7 @@ def alpha_ndcg(held: Held, k: int) -> Values:
 
 
 def subtopic_recall(held: Held, k: int) -> Values:
-    """Subtopics that the top k covers over those that any judged document does; absent without.
+    """Subtopics covered by the top k over those covered by any judged document; absent without any.
 
     Zhai et al. 2003, ndeval's `strec`.
     """
@@ -260,11 +255,9 @@ def _ratio(part: NDArray, whole: NDArray) -> Values:
 @lru_cache(256)
 def by_ir_measures(name: str) -> Callable[[Held, int], Values] | None:
     """The function from a run held against judgements to the value of each query; None if
-    ir_measures does not compute the measure here, or writes its name otherwise.
-
-    Such measures see ranks and relevance only: each query becomes one list of its judged documents
-    at their ranks, with unjudged ones between.
-    """
+    ir_measures does not compute the measure here, or writes its name differently. Such measures use
+    only ranks and relevance: each query becomes one list of its judged documents at their ranks,
+    with unjudged ones between."""
     if not fullmatch(r"[A-Za-z]{1,8}(\([A-Za-z0-9_=,]{1,40}\))?(@[0-9.]{1,9})?", name):
         return None
     try:
@@ -303,8 +296,8 @@ def _judgements(held: Held) -> dict[str, dict[str, int]]:
 
 
 def _run(judged: Places) -> dict[str, dict[str, float]]:
-    """A run for ir_measures, by query: each document by the name that `_judgements` gives it, with
-    minus its rank as score; those below the last judged one are left out."""
+    """A run for ir_measures, by query: each document under its name in `_judgements`, with minus
+    its rank as score; documents below the last judged one are left out."""
     last: dict[int, int] = {}
     for query, rank, _ in _rows(judged):
         last[query] = max(last.get(query, 0), rank)

@@ -1,8 +1,8 @@
 """Rank intervals: the uncertainty of the order of systems on a leaderboard.
 
-Queries are resampled within each dataset, and datasets among themselves where there are enough
-of them. Groups and rank intervals both come from one set of simultaneous intervals of all pairs'
-differences, so that they cannot contradict each other.
+Queries are resampled within each dataset, and datasets are resampled if there are enough. Groups
+and rank intervals both come from one set of simultaneous intervals of all pairs' differences, so
+that they cannot contradict each other.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,18 +22,18 @@ from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, 
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
-"""Below, datasets are not resampled: see COVERAGE."""
+"""Below this number, datasets are not resampled: see COVERAGE."""
 COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
 """Simulated coverage of a plain 95% interval over this many drawn datasets; the benchmark
 `coverage` repeats the simulation."""
 RESAMPLES = 2_000
 FEWEST_QUERIES, CLOSE, CLOSE_PAIRS = 100, 0.05, 0.25
-"""From this many queries on, and within this many standard errors, the normal distribution replaces
-the drawn means; the noise of 2,000 resamples is 0.06."""
+"""With at least this many queries, and within this many standard errors, the normal distribution
+replaces the drawn means; the noise of 2,000 resamples is 0.06."""
 _BY_SKEW, _BY_TAILS = 0.474, 0.069
 """(z^2 - 1) / 6 and (z^3 - 3z) / 24 at z = 1.96."""
 _FLAT = 1e-12
-"""A share of the largest variance: below, two systems differ only by rounding."""
+"""Share of the largest variance below which two systems differ only by rounding."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
 """Units that are resampled."""
@@ -41,16 +41,16 @@ QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets"
 
 @dataclass(frozen=True)
 class Ranking:
-    """Systems by mean, the best first."""
+    """Systems by mean, best first."""
 
     systems: DataFrame
     """row (of the systems that were given), mean, low, high (its 95% interval), rank, rank_low,
-    rank_high, first (share of resamples in which it is first), group: letters with blanks between,
-    of which two systems share one if and only if they are not significantly different. Intervals
-    are absent (nan, and ranks 0) where nothing was resampled."""
+    rank_high, first (share of resamples in which it is first), group: letters separated by spaces;
+    two systems share a letter if and only if they are not significantly different. Intervals are
+    absent (nan, and ranks 0) if nothing was resampled."""
     better: NDArray[np.bool_]
-    """[i, j]: whether the i-th of `systems` is significantly better than the j-th, with 5% for all
-    pairs together."""
+    """[i, j]: whether system i is significantly better than system j, at 5% for all pairs
+    together."""
     groups: tuple[tuple[int, ...], ...]
     """Places in `systems`, by letter: systems of a group are not significantly different."""
     drawn: str
@@ -71,11 +71,11 @@ def of_scores(
 ) -> Ranking:
     """Rank systems by the mean over datasets of their mean over queries.
 
-    Every dataset has the same systems. `sign` is -1 if less is better. Of FEWEST_DATASETS and
-    more, datasets are resampled, too: the intervals then refer to datasets like these, else to
-    new queries on these. The pairs' intervals are those of maxT over queries on one dataset and
-    over datasets where these are drawn, else the bootstrap's. Raises WrongInput for fewer than two
-    queries.
+    Every dataset has the same systems. `sign` is -1 if lower is better. From FEWEST_DATASETS on,
+    datasets are resampled too: the intervals then refer to datasets like these, otherwise to new
+    queries on these. The pairs' intervals are those of maxT over queries on one dataset, and over
+    datasets if they are drawn; otherwise those of the bootstrap. Raises WrongInput for fewer than
+    two queries.
     """
     _check(datasets)
     random = np.random.default_rng(seed)
@@ -136,7 +136,7 @@ def _mean(dataset: Aligned) -> Values:
 
 
 def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: means over queries that are resampled within each part."""
+    """resamples x systems: means over queries resampled within each part."""
     parts = list(_parts(dataset))
     total = np.zeros((resamples, len(dataset.values)))
     for part in parts:
@@ -147,7 +147,7 @@ def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) 
 
 
 def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) -> Values:
-    """resamples x systems: means over queries drawn one by one."""
+    """resamples x systems: means over individually drawn queries."""
     n = part.shape[1]
     means = np.empty((resamples, len(part)))
     size = max(1, DRAWN_AT_ONCE // n)
@@ -161,8 +161,9 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
 class _Spread:
     """First four moments of the means of systems over drawn queries.
 
-    Of many queries the drawn means are normal but for less than the noise of the draws, whose
-    number is in proportion to the queries: 108 million for 54,000 queries and 2,000 resamples.
+    With many queries, the drawn means differ from normal by less than the noise of the draws, whose
+    cost is proportional to the number of queries: 108 million draws for 54,000 queries and 2,000
+    resamples.
     """
 
     n: int
@@ -183,7 +184,7 @@ class _Spread:
         square, cube = centred**2, centred**3
         second, third = centred @ centred.T / n, square @ centred.T / n
         fourth, even = cube @ centred.T / n, square @ square.T / n
-        # The moments of i minus j, by the binomial theorem; on the diagonal those of i alone.
+        # The moments of i minus j, by the binomial theorem; on the diagonal, those of i.
         alone = np.diag(np.diag(second)), np.diag(np.diag(third)), np.diag(np.diag(fourth))
         variance = np.add.outer(np.diag(second), np.diag(second)) - 2 * second + alone[0]
         skew = np.subtract.outer(np.diag(third), np.diag(third)) - 3 * (third - third.T) + alone[1]
@@ -198,7 +199,7 @@ class _Spread:
         return cls(n, mean, second / n, off, float((far - np.diag(np.diag(far))).max()))
 
     def is_normal(self, close_pairs: float) -> bool:
-        """Whether the normal distribution can replace drawing queries one by one."""
+        """Return whether the normal distribution can replace drawing individual queries."""
         return self.n >= FEWEST_QUERIES and self.off <= CLOSE and self.off_pairs <= close_pairs
 
     def drawn(self, resamples: int, random: np.random.Generator) -> Values:
@@ -235,8 +236,8 @@ def _widening(units: int) -> float:
 def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.bool_]:
     """[i, j]: whether maxT's interval of i minus j lies above 0.
 
-    Over few datasets the bootstrap would be too bold: with 10 equal systems on 18 of them it
-    called some pair different on 13% of simulated boards, on 10 of them on 18%.
+    Over few datasets the bootstrap would be anticonservative: with 10 equal systems, it called some
+    pair different on 13% of simulated boards of 18 datasets, and on 18% of those of 10 datasets.
     """
     n = len(values)
     better = np.zeros((n, n), bool)
@@ -252,8 +253,8 @@ def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.b
 def _by_bootstrap(means: Values, drawn: Values, units: int) -> NDArray[np.bool_]:
     """[i, j]: whether the simultaneous interval of i minus j lies above 0.
 
-    The intervals are difference -+ c x standard error, both from the resamples; c is what the
-    highest studentised deviation of all pairs stays below in 95% of them.
+    The intervals are difference -+ c x standard error, both from the resamples; c is the 95th
+    percentile of the largest studentised deviation over all pairs.
     """
     n, columns = len(means), drawn.T.copy()
     highest, errors = np.zeros(len(drawn)), np.zeros((n, n))
@@ -305,7 +306,7 @@ def _percentiles(drawn: Values, units: int) -> Values:
 
 
 def _first(worth: Values) -> Values:
-    """Share of resamples in which each system is first; equal ones share it."""
+    """Share of resamples in which each system is first; ties share it."""
     firsts = equal(worth, worth.max(axis=1, keepdims=True))
     return (firsts / firsts.sum(axis=1, keepdims=True)).mean(axis=0)
 
@@ -313,7 +314,7 @@ def _first(worth: Values) -> Values:
 def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
     """Groups such that two systems share one if and only if they are not significantly different.
 
-    Each is as large as can be, grown from the first pair that none holds yet, in order.
+    Each group is as large as possible, grown from the first pair that is in no group yet, in order.
     """
     alike = ~apart
     covered = np.zeros_like(alike)
@@ -324,7 +325,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
             if not alike[one, other] or covered[one, other] or alone:
                 continue
             members = [one] if one == other else [one, other]
-            # A system that fits all members so far may join, the best first.
+            # A system that is compatible with all members so far may join, best first.
             fitting = np.logical_and.reduce(alike[members], axis=0)
             for place in range(len(alike)):
                 if fitting[place] and place not in members:
@@ -351,7 +352,7 @@ def letter(number: int) -> str:
 
 
 def after(name: str) -> str:
-    """The letter that follows: b of a, aa of z."""
+    """The next letter: b after a, aa after z."""
     number = 0
     for character in name:
         number = number * len(ascii_lowercase) + ascii_lowercase.index(character) + 1

@@ -1,7 +1,7 @@
 """Contribution of each rank to a measure, for measures that are sums over the ranks.
 
-The relevance of a list is given by rank, nan for a hole. What a rank adds is a gain over a
-discount; a score is the sum of these terms over a divisor.
+The relevance of a list is given by rank, nan for a hole. A rank contributes a gain over a discount;
+a score is the sum of these terms over a divisor.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ Values = NDArray[np.float64]
 FILLED = "ranks that are filled"
 RELEVANT = "relevant documents"
 Parts = tuple[Values, Values]
-"""Gain and discount by rank; the contribution of a rank is one over the other."""
+"""Gain and discount by rank; the contribution of a rank is gain over discount."""
 
 
 class Terms(NamedTuple):
@@ -86,14 +86,16 @@ def unjudged(relevance: Values) -> Parts:
 
 
 def total(terms: pd.Series) -> float:
-    """The sum as `measures` has it: one term after the other, with no further digits kept."""
+    """The sum as in `measures`: added term by term, without additional precision."""
     return float(np.add.accumulate(terms.to_numpy(np.float64))[-1]) if len(terms) else 0.0
 
 
 NDCG = Terms(graded, lambda of: total(of.best["term"]), "the sum of the best order")
 RECALL = Terms(counted, lambda of: of.n_relevant, RELEVANT)
 CAPPED_RECALL = Terms(
-    counted, lambda of: min(of.n_relevant, of.k), f"{RELEVANT}, or the ranks if those are less"
+    counted,
+    lambda of: min(of.n_relevant, of.k),
+    (f"{RELEVANT}, or the number of ranks if that is smaller"),
 )
 AVERAGE_PRECISION = Terms(precise, lambda of: of.n_relevant, RELEVANT)
 RECIPROCAL_RANK = Terms(first, lambda _: 1, "")

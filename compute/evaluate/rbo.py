@@ -1,8 +1,8 @@
 """Rank-biased overlap: the similarity of two rankings of one query, in which the top counts most.
 
 W. Webber, A. Moffat, J. Zobel: A Similarity Measure for Indefinite Rankings (TOIS 28, 2010),
-equation 32: extrapolated, for lists of different length. The rankings are canonical runs, in
-which documents of one score have an order already: no ties are left to break here.
+equation 32: extrapolated, for lists of different length. The rankings are canonical runs, in which
+tied documents are already ordered: there are no ties to break here.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 P = 0.9
 """Probability that a reader continues to the next rank: the first 10 ranks weigh 86 %."""
 DEPTH = 100
-"""Ranks that count; all further ones weigh less than one in 100,000."""
+"""Maximum rank that counts; all further ranks weigh less than one in 100,000."""
 
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -20,12 +20,10 @@ Values = NDArray[np.float64]
 def of_shared(
     query: Numbers, depth: Numbers, n_a: Numbers, n_b: Numbers, *, p: float = P
 ) -> Values:
-    """RBO of many queries from the documents that their two lists share.
-
-    Per shared document `query` (the place of its query, from 0) and `depth`, the rank from which
-    on both lists hold it: the lower of its two. Per query the lengths `n_a` and `n_b` of its
-    lists. Returns a value per query: 0 if one list is empty, absent if both are.
-    """
+    """RBO of many queries from the documents that their two lists share. For each shared document,
+    `query` (the place of its query, from 0) and `depth`, the rank from which both lists contain it:
+    the lower of its two ranks. Per query the lengths `n_a` and `n_b` of its lists. Returns a value
+    per query: 0 if one list is empty, absent if both are."""
     n, short, long = len(n_a), np.minimum(n_a, n_b), np.maximum(n_a, n_b)
     steps = np.arange(1, max(int(long.max(initial=0)), 1) + 1)
     powers = np.concatenate([[0.0], np.cumsum(p**steps)])

@@ -1,11 +1,9 @@
 """Runs: hits ranked once, canonically; TREC run files in and out.
 
-The canonical ranking feeds every number: self hits out where the dataset says so, score as a
-32-bit float descending, then doc_id descending by its bytes (trec_eval's order, as pytrec_eval
-compares it), one place per document, cut at a depth.
-
-Ranking millions of hits is one sort of numbers: a query's place among the ids and the score make
-a key of 64 bits. Ids are compared only where scores are equal.
+Every number uses the canonical ranking: without self hits if the dataset excludes them, by
+descending 32-bit score, then by descending doc_id bytes (trec_eval's order, as in pytrec_eval), one
+rank per document, truncated at a depth. Ranking millions of hits is one sort of numbers: a query's
+place among the ids and the score form a 64-bit key. Ids are compared only if scores are equal.
 """
 
 from collections.abc import Iterator, Sequence
@@ -47,10 +45,10 @@ RANKED_LINE = trec.Layout(
 """Columns of a run line that `check` also reads."""
 _HITS = parquet_files.schema("query_id:large_string doc_id:large_string score:double")
 _LARGEST = 2**31 - 1
-"""Bytes of text that one piece of a column of type `string` can hold."""
+"""Bytes of text that fit into one piece of a column of type `string`."""
 _WRITTEN = 1_000_000  # lines at a time
 _SLICE = 1 << 16
-"""Hits that are ranked together, about: their arrays stay in the caches of the processor."""
+"""Approximate number of hits ranked together: their arrays fit into the processor's caches."""
 _SIGN = np.uint32(1 << 31)
 _RANKED = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())])
 
@@ -62,27 +60,27 @@ class Run:
     """The canonical ranking of one system's hits on one dataset, with counts of faulty lines."""
 
     content: "pd.DataFrame | Lists"
-    """A frame as `frame` gives it, or its parts."""
+    """A frame as from `frame`, or its parts."""
     duplicates: int = 0
-    """Hits left out because their document occurs higher in the same list."""
+    """Hits left out because their document ranks higher in the same list."""
     self_hits: int = 0
     """Hits left out because doc_id equals query_id."""
     tied: int = 0
-    """Hits kept whose score equals a neighbour's as a 32-bit float: their order is the rule's."""
+    """Kept hits with the same 32-bit score as a neighbour: the tie rule orders them."""
     below: int = 0
-    """Hits left out because they stand below the depth."""
+    """Hits left out because they are below the depth."""
 
     @property
     def frame(self) -> pd.DataFrame:
         """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
         if isinstance(self.content, pd.DataFrame):
             return self.content
-        # A column of the table goes when the frame has it: they are large.
+        # A column of the table is freed once the frame has it: columns are large.
         table = pa.Table.from_batches(self.batches(), _RANKED)
         return table.to_pandas(split_blocks=True, self_destruct=True)
 
     def batches(self, size: int = _SLICE) -> Iterator[pa.RecordBatch]:
-        """The rows of `frame`, in blocks: few of them are held at once."""
+        """The rows of `frame`, in blocks: only a few blocks are in memory at once."""
         if isinstance(self.content, pd.DataFrame):
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)
@@ -107,8 +105,8 @@ class Run:
 def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
     """Hits (query_id, doc_id, score, in any order) as a run of at most `depth` ranks per query.
 
-    Self hits go before anything is cut; of a document twice in a list the higher place stays.
-    Raises WrongInput for a score that is NaN or infinite.
+    Self hits are removed before truncation; if a document occurs twice in a list, the higher rank
+    is kept. Raises WrongInput for a score that is NaN or infinite.
     """
     table = pa.Table.from_pandas(hits[_HITS.names], schema=_HITS, preserve_index=False)
     run = ranked(table, depth=depth, drop_self=drop_self)
@@ -116,14 +114,14 @@ def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
 
 
 def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
-    """`canonical` of a table as `read` gives it; the run is put together where it is needed."""
+    """`canonical` for a table as from `read`; the run is assembled when needed."""
     _refuse_strange_scores(hits)
     given = hits.num_rows
     if drop_self:
         own = pc.call_function(
             "equal", [hits["query_id"].cast(hits["doc_id"].type), hits["doc_id"]]
         )
-        if pc.call_function("any", [own]).as_py():  # else no copy is needed
+        if pc.call_function("any", [own]).as_py():  # otherwise no copy is needed
             hits = hits.filter(pc.call_function("invert", [own]))
     self_hits, given = given - hits.num_rows, hits.num_rows
     if not given:
@@ -165,34 +163,34 @@ def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
 
 @dataclass(frozen=True)
 class Lists:
-    """Hits in any order, and the order in which they make up a run."""
+    """Hits in any order, and the order that makes them a run."""
 
     names: pa.Array
     """The sorted ids of the queries."""
     query: NDArray[np.int32]
-    """The number of the hit's query, from 0; like the two below an element per hit."""
+    """The number of the hit's query, from 0; like the next two, one element per hit."""
     doc_ids: pa.Array
     score: NDArray[np.float64]
     order: NDArray[np.unsignedinteger]
-    """The places of the hits, as they stand in the run."""
+    """The positions of the hits, in the order of the run."""
     starts: NDArray[np.int64]
-    """First hit of each query's list in the run, and the end of the last one."""
+    """First hit of each query's list in the run, and the end of the last list."""
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
-        """The lists of hits that are not ranked: `settle` fills `order`, slice by slice, which has
-        no value before."""
+        """The lists of unranked hits: `settle` fills `order`, which has no value before, slice by
+        slice."""
         queries, n = _numbered(hits["query_id"]), hits.num_rows
         number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
         order, doc_ids = np.empty(n, np.min_scalar_type(n)), _whole(hits["doc_id"])
         return cls(queries.dictionary, number, doc_ids, score, order, np.zeros(1, np.int64))
 
     def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
-        """Slices of whole queries in their order: where each begins in the run, and where the
-        blocks of hits do that it takes, with their lengths."""
+        """Slices of whole queries in order: the beginning of each in the run, and the beginnings
+        and lengths of its blocks of hits."""
         heads = np.append(0, np.flatnonzero(self.query[1:] != self.query[:-1]) + 1)
         lengths = np.diff(heads, append=len(self.query))
-        # Mostly the hits of a query stand together, so that few blocks are sorted.
+        # The hits of a query are mostly adjacent, so few blocks are sorted.
         blocks = np.argsort(self.query[heads], kind="stable")
         heads, lengths = heads[blocks], lengths[blocks]
         starts = np.cumsum(lengths) - lengths
@@ -204,8 +202,8 @@ class Lists:
     def settle(
         self, depth: int, start: int, heads: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> tuple[slice, NDArray[np.int64], int, int]:
-        """Rank a slice: its part of the order, the lengths of its lists, how many duplicates
-        were in it, and how many hits are tied."""
+        """Rank a slice: returns its part of the order, the lengths of its lists, and its numbers of
+        duplicates and tied hits."""
         ends = np.cumsum(lengths)
         chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
         query, score = self.query[chosen], self.score[chosen]
@@ -245,7 +243,7 @@ class Lists:
 
 
 def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
-    """The places of the hits, only the best of those with the same query and document."""
+    """The positions of the hits; of equal query and document, only the best hit."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
     every = np.sort(pair)
@@ -257,12 +255,12 @@ def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64
 
 
 def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
-    """The query's number above the bits of its score, turned so that larger ones come first."""
+    """The query's number above the bits of its score, inverted so that larger scores come first."""
     with np.errstate(over="ignore"):  # beyond 32 bits: larger than all others, as in C
         single = score.astype(np.float32)
     single += np.float32(0)  # -0 is 0
     bits = single.view(np.uint32)
-    # Floats above 0 are ordered as their bits are, those below 0 the other way round.
+    # Floats above 0 are ordered like their bits, those below 0 in reverse.
     np.bitwise_xor(bits, ~_SIGN, out=bits, where=bits < _SIGN)
     return (query.astype(np.uint64) << np.uint64(32)) | bits
 
@@ -278,13 +276,13 @@ def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
 
 
 def _places(key: Keys) -> NDArray[np.int64]:
-    """The place of each of the sorted keys in the list of its query, from 1."""
+    """The rank of each of the sorted keys in the list of its query, from 1."""
     starts = np.append(0, np.flatnonzero((key[1:] ^ key[:-1]) >> np.uint64(32)) + 1)
     return np.arange(1, len(key) + 1) - np.repeat(starts, np.diff(starts, append=len(key)))
 
 
 def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
-    """Mask of the sorted keys that equal the one before or after them."""
+    """Mask of the sorted keys that equal the previous or the next one."""
     same = np.append(key[1:] == key[:-1], [False] * bool(len(key)))
     return same | np.roll(same, 1)
 
@@ -292,15 +290,12 @@ def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
 def read(
     path: Path, *, any_tag: bool = False, ranks: bool = False, how: shapes.How | None = None
 ) -> tuple[str, pa.Table]:
-    """A run file's tag and its hits: query_id (a dictionary), doc_id, score, as they stand.
-
-    TREC's lines, or another of the shapes that `shapes` reads; these may have no tag, or no rank.
-
-    The rank column ranks nothing, as in trec_eval; with `ranks` it is read for what it says,
-    whatever that is (rank, a dictionary of bytes). Lines of several tags, or of none, are refused;
-    with `any_tag` they are read as one run under the first, unless several tags have one hit: those
-    are several runs. Raises Missing or WrongInput, with file and line.
-    """
+    """A run file's tag and its hits: query_id (a dictionary), doc_id, score, in file order. The
+    file has TREC's lines, or another shape that `shapes` reads and that may have no tag or rank. As
+    in trec_eval, the rank column is ignored; with `ranks`, it is read as it is (rank, a dictionary
+    of bytes). Lines with several tags, or with none, are refused; with `any_tag` they are read as
+    one run under the first tag, unless several tags share a hit: those are several runs. Raises
+    Missing or WrongInput, with file and line."""
     held = shapes.held(path, how)
     table = held.as_run() if held else trec.read_columns(path, line_of(path, ranks=ranks))
     tagged = "tag" in table.column_names
@@ -311,9 +306,9 @@ def read(
     if several or (len(tags) != 1 and not any_tag and (tagged or held is None)):
         told = f"{len(tags)} tags ({', '.join(map(shown, tags[:3]))})" if tags else "no tag"
         ways = ["give each run its own file"] * bool(tags)
-        ways += ["name what is one run (--system NAME)"] * (not several)
+        ways += ["name them as one run (--system NAME)"] * (not several)
         raise WrongInput(f"{path}: {told} where a run has one; {', or '.join(ways)}")
-    # One piece of each column, one after the other as their pieces go: ranking needs it so.
+    # Combine each column into one piece, as ranking requires, and free its pieces in turn.
     table, whole = table.select(names), {}
     for name in table.column_names:
         pa.default_memory_pool().release_unused()
@@ -339,7 +334,7 @@ def _shared(table: pa.Table) -> bool:
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
-    """One piece, which is not copied where it is one already."""
+    """One piece, not copied if it is already one."""
     if column.num_chunks == 1:
         return column.chunk(0)
     if pa.types.is_dictionary(column.type):
@@ -358,13 +353,11 @@ def read_trec(
 
 
 def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
-    """Write query_id, doc_id, rank, score as a run file; `.gz` or `.zst` in the name packs it.
-
-    Scores are written as 32-bit floats, in the fewest digits that read back as the same one, so
-    that a reader that compares them in 64 bits sees the same ties and with them the same order;
-    one too large for 32 bits as 1e+39. Raises WrongInput for an id or tag that a file of columns
-    between blanks cannot hold.
-    """
+    """Write query_id, doc_id, rank, score as a run file; `.gz` or `.zst` in the name compresses it.
+    Scores are written as 32-bit floats with the fewest digits that read back as the same value, so
+    a reader that compares them in 64 bits sees the same ties and the same order; a score too large
+    for 32 bits is written as 1e+39. Raises WrongInput for an id or tag that is not allowed in a
+    file of space-separated columns."""
     for names in (run["query_id"], run["doc_id"], pd.Series([tag], dtype="str")):
         trec.refuse_blanks(names.astype("str"), path)
     with pa.output_stream(str(path), compression="detect") as file:

@@ -1,7 +1,7 @@
 """Breakdown of a query's score: the gain at each rank, its discount, and the ideal order.
 
-The sums are those of `measures`, added in the same order, so that a total equals the stored score
-to the last bit.
+The sums are those of `measures`, added in the same order, so a total equals the stored score to the
+last bit.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from compute.evaluate.rank_terms import Lists, Terms, total
 
 @dataclass(frozen=True)
 class Explained:
-    """The value of a measure for one query, taken apart."""
+    """The value of a measure for one query, broken down."""
 
     measure: str
     listed: DataFrame
@@ -25,7 +25,7 @@ class Explained:
     per rank that the list fills, down to the measure's cut."""
     best: DataFrame
     """rank, relevance, gain, discount, term of the ideal order of the documents judged relevant,
-    down to the same cut; empty for a measure that no order is best for."""
+    down to the same cut-off; empty for a measure without an ideal order."""
     divisor: float
     """Divisor of the sum of the terms."""
     divided_by: str
@@ -38,23 +38,23 @@ class Explained:
 
     @property
     def value(self) -> float:
-        """The score: the total over the divisor, 0 if that is 0."""
+        """The score: the total over the divisor, 0 if the divisor is 0."""
         return self.total / self.divisor if self.divisor else 0.0
 
     @property
     def best_total(self) -> float:
-        """The sum of the terms of the best order."""
+        """The sum of the terms of the ideal order."""
         return total(self.best["term"])
 
 
 def has_best(measure: str) -> bool:
-    """Whether some order of the judged documents is ideal for a measure that `explains` names."""
+    """Return whether a measure that `explains` accepts has an ideal order of judged documents."""
     terms = parse(measure).formula.terms
     return terms is not None and terms.has_best
 
 
 def explains(measure: str) -> bool:
-    """Whether a measure is a sum over the top k ranks of one query's list."""
+    """Return whether a measure is a sum over the top k ranks of one query's list."""
     parsed = parse(measure)
     return parsed.formula.terms is not None and parsed.k is not None
 
@@ -63,12 +63,12 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
     """One query's score by a measure, rank by rank.
 
     `hits`: rank, doc_id of one list; `judgements`: doc_id, relevance of the query. Raises
-    WrongInput for a measure that is no such sum, Bpref or Hole_beir@10.
+    WrongInput for a measure that is not such a sum, like Bpref or Hole_beir@10.
     """
     parsed = parse(measure)
     row, k = parsed.formula.terms, parsed.k
     if row is None or k is None:
-        raise WrongInput(f"{measure} is no sum over the ranks of one list")
+        raise WrongInput(f"{measure} is not a sum over the ranks of one list")
     judged = dict(zip(judgements["doc_id"], judgements["relevance"], strict=True))
     listed = hits.loc[hits["rank"] <= k, ["rank", "doc_id"]].sort_values("rank")
     grades = [judged.get(doc_id) for doc_id in listed["doc_id"]]

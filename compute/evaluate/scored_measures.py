@@ -1,7 +1,7 @@
 """Measures of a run: those of every run, and additional ones.
 
-Scores by more measures stand in the same part as the others and have their names in its
-fingerprint; a part without any keeps the fingerprint that it always had.
+Scores by additional measures are in the same part as the others, and its fingerprint includes their
+names; a part without additional measures keeps its original fingerprint.
 """
 
 from collections.abc import Iterable
@@ -29,32 +29,32 @@ def more_of(scores: Part | None) -> list[str]:
 
 
 def recorded(more: Iterable[str]) -> dict[str, list[str]]:
-    """Entries in the provenance of scores about measures besides MEASURES."""
+    """Entries about measures besides MEASURES in the provenance of scores."""
     names = list(more)
     return {"more_measures": names} if names else {}
 
 
 def is_current(scores: Part, hits: Part, loaded: Loaded) -> bool:
-    """Whether these are scores of the hits on the judgements, by whatever measures."""
+    """Return whether these are scores of the hits on the judgements, by whatever measures."""
     depth = hits.provenance["depth"]
     return scores.fingerprint == scores_name(hits.fingerprint, loaded, depth, more_of(scores))
 
 
 def more(*named: Iterable[str]) -> list[str]:
-    """The measures named that are not scored anyway, each once. Raises WrongInput."""
+    """The named measures that are not scored anyway, each once. Raises WrongInput."""
     names = dict.fromkeys(str(parse(name)) for names in named for name in names)
     return [name for name in names if name not in MEASURES]
 
 
 def of_dataset(loaded: Loaded) -> list[str]:
-    """The measures besides MEASURES that every run on the dataset is scored by: from its level on,
-    where that is above 1, and those of subtopics, where judgements have them."""
+    """The measures besides MEASURES that score every run on the dataset: those of its relevance
+    level if it is above 1, and subtopic measures if the judgements have subtopics."""
     diverse = subtopics.MEASURES if loaded.subtopics else ()
     return [*at_level(MEASURES, loaded.dataset.level), *diverse]
 
 
 def at_level(names: Iterable[str], level: int) -> list[str]:
-    """Measures of relevance, from a level above 1 on; none for level 1."""
+    """Measures with a relevance level above 1; none for level 1."""
     asking = [of for of in map(parse, names) if of.formula.takes == ("rel",) and level > 1]
     return [str(replace(of, rel=level)) for of in asking]
 
@@ -66,7 +66,7 @@ def possible(names: Iterable[str], hits: Part, loaded: Loaded) -> list[str]:
 
 
 def allows(measure: Measure, loaded: Loaded) -> bool:
-    """Whether the judgements carry the input of a measure."""
+    """Return whether the judgements have the input of a measure."""
     return loaded.subtopics is not None or not measure.formula.diverse
 
 
@@ -79,16 +79,17 @@ def of_settings(settings: Settings) -> list[str]:
 
 
 def offered(settings: Settings, parts: Iterable[Part]) -> list[str]:
-    """Every measure that there may be scores of: MEASURES, then the added ones by name."""
+    """All measures that scores may exist for: MEASURES, then the added ones by name."""
     stored = (more_of(part) for part in parts if part.kind == "scores")
     return [*MEASURES, *sorted({*of_settings(settings), *(one for of in stored for one in of)})]
 
 
 def kept(hits: Part) -> int:
-    """Depth of the stored hits; shipped runs were cut, and scored before."""
+    """Depth of the stored hits; shipped runs were scored first and then truncated."""
     return hits.provenance.get("cut", hits.provenance.get("depth", 0))
 
 
 def reaches(measure: Measure, hits: Part) -> bool:
-    """Whether stored hits are deep enough for a measure; without a cut, as deep as they were."""
+    """Return whether stored hits are deep enough for a measure; without a cut-off, whether they
+    have their full depth."""
     return (measure.k or hits.provenance.get("depth", 1)) <= kept(hits)

@@ -1,13 +1,11 @@
-"""Slices of queries: is one query group easier, and do two systems differ there in another way?
-
-A slice's effect is its contrast to all other queries: the mean in it minus the mean outside, over
-its standard error (Welch 1947, two samples of unequal variances). How large that gets by chance is
-seen when labels are permuted over the queries: exact where labels say nothing of the values, and
-nearly so where only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9).
-The largest over all slices of a key at each deal corrects for their number (maxT, Westfall and
-Young 1993). That a slice's own interval leaves out 0 if that of all queries does not is no
-evidence of an effect (Gelman and Stern 2006).
-"""
+"""Slices of queries: is one query group easier, and do two systems differ there in another way? A
+slice's effect is its contrast with all other queries: the mean inside minus the mean outside, over
+its standard error (Welch 1947, two samples of unequal variances). Its distribution under chance
+comes from permuting labels over the queries: exact if labels are independent of the values, and
+nearly so if only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9). The
+maximum over all slices of a key in each permutation corrects for their number (maxT, Westfall and
+Young 1993). It is no evidence of an effect that a slice's own interval excludes 0 when that of all
+queries does not (Gelman and Stern 2006)."""
 
 from collections.abc import Sequence
 
@@ -19,24 +17,22 @@ from compute.evaluate.significance import NEAR, least, student
 
 Values = NDArray[np.float64]
 FEWEST = 5
-"""Fewest queries inside and outside for a test of a contrast: fewer do not show their spread."""
+"""Fewest queries inside and outside for a test of a contrast: with fewer, the spread is unknown."""
 DEALS = 2_000
-"""Permutations of the labels; p is at least 1 in this many."""
+"""Number of permutations of the labels; p is at least 1 / this number."""
 MANY, ENOUGH = 20_000, 500
-"""From this many queries on, the mean of a slice under permutation is drawn from the normal
-distribution, if at least ENOUGH of its queries are expected to have another value than the
-commonest one."""
+"""With at least this many queries, the mean of a slice under permutation is drawn from the normal
+distribution, if at least ENOUGH of its queries are expected to have a value other than the most
+common one."""
 _ROUNDING = 1e-12
 """Rounding tolerance, relative to the sum of all squares."""
 _AT_ONCE = 2_000_000
-"""Values dealt at a time, so that memory stays small."""
+"""Values permuted at a time, to limit memory."""
 
 
 def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
-    """value, n, mean, low, high: each slice of (n,) values, by first occurrence.
-
-    The interval is Student's, of 95%; absent for a single query.
-    """
+    """value, n, mean, low, high: each slice of (n,) values, by first occurrence. The interval is
+    Student's 95% interval; absent for a single query."""
     frame = DataFrame({"value": slices, "of": np.asarray(values, np.float64)})
     found = frame.groupby("value", sort=False)["of"].agg(["size", "mean", "std"]).reset_index()
     found = found.rename(columns={"size": "n"})
@@ -47,8 +43,8 @@ def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
 def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFrame:
     """value, n, mean, low, high, contrast, p, p_adjusted: `means`, and each slice against the rest.
 
-    `contrast` is the mean inside minus the mean outside. p is absent if there are under FEWEST
-    queries inside or outside, or no spread; p_adjusted holds for the slices that are tested.
+    `contrast` is the mean inside minus the mean outside. p is absent if there are fewer than FEWEST
+    queries inside or outside, or no spread; p_adjusted corrects for the slices that are tested.
     """
     found = means(values, slices)
     places = {value: place for place, value in enumerate(found["value"])}
@@ -67,16 +63,13 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
 
 
 def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
-    """value, value_without, change, low, high: for each row of the (K, n) values, some of them
-    absent, the mean over all queries, that over only the `kept` ones, and the second minus the
-    first.
-
-    The interval is of 95% over queries like these, of which some would be left out as well: by
+    """value, value_without, change, low, high: for each row of the (K, n) values, some of which are
+    absent, the mean over all queries, the mean over only the `kept` ones, and the second minus the
+    first. The 95% interval is over queries like these, some of which would also be left out: by
     linearisation (Särndal, Swensson and Wretman 1992, section 5.5), with Student's t for the
-    smaller of both groups, kept and left out. Absent if that has fewer than FEWEST queries, and
-    [0, 0] where all are kept. It held the true change in 95 to 99% of samples of real scores with
-    ten or more queries in that group, and in more with fewer.
-    """
+    smaller of both groups, kept and left out. Absent if that group has fewer than FEWEST queries,
+    and [0, 0] if all are kept. It covered the true change in 95 to 99% of samples of real scores
+    with ten or more queries in that group, and in more with fewer."""
     rows, some = np.asarray(values, np.float64), np.asarray(kept, np.bool_)
     known, filled = ~np.isnan(rows), np.nan_to_num(rows)
     inside = known & some
@@ -95,16 +88,16 @@ def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
 
 
 def _share(as_far: NDArray[np.bool_]) -> Values:
-    """The deal that is seen counts as one."""
+    """The observed permutation counts as one."""
     return (1 + as_far.sum(axis=0)) / (1 + len(as_far))
 
 
 def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
     """(DEALS, K) Studentised contrasts when the values are permuted over the slices.
 
-    The largest slice has what is left. Of MANY values those slices share it with which ENOUGH are
-    unlike: given what is left, their sums and sums of squares are normal with the covariance of
-    dealing (Cochran 1977, Sampling Techniques, section 2.9).
+    The largest slice gets the remaining values. With MANY values, so do the slices with ENOUGH
+    differing values: given the remaining values, their sums and sums of squares are normal with the
+    covariance of sampling without replacement (Cochran 1977, Sampling Techniques, section 2.9).
     """
     random, centred = np.random.default_rng(seed), values - values.mean()
     few, powers = _few(values, sizes), np.stack([centred, centred**2])
@@ -126,7 +119,7 @@ def _dealt(values: Values, sizes: NDArray[np.int64], seed: int) -> Values:
 
 
 def _few(values: Values, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(K,) The slices that are dealt values: all but the largest, unless there are MANY."""
+    """(K,) The slices permuted explicitly: all but the largest, unless there are MANY values."""
     few = np.ones(len(sizes), bool)
     if len(values) >= MANY:
         commonest = np.unique(values, return_counts=True)[1].max()
@@ -136,7 +129,7 @@ def _few(values: Values, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
-    """(K,) The Studentised contrasts of slices that stand one after the other in (n,) values."""
+    """(K,) The Studentised contrasts of slices that follow one another in (n,) values."""
     starts, centred = np.cumsum(sizes) - sizes, values - values.mean()
     sums, squares = (np.add.reduceat(of, starts)[None] for of in (centred, centred**2))
     return _studentised(sums, squares, sizes, np.abs(values).max())[0]
@@ -144,7 +137,7 @@ def _seen(values: Values, sizes: NDArray[np.int64]) -> Values:
 
 def _studentised(sums: Values, squares: Values, sizes: NDArray[np.int64], largest: float) -> Values:
     """(B, K) Welch's |t| of each slice against the rest, from the sums and sums of squares of each.
-    0 if both sides have the same mean, infinite where neither has a spread."""
+    0 if both sides have the same mean, infinite if neither has a spread."""
     n = sizes.sum()
     whole, both = sums.sum(axis=1, keepdims=True), squares.sum(axis=1, keepdims=True)
     inside = _mean_and_error(sums, squares, sizes, both)
@@ -160,6 +153,6 @@ def _mean_and_error(
     """Means, and the squares of their standard errors; `of_all`: the sums of all squares."""
     mean = sums / np.maximum(n, 1)
     spread = np.maximum(squares - sums * mean, 0)
-    # A rounding residue of equal values is no spread.
+    # A rounding residue of equal values is not a spread.
     spread = np.where(spread > _ROUNDING * of_all, spread, 0)
     return mean, spread / np.maximum(n * (n - 1), 1)

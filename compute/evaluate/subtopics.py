@@ -1,9 +1,7 @@
-"""Novelty and diversity: which subtopics of its query each document covers.
-
-ndeval, the program of TREC's Web tracks, is the oracle, as ir_measures calls it, but for ties: they
-are ranked as for all measures. A document covers a subtopic that it is judged above 0 for; a
-subtopic that no document covers does not count.
-"""
+"""Novelty and diversity: the subtopics of its query that each document covers. ndeval, the program
+of TREC's Web tracks, is the oracle, as called by ir_measures, except for ties, which are ranked as
+for all measures. A document covers a subtopic if it is judged above 0 for it; a subtopic that no
+document covers does not count."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +12,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 ALPHA = 0.5
-"""Discount of a subtopic each time that it is covered."""
+"""Discount of a subtopic for each previous cover."""
 MEASURES = ("alpha_nDCG@10", "alpha_nDCG@20", "StRecall@10")
 """Additional measures of runs on a dataset with subtopics."""
 
@@ -65,8 +63,8 @@ class Diversity:
 def diversity(
     hits: DataFrame, subtopics: DataFrame, queries: Sequence[str], deep: int
 ) -> Diversity:
-    """The top of a run (query_id, doc_id, rank) held against judgements by subtopic (query_id,
-    doc_id, subtopic, relevance) of these queries, whose places number them."""
+    """The top of a run (query_id, doc_id, rank) with judgements by subtopic (query_id, doc_id,
+    subtopic, relevance) of these queries, which are numbered by their places."""
     known = subtopics[(subtopics["relevance"] > 0) & subtopics["query_id"].isin(queries)]
     known = known.drop_duplicates(["query_id", "doc_id", "subtopic"])
     number = {query: place for place, query in enumerate(queries)}
@@ -78,10 +76,8 @@ def diversity(
 
 
 def _ideal(known: DataFrame, deep: int) -> Covered:
-    """The lists that take the document next that adds most, of equal ones the last by its id.
-
-    The best list is NP-complete to find; ndeval divides by these.
-    """
+    """The lists that greedily add the document with the largest gain, the last id among ties.
+    Finding the best list is NP-complete; ndeval divides by these lists."""
     rows: list[tuple[int, int, int]] = []
     for number, of in known.groupby("number"):
         left = {doc: [*own] for doc, own in of.groupby("doc_id")["subtopic"]}

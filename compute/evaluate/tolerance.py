@@ -4,14 +4,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 TOLERANCE = 1e-9
-"""Values of measures within this of each other are equal; rounding stays far below it."""
+"""Values of measures that differ by at most this are equal; rounding errors are far smaller."""
 
 SHOWN = 1e-3
-"""No order is said to turn by less than this, which three digits hardly show."""
+"""No order flip is reported for differences below this, which three digits hardly show."""
 
 
 def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Mask of equal values. Elementwise, broadcast; false for NaN.
+    """Mask of equal values. Elementwise with broadcasting; false for NaN.
 
     Hits are not compared with this: they are ranked by exact 32-bit scores.
     """
@@ -19,16 +19,15 @@ def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
 
 
 def above(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
-    """Mask of the values of `a` that are larger than those of `b`, and not equal to them."""
+    """Mask of the values of `a` that exceed those of `b` and are not equal to them."""
     return np.subtract(a, b) > TOLERANCE
 
 
 def levels(values: ArrayLike) -> NDArray[np.float64]:
-    """Each value, or the lowest that it stands for: those within TOLERANCE above it. Any shape.
-
-    From the lowest up, a level begins where a value is above the first of the level before. So two
-    levels are never equal, and none reaches further than TOLERANCE, as a chain of neighbours would.
-    """
+    """Each value, replaced by the lowest value of its level: a level contains the values within
+    TOLERANCE above it. Any shape. From the lowest up, a level begins at a value that exceeds the
+    first of the previous level. So two levels are never equal, and no level is wider than
+    TOLERANCE, unlike a chain of neighbours."""
     given = np.asarray(values, dtype=np.float64)
     known = np.unique(given[~np.isnan(given)])
     firsts = known[np.diff(known, prepend=-np.inf) > TOLERANCE]
@@ -49,10 +48,8 @@ def _firsts(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
     """Rank of each value, 1 for the best: the largest, or the lowest. One dimension; NaN for NaN.
-
-    Equal ones share the better rank. A rank begins where a value differs from the first that has
-    the rank before (see `levels`): all of rank 1 equal the best, whatever lies between.
-    """
+    Ties share the better rank. A rank begins at a value that differs from the first value of the
+    previous rank (see `levels`): all values of rank 1 equal the best."""
     worth = np.asarray(values, dtype=np.float64)
     level = levels(-worth if descending else worth)
     ordered = np.sort(level[~np.isnan(level)])
@@ -74,11 +71,11 @@ def ranks_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def best(values: ArrayLike, axis: int = -1) -> NDArray[np.intp]:
-    """Along an axis, the place of the first value that equals the largest; 0 beside NaN."""
+    """Along an axis, the position of the first value that equals the largest; 0 next to NaN."""
     given = np.asarray(values, dtype=np.float64)
     return equal(given, given.max(axis=axis, keepdims=True)).argmax(axis=axis)
 
 
 def order(values: ArrayLike, names: ArrayLike, *, descending: bool = True) -> NDArray[np.intp]:
-    """The places of values in order, the best first, equal ones by name, absent ones last."""
+    """The positions of values in order: best first, ties by name, absent values last."""
     return np.lexsort((np.asarray(names, dtype=str), ranks(values, descending=descending)))

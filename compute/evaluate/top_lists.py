@@ -1,7 +1,7 @@
 """The top ranks of systems held against judgements, as arrays.
 
-A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only
-queries with a judgement are evaluated: the others have no score that a hole could move.
+A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only queries
+with a judgement are evaluated: the others have no score that a hole could change.
 """
 
 import math
@@ -44,9 +44,9 @@ class Lists:
     known: Flags
     """(S, Q, k) Whether the document is judged for any query of the split."""
     judged: Numbers
-    """(Q, L) How many judged documents of the query gain at least each level."""
+    """(Q, L) Number of judged documents of the query with at least each level of gain."""
     levels: Numbers
-    """(L,) The gains above 0 that judgements give, ascending; 1 if there is none."""
+    """(L,) The gains above 0 that occur in judgements, ascending; 1 if there are none."""
     n_judged: Numbers
     """(Q,) The judged documents of the query, relevant or not."""
 
@@ -66,7 +66,7 @@ class Lists:
 
     @property
     def steps(self) -> Numbers:
-        """(L,) How much each level gains over the one below."""
+        """(L,) Gain of each level over the one below."""
         return np.diff(self.levels, prepend=0)
 
     def cut(self, k: int) -> "Lists":
@@ -99,7 +99,7 @@ class Lists:
         return replace(self, gain=np.where(judged & self.filled, np.int32(HOLE), self.gain))
 
     def binary(self, least: int = 1) -> "Lists":
-        """Relevant or not: a gain of `least` or above becomes 1, any other 0."""
+        """Relevant or not: a gain of at least `least` becomes 1, any other 0."""
         place = int(np.searchsorted(self.levels, least))
         judged = np.pad(self.judged, [(0, 0), (0, 1)])[:, [place]]
         gain = np.where(self.gain == HOLE, self.gain, self.gain >= least)
@@ -109,10 +109,10 @@ class Lists:
 def arrange(
     top: DataFrame, judgements: DataFrame, k: int, systems: Sequence[str] | None = None
 ) -> Lists:
-    """The first k ranks of `top` (system, query_id, doc_id, rank) as `judgements` see them.
+    """The first k ranks of `top` (system, query_id, doc_id, rank) with their `judgements`.
 
-    `judgements`: query_id, doc_id, relevance, a pair once. `systems` gives their order (default:
-    by name) and may name some without hits.
+    `judgements`: query_id, doc_id, relevance, each pair once. `systems` gives their order (default:
+    by name) and may include systems without hits.
     """
     names = tuple(systems) if systems is not None else tuple(sorted(top["system"].unique()))
     top = top.assign(system=pd.Index(names).get_indexer(pd.Index(top["system"])))
@@ -126,8 +126,8 @@ def arrange(
 def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
     """`arrange` of tables of the schemas TOP, a system by its place in `systems`, and JUDGED.
 
-    Ids of `top` may be dictionaries, which spares comparing them: for 1.5 million ranks that
-    takes half a second, and seconds as objects of Python.
+    Ids of `top` may be dictionaries, which avoids comparing them: comparison takes half a second
+    for 1.5 million ranks, and several seconds as Python objects.
     """
     queries = judgements["query_id"].unique().sort()
     asked = _places(judgements["query_id"], queries)
@@ -139,7 +139,7 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
     shape = (len(systems), len(queries), k)
     query = np.append(_places(asking.dictionary, queries), -1)[asking.indices.to_numpy()]
     place = _ranks(query, top, shape)
-    # A judged document that no list has counts only among those of its query.
+    # A judged document in no list counts only for its query.
     judged, n = _places(judgements["doc_id"], retrieved.dictionary), len(retrieved.dictionary)
     known = np.zeros(n + 1, bool)
     known[judged] = True
@@ -173,7 +173,7 @@ def _places(names: pa.Array | pa.ChunkedArray, among: pa.Array) -> Numbers:
 
 
 def _ranks(query: Numbers, top: pa.Table, shape: tuple[int, int, int]) -> Numbers:
-    """The place of each hit in a flat array of a shape; -1 for one that is not asked for."""
+    """The position of each hit in a flat array of a shape; -1 for one that is not requested."""
     _, n_queries, k = shape
     system, rank = (top[name].to_numpy().astype(np.int64) for name in ("system", "rank"))
     held = (system >= 0) & (query >= 0) & (rank <= k)
@@ -183,14 +183,14 @@ def _ranks(query: Numbers, top: pa.Table, shape: tuple[int, int, int]) -> Number
 def _at(
     place: Numbers, column: NDArray[Any], shape: tuple[int, int, int], empty: int
 ) -> NDArray[Any]:
-    """An array with the values at their places and `empty` at the others."""
+    """An array with the values at their positions and `empty` elsewhere."""
     array = np.full(math.prod(shape), empty, column.dtype)
     array[place] = column
     return array.reshape(shape)
 
 
 def _gains(wanted: Numbers, pairs: Numbers, gains: Numbers) -> Numbers:
-    """The gains of the wanted ones of the pairs, HOLE for those that are none of them."""
+    """The gains of the requested pairs, HOLE for pairs without a judgement."""
     if len(pairs) == 0:
         return np.full(len(wanted), HOLE)
     order = np.argsort(pairs)

@@ -1,17 +1,14 @@
-"""Value of a tuned parameter that was chosen on the queries at hand.
-
-A value for each query at each setting of a parameter, such as the weight of a fusion: the best mean
-over these queries is too optimistic, since it was selected. Here the setting is chosen on nine
-tenths of the queries and taken on the last tenth, each tenth in its turn, with the tenths drawn
-REPEATS times: cross-validation (Stone 1974, Journal of the Royal Statistical Society B 36,
-111-147). The settings may be of several parameters, or of several methods: every choice is made
-inside the nine tenths, and what it is taken on has had no part in it.
-
-Tenths share most of what they choose by, so the spread of the values makes an interval too
-narrow: of 95% ones 88 to 96% held the truth. The standard error is therefore that of the whole
-procedure when queries are resampled (Efron 1979), all copies of a query in one tenth; of those
-intervals 94 to 98% held it, from 50 queries on (`tests.benchmarks.simulations.tuning`).
-"""
+"""Value of a parameter tuned on the given queries. There is a value for each query at each setting
+of a parameter, such as the weight of a fusion: the best mean over these queries is too optimistic,
+since it was selected. Here the setting is chosen on nine tenths of the queries and evaluated on the
+last tenth, for each tenth in turn, with the tenths drawn REPEATS times: cross-validation (Stone
+1974, Journal of the Royal Statistical Society B 36, 111-147). The settings may be of several
+parameters, or of several methods: every choice is made inside the nine tenths, and the queries of
+the last tenth have no part in it. The choices share most of their queries, so the spread of the
+values gives too narrow an interval: 88 to 96% of 95% intervals covered the true value. The standard
+error is therefore that of the whole procedure under resampled queries (Efron 1979), with all copies
+of a query in one tenth; 94 to 98% of those intervals covered it, from 50 queries on
+(`tests.benchmarks.simulations.tuning`)."""
 
 from typing import NamedTuple
 
@@ -40,7 +37,7 @@ class Tuned(NamedTuple):
     chosen: NDArray[np.int64]
     """Number of times that each setting was chosen, of FOLDS x REPEATS."""
     errors: Values
-    """Standard error of the mean of `values` less the base's, by base."""
+    """Standard error of the mean of `values` minus that of the base, by base."""
 
 
 def cross_validated(
@@ -53,9 +50,9 @@ def cross_validated(
 ) -> Tuned:
     """Choose the setting with the best mean on other queries.
 
-    `values`: settings x queries; `bases`: what it is held against x queries; `sign` is -1 if a
-    lower value is better; `parts`: of each query, which weigh the same in a mean. Of settings that
-    are equally good the first is chosen. Raises ValueError for fewer than FEWEST queries.
+    `values`: settings x queries; `bases`: bases of comparison x queries; `sign` is -1 if a lower
+    value is better; `parts`: the part of each query; parts have equal weight in a mean. Of equally
+    good settings, the first is chosen. Raises ValueError for fewer than FEWEST queries.
     """
     table, against = np.asarray(values, np.float64), np.asarray(bases, np.float64)
     n = table.shape[1]
@@ -100,8 +97,8 @@ def carried(means: DataFrame, sign: int = 1) -> DataFrame:
     """Loss when the best setting of one dataset is used on another.
 
     `means`: a row for each dataset, a column for each setting. A row for each dataset on which the
-    setting is chosen, a column for each on which it is taken: its own best mean less the mean at
-    that setting, 0 or more (`sign` is -1 if a lower value is better).
+    setting is chosen, a column for each on which it is used: the column's best mean minus its mean
+    at that setting, 0 or more (`sign` is -1 if a lower value is better).
     """
     good = sign * means.to_numpy(dtype=np.float64)
     best, own = tolerance.best(good), good.max(axis=1)

@@ -90,8 +90,8 @@ def test_it_is_said_why_a_file_looks_like_a_ranking(tmp_path: Path) -> None:
         MSMARCO: "column 3 counts 1, 2, 3 … in 3 of 3 queries",
         COLBERT: "column 3 counts 1, 2, 3 … in 3 of 3 queries",
         TEVATRON: "column 3 contains scores such as 28.5",
-        IMPACTS: "column 3 holds scores that fall, such as 8983;"
-        " grades are taken where lines are sorted by document",
+        IMPACTS: "column 3 contains scores that fall, such as 8983;"
+        " grades are accepted if lines are sorted by document",
     }
     for text, why in told.items():
         fault = form_of(text.splitlines()).fault

@@ -264,7 +264,7 @@ def test_unknown_measure_is_answered_with_the_known(measure):
     with pytest.raises(WrongInput, match=r"no measure .*; known: nDCG@k, R@k, .*Bpref") as told:
         parse(measure)
     assert "RBP(p=0.8)@k" in str(told.value)
-    assert "nDCG, AP, RR, RBP, RBP_residual go to the depth" in str(told.value)
+    assert "nDCG, AP, RR, RBP, RBP_residual use the depth" in str(told.value)
     assert "R, R_cap, R_full, AP, RR, P, Success, Bpref, Rprec may count from" in str(told.value)
 
 
@@ -319,7 +319,7 @@ def test_exponential_gain_and_expected_reciprocal_rank_are_those_of_gdeval() -> 
 
 
 def test_exponential_gain_of_what_is_no_grade_is_refused() -> None:
-    with pytest.raises(WrongInput, match="is 2 to the power of relevance, of 30 at most"):
+    with pytest.raises(WrongInput, match="is 2 to the power of a relevance of at most 30"):
         evaluate(RUN, judged(q1={"a": 100}), ["nDCG(dcg=exp-log2)@5"], depth=5)
 
 

@@ -71,7 +71,7 @@ def test_an_empty_list_has_no_terms() -> None:
 @pytest.mark.parametrize("measure", ["Bpref", "Hole_beir@10"])
 def test_what_is_no_sum_over_ranks_is_refused(measure: str) -> None:
     assert not explains(measure)
-    with pytest.raises(WrongInput, match="no sum over the ranks"):
+    with pytest.raises(WrongInput, match="not a sum over the ranks"):
         explain(ranked("d1"), JUDGED, measure)
 
 

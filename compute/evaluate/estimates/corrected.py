@@ -1,10 +1,11 @@
 """Predictions corrected by a sample: the estimated grade of each pair of the frame.
 
-The difference estimator (Särndal, Swensson and Wretman 1992, section 6.3): what is predicted for
-every pair, plus grade minus prediction over the chance for the pairs that were drawn. However poor
-the prediction it has no bias, since a pair is predicted from other pairs and its chance did not
-depend on its own grade. Each batch gives such an estimate of all that was not judged before it;
-the batches' errors do not correlate (Zrnic and Candès 2024, arXiv 2403.03208, section 4).
+The difference estimator (Särndal, Swensson and Wretman 1992, section 6.3): the prediction for every
+pair plus, for each sampled pair, grade minus prediction, divided by its inclusion probability.
+However poor the prediction, it is unbiased, since a pair is predicted from other pairs and its
+inclusion probability did not depend on its own grade. Each batch gives such an estimate for all
+pairs not judged before it; the batches' errors do not correlate (Zrnic and Candès 2024, arXiv
+2403.03208, section 4).
 """
 
 from collections.abc import Sequence
@@ -16,23 +17,23 @@ from compute.evaluate.estimates import prediction
 from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
 
 LEAST_SHARE = 0.02
-"""A prediction nearer to 0 or 1 is taken for this near when variances are made of it."""
+"""Predictions are kept at least this far from 0 and 1 in variances."""
 
 
 _PRIOR = 4.0
-"""Draws `together` to 0, as if it was known to be within a half of it."""
+"""Pulls `together` towards 0, like a prior with a standard deviation of a half."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Pairs drawn together, each with a chance that was known when it was drawn."""
+    """Pairs drawn together, each with a known inclusion probability."""
 
     rows: Counts
-    """(n,) Of the frame, all of them judged or passed over."""
+    """(n,) Row of the frame; all of them were judged or skipped."""
     chances: Values
     """(N,) Inclusion probability of every row: 1 if judged before, 0 if it could not be drawn."""
     weight: float
-    """Weight of the batch among the others; it depends on sizes, not on grades."""
+    """Weight of the batch among the batches; it depends on sizes, not on grades."""
 
 
 @dataclass(frozen=True)
@@ -40,42 +41,42 @@ class Corrected:
     """N pairs and L levels of relevance; a pair's relevance is the sum of the steps it reaches."""
 
     values: Values
-    """(N, L) On average over samples, whether the pair reaches the level; not bound to 0 to 1."""
+    """(N, L) On average over samples, whether the pair reaches the level; not limited to 0 to 1."""
     about: Values
-    """(N, L) The best guess, from 0 to 1: judged, else predicted."""
+    """(N, L) The best estimate, from 0 to 1: the judgement, or else the prediction."""
     drawn: Counts
-    """(n,) The rows that were drawn with a chance below 1."""
+    """(n,) The rows drawn with an inclusion probability below 1."""
     errors: Values
-    """(n, L) For any weights, the sum over the drawn rows of (weight x error) squared estimates the
-    variance of the sum over all rows of weight x value, without bias."""
+    """(n, L) For any weights, the sum of (weight x error) squared over the drawn rows is an
+    unbiased estimate of the variance of the sum of weight x value over all rows."""
     factors: Values
-    """(n,) By which grade minus prediction was multiplied to give an error."""
+    """(n,) Factor by which grade minus prediction was multiplied to give an error."""
     guesses: Values
-    """(N, L) Predicted from other pairs, also for judged ones; LEAST_SHARE off 0 and 1."""
+    """(N, L) Predicted from other pairs, even if judged; at least LEAST_SHARE away from 0 and 1."""
     spread: Values
-    """(N,) By what the variance of each pair's own relevance counts in that of a sum."""
+    """(N,) Factor of each pair's own relevance variance in the variance of a sum."""
     unknown: Values
-    """(N,) How much `values` would rise if a pair that nobody judges had the highest relevance."""
+    """(N,) Rise of `values` if a pair that nobody judges had the highest relevance."""
     together: float
-    """Beside a relevant pair others of its query are so with 1 + this times their chances."""
+    """Given a relevant pair, others of its query are relevant with 1 + this times their chances."""
     undrawn: int
     """Unjudged pairs that no batch could draw. A sum of a batch's own measure depends on
     none of them, but the denominator of a ratio does."""
     n_reached: Counts
     """(L,) Pairs of the batches that reach each level."""
     n_judged: int
-    """Pairs of the batches that are judged."""
+    """Number of pairs of the batches that are judged."""
     levels: Values
     """(L,) The relevance from which each level counts."""
 
     @property
     def is_census(self) -> bool:
-        """Whether the whole frame was drawn: only `unknown` is uncertain then."""
+        """Return whether the whole frame was drawn: then only `unknown` is uncertain."""
         return not self.spread.any()
 
     @property
     def steps(self) -> Values:
-        """(L,) How much each level gains over the one below."""
+        """(L,) Gain of each level over the one below."""
         return np.diff(self.levels, prepend=0.0)
 
 
@@ -97,10 +98,8 @@ def corrected(
 
 
 def predicted(frame: Frame, given: Values, grades: Values, levels: Values) -> Values:
-    """(N, L) How likely each pair reaches each level, by the other pairs' grades; 1/2 without any.
-
-    The first column is what `sampling.sizes` draws a batch by.
-    """
+    """(N, L) Probability that each pair reaches each level, given the other pairs' grades; 1/2
+    without grades. `sampling.sizes` draws a batch by the first column."""
     rows = np.flatnonzero(~np.isnan(grades))
     if not len(rows):
         return np.full((frame.n, len(levels)), 0.5)
@@ -114,7 +113,7 @@ def predicted(frame: Frame, given: Values, grades: Values, levels: Values) -> Va
 def by_guess(
     guess: Values, grades: Values, batches: Sequence[Batch], levels: Values, query: Counts
 ) -> Corrected:
-    """The same with predictions (N, L) from 0 to 1, none of which knows its own pair's grade."""
+    """The same with predictions (N, L) from 0 to 1, each made without its own pair's grade."""
     judged = ~np.isnan(grades)
     reached = (np.nan_to_num(grades, nan=0.0)[:, None] >= levels).astype(np.float64)
     shares = _shares(batches)
@@ -145,7 +144,7 @@ def by_guess(
 
 
 def _together(reached: Values, guess: Values, query: Counts) -> float:
-    """Correlation of the errors of a query's judged pairs, over their predictions' products."""
+    """Correlation of the errors of a query's judged pairs, over products of their predictions."""
     missed = reached - guess
     errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
     products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()
@@ -153,21 +152,17 @@ def _together(reached: Values, guess: Values, query: Counts) -> float:
 
 
 def _shares(batches: Sequence[Batch]) -> Values:
-    """(B, N) What each batch counts of each row.
-
-    A pair that a batch could not draw, of a system that came later, is left to the others.
-    """
+    """(B, N) Weight of each batch for each row. A pair that a batch could not draw, because its
+    system was added later, is left to the other batches."""
     weights = np.array([batch.weight * (batch.chances > 0.0) for batch in batches], np.float64)
     total = weights.sum(axis=0)
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 
 
 def expansions(batches: Sequence[Batch], judged: Flags) -> Values:
-    """(N,) For how many rows of the frame each judged row stands, 0 for the others.
-
-    One over the chance, as Horvitz and Thompson (1952), by the shares of the batches; 1 for what a
-    batch knew before.
-    """
+    """(N,) The number of rows of the frame that each judged row represents, 0 for the others. It is
+    1 over the inclusion probability (Horvitz and Thompson 1952), weighted by the batches; 1 for
+    rows judged before a batch."""
     found = np.zeros(len(judged))
     for batch, share in zip(batches, _shares(batches), strict=True):
         seen = judged & (batch.chances == 1)

@@ -1,4 +1,4 @@
-"""The frame of a sample: every pair of query and document that some system has in its top k."""
+"""The frame of a sample: every query–document pair that some system has in its top k."""
 
 import hashlib
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ PAIR = ["query_id", "doc_id"]
 
 @dataclass(frozen=True)
 class Frame:
-    """N pairs of Q queries that S systems retrieved to a depth, by the ids of the pairs."""
+    """N pairs of Q queries that S systems retrieved to a depth, in the order of their ids."""
 
     systems: tuple[str, ...]
     queries: tuple[str, ...]
-    """All evaluated queries; one without hits has no pair and scores 0."""
+    """All evaluated queries; a query without hits has no pair and scores 0."""
     pairs: DataFrame
     """query_id, doc_id by row."""
     query: Counts
@@ -31,7 +31,7 @@ class Frame:
     rank: Counts
     """(N, S) From 1, as deep as the lists go; 0 if the system has not retrieved the pair."""
     depth: int
-    """Depth of the frame; documents that are deeper in every list are not in it."""
+    """Depth of the frame; it leaves out documents that are deeper in every list."""
 
     @property
     def n(self) -> int:
@@ -39,7 +39,7 @@ class Frame:
 
     @cached_property
     def places(self) -> Counts:
-        """(S, Q, depth) The row that stands at each rank; N where none does."""
+        """(S, Q, depth) The row at each rank; N if there is none."""
         found = np.full((len(self.systems), len(self.queries), self.depth), self.n)
         row, system = np.nonzero((self.rank > 0) & (self.rank <= self.depth))
         found[system, self.query[row], self.rank[row, system] - 1] = row
@@ -47,12 +47,13 @@ class Frame:
 
     @cached_property
     def identity(self) -> str:
-        """A name of all that the frame holds: other runs, ranks or queries give another."""
+        """A fingerprint of the frame's content: other runs, ranks or queries give another one."""
         ids = self.pairs.to_csv(index=False) + repr((self.systems, self.queries, self.depth))
         return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
 
     def part(self, systems: Sequence[str], *, answered: bool = False) -> "Frame":
-        """The frame of some of the systems; with `answered` only of the queries that they have."""
+        """The frame of some of the systems; with `answered`, only of the queries that they
+        answer."""
         columns = [place for place, name in enumerate(self.systems) if name in systems]
         rank = self.rank[:, columns]
         rows = np.flatnonzero(((rank > 0) & (rank <= self.depth)).any(axis=1))
@@ -80,7 +81,7 @@ class Frame:
         return found
 
     def outside(self, judgements: DataFrame, levels: Values) -> Values:
-        """(Q, L) How many judged pairs of each query that are not in the frame reach each level."""
+        """(Q, L) Number of judged pairs of each query outside the frame that reach each level."""
         query = pd.Index(self.queries).get_indexer(pd.Index(judgements["query_id"]))
         away = (query >= 0) & (self.rows(judgements) < 0)
         reached = judgements["relevance"].to_numpy(np.float64)[away, None] >= levels

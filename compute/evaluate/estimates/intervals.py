@@ -1,4 +1,4 @@
-"""Estimates of measures from a sample: for systems, for pairs of them, and for their order."""
+"""Estimates of measures from a sample: for systems, pairs of systems, and their order."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,23 +17,24 @@ from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
 
 FEWEST = 30
-"""Least number of relevant, and of not relevant, pairs in the sample for an interval: the rarer
-ones make the error, and a sample that missed them underestimates it. See the benchmark
+"""Minimum number of relevant, and of non-relevant, pairs in the sample for an interval: the rarer
+kind determines the error, and a sample that missed it underestimates the error. See the benchmark
 `sampled`."""
 _BY_QUERY = {"nDCG": 1}
-"""Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
+"""Relevant pairs in the sample for each query that a ratio also needs, by the same benchmark."""
 RANGE_ONLY = ("R", "AP")
-"""Ratios whose bias that benchmark found too large beside the interval, or whose intervals did not
-hold often enough: they have none until all is judged. Neither has nDCG of more than two grades: in
-made-up worlds no number of queries, judgements or relevant ones told where it is sound."""
+"""Ratios whose bias that benchmark found too large relative to the interval, or whose intervals
+covered too rarely: they have no interval until all pairs are judged. The same holds for nDCG with
+more than two grades: in simulated worlds no number of queries, judgements or relevant pairs showed
+when its interval is sound."""
 _PRIOR = 30.0
-"""Squared errors that the variance by the model counts as, beside the effective number of those
-that a variance by the sample alone is made of."""
+"""Number of squared errors that the model's variance counts as, in addition to the effective number
+behind the variance from only the sample."""
 _FREEDOM = 8.0
-"""Degrees of freedom for each of them, found in simulations (the benchmark `sampled`)."""
+"""Degrees of freedom per squared error, found in simulations (the benchmark `sampled`)."""
 _SKEWED = 0.5
-"""Weight of the skewness that the predictions expect, from the same simulations: the model dampens
-how errors and their variance grow together."""
+"""Weight of the skewness expected by the predictions, from the same simulations: the model reduces
+the correlation between errors and their variance."""
 _DRAWS, _SEED = 4_000, 20_211
 _FLAT, _STRAIGHT = 1e-12, 1e-6
 
@@ -44,20 +45,20 @@ class Estimates:
 
     systems: tuple[str, ...]
     by_query: Values
-    """(S, Q) Each without bias, or nearly (ratios), and each noisy: from below 0 to above 1. Their
-    spread holds the noise of the sample already, so that an interval over queries like these is
-    made only of them, as of scores (`significance.student`, `rank_intervals.of_scores`)."""
+    """(S, Q) Each unbiased, or nearly so (ratios), and noisy: from below 0 to above 1. Their spread
+    includes the noise of the sample, so an interval over queries like these needs only them, just
+    like scores (`significance.student`, `rank_intervals.of_scores`)."""
     covariance: Values
-    """(S, S) Of the means over the queries, over all samples that could have been drawn, by the
-    sample only: for these queries."""
+    """(S, S) Covariance of the means over these queries, over all samples that could have been
+    drawn, estimated from only the sample."""
     square: Values
-    """(S, S) The same variances of differences, on the diagonal of means, with what the predictions
-    say of all pairs; an interval is as wide as the wider of both says."""
+    """(S, S) The same variances, of differences and on the diagonal of means, including the
+    predictions for all pairs; an interval uses the larger of both variances."""
     freedom: Values
-    """(S, S) Degrees of freedom that each of them is known with."""
+    """(S, S) Degrees of freedom of each variance."""
     skew: Values
-    """(S, S) Of the errors of differences (a - b), on the diagonal of means: above 0 if the
-    sample rather misses what is rare than what is common, so that intervals reach farther up."""
+    """(S, S) Skewness of the errors of differences (a - b), on the diagonal of means: above 0 if
+    the sample tends to miss the rare kind, so that intervals extend farther up."""
     low: Values
     """(S, S) The least and the most that pairs nobody judges can add to the difference of two
     systems; on the diagonal, to a system's mean."""
@@ -65,21 +66,21 @@ class Estimates:
     n_relevant: int
     """Relevant pairs in the sample."""
     n_not_relevant: int
-    """Pairs in it that are judged not relevant: an interval needs FEWEST of them."""
+    """Number of pairs judged not relevant in the sample: an interval needs FEWEST."""
     n_needed: int = FEWEST
     """Number of relevant pairs that an interval needs. A ratio needs some for each query: with
-    fewer its bias is large beside the interval, or the interval too narrow."""
+    fewer, its bias is large relative to the interval, or the interval is too narrow."""
     range_only: bool = False
     """True if the measure is one of RANGE_ONLY, nDCG of more than two grades, or has a denominator
     that could not be drawn."""
     is_census: bool = False
-    """True if the whole frame was drawn, which is enough whatever the grades."""
+    """True if the whole frame was drawn, which suffices whatever the grades."""
     most: float = np.inf
     """The highest value of the measure."""
 
     @property
     def enough(self) -> bool:
-        """Whether the sample suffices for an interval; otherwise only the range is known."""
+        """Return whether the sample suffices for an interval; otherwise only the range is known."""
         both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
         return self.is_census or (both and not self.range_only)
 
@@ -94,7 +95,7 @@ class Estimates:
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
-        """system, mean, error, low, high: 95% intervals, each by itself."""
+        """system, mean, error, low, high: 95% intervals, each separate."""
         error, times = np.diag(self._errors), np.diag(t_reach(LEVEL, self.freedom))
         down, up = _reaches(times, np.diag(self.skew))
         frame = DataFrame({"system": self.systems, "mean": self.means, "error": error})
@@ -104,8 +105,9 @@ class Estimates:
     def queries_like_these(self) -> DataFrame:
         """system, low, high: 95% intervals of the means over all queries like these.
 
-        Student's, from the spread of the estimates by query, which holds that of the sample: the
-        design variance is not added. A range of what nobody judges widens them, as it does others.
+        Student's intervals, from the spread of the estimates by query, which includes that of the
+        sample: the design variance is not added. The range of pairs that nobody judges widens them,
+        like the other intervals.
         """
         n = self.by_query.shape[1]
         spread = self.by_query.std(axis=1, ddof=1) if n > 1 else np.zeros(len(self.systems))
@@ -129,7 +131,7 @@ class Estimates:
 
     @cached_property
     def _chance(self) -> float:
-        """Error rate of one interval, so that all of them hold in 95% of samples."""
+        """Error rate of each interval such that all of them hold in 95% of samples."""
         random = np.random.default_rng(_SEED)
         lengths, axes = np.linalg.eigh(self.covariance)
         n = len(self.systems)
@@ -140,14 +142,15 @@ class Estimates:
             scale = np.divide(1, error, out=np.zeros_like(error), where=error > 0)
             apart = np.abs(drawn[:, one, None] - drawn[:, one + 1 :]) * scale
             np.maximum(highest, apart.max(axis=1), out=highest)
-        # Of one pair the draws are about LEVEL; they never make all intervals narrower than each.
+        # For a single pair the draws give about LEVEL; simultaneous intervals are never narrower
+        # than single ones.
         return min(float(normal_chance(np.quantile(highest, 1 - LEVEL))), LEVEL)
 
     def ranks(self) -> DataFrame:
         """system, mean, rank, rank_low, rank_high, group: the best first.
 
-        The intervals and the groups follow from those of all pairs together: two systems share a
-        letter if and only if they are not significantly different.
+        The intervals and the groups follow from the simultaneous intervals of all pairs: two
+        systems share a letter if and only if they are not significantly different.
         """
         rank = tolerance.ranks(self.means).astype(np.int64)
         order, better = np.argsort(rank, kind="stable"), self.better()
@@ -159,7 +162,7 @@ class Estimates:
         return found.assign(group=letters(told_together(apart), len(rank)))
 
     def better(self) -> NDArray[np.bool_]:
-        """[a, b]: whether a is better than b, with 5% for all pairs together."""
+        """[i, j]: whether i is significantly better than j, at 5% for all pairs together."""
         found = np.zeros(self.covariance.shape, bool)
         pairs = self.pairs()
         a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
@@ -225,9 +228,9 @@ def _variances(
 ) -> tuple[Values, Values, Values, Values]:
     """(S, S) `covariance`, `square`, `freedom` and `skew` of `Estimates`.
 
-    The variance by the sample alone has no bias, but it can rest on few pairs, and is smallest
-    where the sample happened to find nothing. So each is averaged with what the predictions say of
-    all pairs, drawn or not.
+    The variance from only the sample is unbiased, but it can depend on few pairs, and is smallest
+    when the sample happens to find nothing. So it is averaged with the variance that the
+    predictions give for all pairs, drawn or not.
     """
     n_queries = max(len(frame.queries), 1)
     moves = near.at(frame, sample.drawn) / n_queries
@@ -246,8 +249,9 @@ def _variances(
 
 
 def _effective(errors: Values) -> Values:
-    """(S, S) How many equal errors would make the variance of a difference as sure as these (n, S)
-    do; on the diagonal, of a mean. Kish's number for their squares."""
+    """(S, S) Number of equal errors that would give the variance of a difference the same precision
+    as these (n, S) errors; on the diagonal, of a mean. This is Kish's effective number for their
+    squares."""
     one, two, three = errors, errors**2, errors**3
     own = two.T @ two
     fourth = np.diag(own)[:, None] + np.diag(own) + 6 * own - 4 * (three.T @ one + one.T @ three)
@@ -257,12 +261,10 @@ def _effective(errors: Values) -> Values:
 
 
 def _by_model(moves: Values, sample: Corrected, square: float) -> tuple[Values, Values]:
-    """(S, S) The covariance that the predictions expect, and how errors of differences (a - b) and
-    their squares move together, both scaled by the drawn pairs' errors.
-
-    A pair predicted m relevant has variance m (1 - m) and third moment m (1 - m) (1 - 2 m), times
-    what its chance makes of it.
-    """
+    """(S, S) The covariance expected by the predictions, and the covariance of errors of
+    differences (a - b) with their squares, both scaled by the drawn pairs' errors. A pair predicted
+    relevant with probability m has variance m (1 - m) and third moment m (1 - m) (1 - 2 m), times a
+    factor of its inclusion probability."""
     drawn, spread, factors = sample.drawn, sample.spread, sample.factors
     shares = np.minimum.accumulate(sample.guesses, axis=1)
     chances = -np.diff(shares, axis=1, prepend=1.0, append=0.0)
@@ -286,7 +288,7 @@ def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Valu
     """(S, S) See `Estimates.low` and `high`."""
     rows = np.flatnonzero(sample.unknown)
     moves = near.at(frame, rows) * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
-    # A pair reaches the levels from below, so it is the best or worst of the sums so far.
+    # A pair reaches the levels from below, so the extreme is the best or worst partial sum.
     sums = np.cumsum(moves, axis=2)
     apart = sums[:, :, None] - sums[:, None]
     diagonal = np.arange(sums.shape[1])

@@ -1,4 +1,4 @@
-"""Measures as sums over a frame: exactly for P, DCG and RBP, to the first order for ratios."""
+"""Measures as sums over a frame: exact for P, DCG and RBP, first-order for ratios."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
-"""Their ideal, or number of relevant documents, is that of the frame and of the other judged
+"""Their ideal, or number of relevant documents, includes the frame and the other judged
 documents."""
 _OWN = np.linspace(0, 1, 21)
 
@@ -23,7 +23,7 @@ class Kind:
     name: str
     k: int
     discount: Values
-    """(k,) Value of a gain of 1 at each rank; only for AP it depends on the ranks above."""
+    """(k,) Value of a gain of 1 at each rank; only for AP does it depend on the ranks above."""
     graded: bool
     least: float
 
@@ -32,7 +32,7 @@ class Kind:
         return self.name in RATIOS
 
     def gains(self, steps: Values, levels: Values) -> Values:
-        """(L,) What reaching each level adds to the gain."""
+        """(L,) Gain added by reaching each level."""
         if self.graded:
             return steps
         return (np.arange(len(levels)) == np.searchsorted(levels, self.least)).astype(np.float64)
@@ -48,7 +48,7 @@ def kind(measure: str) -> Kind:
     if parsed.dcg is not None:
         raise WrongInput(f"{measure} is not estimated: choose nDCG with linear gain, {name}@{k}")
     if k is None:
-        raise WrongInput(f"{measure} is not estimated: give the rank it cuts at, such as {name}@10")
+        raise WrongInput(f"{measure} is not estimated: give its cut-off, such as {name}@10")
     ranks = np.arange(1.0, k + 1)
     discount: dict[str, Values] = {
         "P": np.full(k, 1 / k),
@@ -64,10 +64,10 @@ def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values
     """(S,) The least and the most that means of a sum (P, DCG, RBP) can be, by grades (N,) (NaN:
     not judged), of `levels`, the ascending grades that can be given.
 
-    The least is today's score, which counts unjudged documents as not relevant.
+    The minimum is today's score, which counts unjudged documents as not relevant.
     """
     if of.is_ratio:
-        raise WrongInput(f"{of.name} is no sum: its range is found by `evaluate.holes`")
+        raise WrongInput(f"{of.name} is not a sum: `evaluate.holes` computes its range")
     steps = np.diff(levels, prepend=0.0)
     reached = [
         (np.nan_to_num(grades, nan=unjudged)[:, None] >= levels).astype(np.float64)
@@ -84,15 +84,15 @@ class Linear:
     values: Values
     """(S, Q)"""
     slopes: Values
-    """(S, Q, k, L) By which the value grows when the pair at a rank reaches a level."""
+    """(S, Q, k, L) Rise of the value when the pair at a rank reaches a level."""
     falls: Values
-    """(2, S, Q, L) By which it falls when some pair reaches a level, wherever that stands: of a
-    pair that is not counted yet, and of one that is."""
+    """(2, S, Q, L) Fall of the value when some pair at any rank reaches a level: for a pair that is
+    not counted yet, and for one that is."""
     shares: Values
     """(N, L)"""
 
     def at(self, frame: Frame, rows: Counts) -> Values:
-        """(n, S, L) What each row adds to a query's value when it reaches a level."""
+        """(n, S, L) Contribution of each row to a query's value when it reaches a level."""
         rank, query = frame.rank[rows], frame.query[rows, None]
         inside = (rank > 0) & (rank <= self.slopes.shape[2])
         systems = np.arange(len(self.slopes))
@@ -123,14 +123,12 @@ def linear(
     together: float = 0.0,
     outside: Values | None = None,
 ) -> Linear:
-    """The measure near shares (N, L): how likely each pair reaches each level.
-
-    Its value is what is expected if pairs reach levels with these chances; slopes are the
-    differences that one pair makes. So a ratio does not need precise numbers of relevant documents
-    per query. Given a relevant pair, others are relevant with 1 + `together` times their chances; a
-    share of 0 or 1 is known. `outside` (Q, L): judged pairs outside the frame, by the levels that
-    they reach (`Frame.outside`; default: none), which count in a ratio's best order.
-    """
+    """The measure near shares (N, L), the probabilities that each pair reaches each level. Its
+    value is the expectation if pairs reach levels with these probabilities; slopes are the
+    differences made by one pair. So a ratio does not need precise numbers of relevant documents per
+    query. Given a relevant pair, others are relevant with 1 + `together` times their probabilities;
+    a share of 0 or 1 is certain. `outside` (Q, L): judged pairs outside the frame, by the levels
+    that they reach (`Frame.outside`; default: none), which count in a ratio's ideal order."""
     gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
     worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
     if not of.is_ratio:
@@ -152,7 +150,7 @@ def linear(
 
 @dataclass(frozen=True)
 class _Given:
-    """(S, Q, k, L) What is expected of the inverse if the pair reaches the level."""
+    """(S, Q, k, L) Expected inverse if the pair reaches the level."""
 
     value: Values
     absent: Values
@@ -160,12 +158,12 @@ class _Given:
     present: Values
 
     def change(self, share: Values) -> Values:
-        """Change with another pair, of which such a share was counted."""
+        """Change with another pair, of which this share was counted."""
         return share * self.present + (1 - share) * self.absent
 
 
 def _below(each: Values, given: _Given, share: Values) -> Values:
-    """(S, Q, k, L) What a pair adds to average precision at the relevant ones below it."""
+    """(S, Q, k, L) Contribution of a pair to average precision at lower relevant documents."""
 
     def total(found: Values) -> Values:
         return np.cumsum(found[:, :, ::-1], axis=2)[:, :, ::-1] - found
@@ -173,7 +171,7 @@ def _below(each: Values, given: _Given, share: Values) -> Values:
     value, absent, present = (
         total(each * one) for one in (given.value, given.absent, given.present)
     )
-    # The falls also count its contribution there, so that is subtracted.
+    # The falls also include its contribution there, so it is subtracted.
     return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
 
 
@@ -191,18 +189,16 @@ def _counted(frame: Frame, shares: Values) -> Values:
 
 @dataclass(frozen=True)
 class _Inverse:
-    """1 over the ideal value of each query, as expected from the other pairs.
-
-    Of one query the levels move together. Tables by query and the pair's own share, which is taken
-    out of the numbers: from 0 to 1 in G steps.
-    """
+    """1 over the ideal value of each query, as expected from the other pairs. Within a query the
+    levels move together. Tables by query and the pair's own share, which is removed from the
+    numbers: from 0 to 1 in G steps."""
 
     value: Values
-    """(L, Q, G) If the pair itself reaches the level and those below."""
+    """(L, Q, G) If the pair itself reaches this level and the lower ones."""
     absent: Values
-    """(L, Q, G) How that of a relevant pair changes with another pair, not counted yet."""
+    """(L, Q, G) Change of the value for a relevant pair with another pair, not counted yet."""
     present: Values
-    """(L, Q, G) And with one that was counted."""
+    """(L, Q, G) And with another pair that was counted."""
 
     @classmethod
     def of(
@@ -220,7 +216,7 @@ class _Inverse:
         spread = (number - (mean[:, :1] - own)[:, :, None])[..., None] * along[:, None, None]
 
         def expected(levels: Values, more: Values) -> Values:
-            """(Q, G) The own share taken out of some levels, and some pairs more."""
+            """(Q, G) The pair's own share removed from some levels, and some pairs more."""
             counts = mean[:, None] - own[:, None] * levels + more
             return (chance / _best(of, counts[:, :, None] + spread, gains)).sum(axis=2)
 
@@ -233,7 +229,7 @@ class _Inverse:
         )
 
     def given(self, share: Values) -> _Given:
-        """Ideal values for pairs of which a share (S, Q, k, L) is counted."""
+        """Ideal values for pairs with a counted share (S, Q, k, L)."""
         tables = (self.value, self.absent, self.present)
         levels = range(share.shape[3])
         found = [
@@ -243,7 +239,7 @@ class _Inverse:
         return _Given(*found)
 
     def falls(self, terms: Values, share: Values) -> Values:
-        """See `Linear`: what happens to terms (S, Q, k, L), each times its inverse."""
+        """See `Linear`: terms (S, Q, k, L), each times its inverse."""
         found = [
             [(terms * _read(table, share)).sum(axis=(2, 3)) for table in tables]
             for tables in (self.absent, self.present)
@@ -252,11 +248,10 @@ class _Inverse:
 
 
 def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
-    """(…, P) Numbers of relevant pairs, and their chances, by sums of shares and of their squares.
-
-    What is sure, one more with some chance and a Poisson number besides: so mean and variance are
-    those of the sum, and of one pair alone so is all else.
-    """
+    """(…, P) Numbers of relevant pairs, and their probabilities, from sums of shares and of their
+    squares. A certain number, one more pair with some probability, and a Poisson number are added:
+    so mean and variance are those of the sum, and for a single pair so is the whole
+    distribution."""
     sure = np.floor(np.maximum(squares, 0))
     chance = np.sqrt(np.maximum(squares, 0) - sure)
     rest = np.maximum(mean - sure - chance, 0)
@@ -271,7 +266,7 @@ def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
 
 
 def _read(table: Values, share: Values) -> Values:
-    """A table (Q, G) at shares (S, Q, k) or (S, Q, k, L), between its steps linear."""
+    """A table (Q, G) at shares (S, Q, k) or (S, Q, k, L), linearly interpolated."""
     queries = np.arange(len(table)).reshape(-1, *[1] * (share.ndim - 2))
     step = share * (len(_OWN) - 1)
     low = np.clip(step.astype(np.int64), 0, len(_OWN) - 2)
@@ -280,10 +275,8 @@ def _read(table: Values, share: Values) -> Values:
 
 
 def _best(of: Kind, counts: Values, gains: Values) -> Values:
-    """Ideal value of this many pairs at each level (…, L), linear between whole numbers.
-
-    At least what one relevant document makes: a query without any scores 0 either way.
-    """
+    """Ideal value of this many pairs at each level (…, L), linear between whole numbers. At least
+    the value of one relevant document, since a query without any scores 0 anyway."""
     lowest = int(np.argmax(gains > 0))
     counts = np.maximum(counts, np.arange(len(gains)) == lowest)
     if of.name != "nDCG":

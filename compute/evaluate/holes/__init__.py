@@ -1,11 +1,10 @@
 """Unjudged documents of ranked lists, and the possible ranges of scores.
 
-`definitions` counts holes and scores lists
-with holes left out or expected; `bounds` gives
-the three ranges of a score, over the holes of its own list, of the pool, and of the collection;
-`order_flips` asks whether the order of two systems could turn in each. Pure functions: frames `top`
-(system, query_id, doc_id, rank) and `judgements` (query_id, doc_id, relevance) in, or the same as
-Arrow tables.
+`definitions` counts holes and scores lists with holes left out or expected; `bounds` gives the
+three ranges of a score, over the holes of its own list, of the pool, and of the collection;
+`order_flips` determines whether the order of two systems could flip in each range. These are pure
+functions of the frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id,
+relevance), or of the same Arrow tables.
 """
 
 from compute.evaluate.holes.bounds import (

@@ -1,31 +1,29 @@
 """Possible ranges of a score: three, over every way of judging the unjudged documents.
 
-**Own list**: the holes in the system's own top k. **Pool**: those, and whatever else of the pool,
-the stored lists of all systems, is not judged for the query. **Collection**: those, and every
-other document of the collection that is not judged for it. The queries are those evaluated today.
+**Own list**: the holes in the system's own top k. **Pool**: those, and all other unjudged documents
+of the query in the pool, the stored lists of all systems. **Collection**: those, and every other
+document of the corpus that is not judged for the query. The queries are those evaluated today.
 
-A hole may have any grade from 0 to the highest of the collection. For nDCG and recall the best
-order moves with the holes too, so the ends of an interval are not simply "no hole is relevant"
-and "all are": a relevant hole low in the list can cost more than it brings.
-
-Both ends are exact, at any depth and with any number of grades, without trying assignments.
-Write a grade as a sum over levels that it reaches, and let c_j of the m holes reach level j.
-Whatever the c_j, the best order is fixed and the sum of discounted gains is largest when the
-holes with the largest weights have the highest grades. So the score is at most
+A hole may have any grade from 0 to the highest of the collection. For nDCG and recall the ideal
+order depends on the holes too, so the ends of an interval are not simply "no hole is relevant" and
+"all are": a relevant hole low in the list can cost more than it gains. Both ends are exact, at any
+depth and with any number of grades, without trying assignments. Write a grade as a sum over levels
+that it reaches, and let c_j of the m holes reach level j. For given c_j, the ideal order is fixed
+and the sum of discounted gains is largest when the holes with the largest weights have the highest
+grades. So the score is at most
 
     (F + sum_j s_j W(c_j)) / sum_j s_j D(J_j + c_j)        m >= c_1 >= c_2 >= ... >= 0
 
-with F the gains of the judged documents, s_j the step from level j - 1 to j, W(c) the sum of the
-c largest weights, J_j the judged documents that reach level j and D the value of the ideal
-order. Dinkelbach (1967): a ratio N/D is at most t where N - t D is nowhere above 0, and that falls
-into one choice of c_j per level. As D is concave and J_j falls with j, the choices are in order
-for t >= 0. A largest ratio below 0 lies at c_1 = c_2 = ..., for N - t D is convex then: those are
-tried first. The least score is minus the largest of the negated sum. Only levels that judgements
-give need a c_j: between two of them the best order does not change, and the ratio has no turn.
-
-Relevant documents outside the list only add to D. So it moves an end only towards 0: where all
-ratios have one sign, the one nearest 0 lies at c_1 = c_2 = ..., with all outside at the highest
-grade; no choice across 0 or away from it needs them.
+with F the gains of the judged documents, s_j the step from level j - 1 to j, W(c) the sum of the c
+largest weights, J_j the judged documents that reach level j and D the value of the ideal order.
+Dinkelbach (1967): a ratio N/D is at most t if N - t D is nowhere above 0, and this separates into
+one choice of c_j per level. As D is concave and J_j falls with j, the choices are in order for t >=
+0. A largest ratio below 0 is at c_1 = c_2 = ..., because N - t D is convex then: those are tried
+first. The minimum score is minus the maximum of the negated sum. Only grades that occur in
+judgements need a c_j: between two of them the ideal order does not change, and the ratio has no
+turning point. Relevant documents outside the list only add to D, so they move an end only towards
+0: if all ratios have one sign, the one nearest 0 is at c_1 = c_2 = ..., with all outside documents
+at the highest grade; no choice across 0 or away from it needs them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,7 +41,7 @@ from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
-"""By the name of a wider range: (Q,) the unjudged documents of each query that may be relevant in
+"""For each wider range: (Q,) the number of unjudged documents of each query that may be relevant in
 it, including those of the lists."""
 NOTHING: Outside = MappingProxyType({})
 GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
@@ -98,7 +96,7 @@ def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
 
 @dataclass(frozen=True)
 class Best:
-    """Ideal values of Q queries with the documents judged, and with 0 to m more."""
+    """Ideal values of Q queries with the judged documents, and with 0 to m more."""
 
     judged: Numbers
     """(Q, L) See `Lists`."""
@@ -107,7 +105,7 @@ class Best:
     steps: Numbers
     """(L,) See `Lists`."""
     whole: Values
-    """(m + 1, Q) With the more at all levels; above 0 with any."""
+    """(m + 1, Q) With the additional documents at all levels; above 0 with any."""
     gain: Gain
     depth: int
 
@@ -141,10 +139,10 @@ def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
 def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
     """The least and the largest ratio of every query over all grades of its holes.
 
-    fixed (Q,): the sums of the judged documents. ends (m + 1, Q): what 0 to m holes of gain 1 add
-    to them, at least and at most. Where nothing is relevant the ratio is 0.
+    fixed (Q,): the sums of the judged documents. ends (m + 1, Q): the least and largest gain of 0
+    to m holes of gain 1. If nothing is relevant, the ratio is 0.
     """
-    # Of 0, not 0 negated: a sign would be shown.
+    # Subtracted from 0, not negated: -0 would be shown with its sign.
     return 0.0 - _largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
 
 
@@ -156,13 +154,11 @@ def widened(
     outside: Sequence[Numbers],
     kinds: Numbers | slice = EACH,
 ) -> list[tuple[Values, Values]]:
-    """The ends `own` of `extremes` where this many documents outside the lists may be relevant,
-    too: for each of `outside`.
-
-    `kinds`: for each number of `outside` the place of its query in the others (default: one by
-    one). Those outside add nothing to a sum and only raise the best order. So they can take an end
-    towards 0 and never away from it or across: the one that is on the other side stays.
-    """
+    """The ends `own` of `extremes` if the given numbers of documents outside the lists may be
+    relevant, too: for each of `outside`. `kinds`: for each number of `outside` the place of its
+    query in the others (default: one by one). Outside documents add nothing to a sum and only raise
+    the ideal value. So they can move an end towards 0 but never away from it or across it: an end
+    on the other side stays."""
     outside = [more.clip(0) for more in outside]
     lows = _raised(-own[0], -fixed, -ends[0], best, outside, kinds)
     highs = _raised(own[1], fixed, ends[1], best, outside, kinds)
@@ -177,7 +173,7 @@ def _raised(
     outside: Sequence[Numbers],
     kinds: Numbers | slice,
 ) -> list[Values]:
-    """The largest ratios of `_largest` with all that are outside: where they are below 0, which is
+    """The largest ratios of `_largest` with all outside documents: where they are below 0, which is
     at c_1 = c_2 = ..."""
     found = found[kinds]
     negative = found < 0
@@ -189,7 +185,7 @@ def _raised(
         return [
             np.where(negative, _with(more, fixed, gained, judged, best), found) for more in outside
         ]
-    # With as many as the best order has room for, only the sum is left to choose.
+    # With as many as the ideal order can contain, only the sum is left to choose.
     most = (best.height * np.fmax.reduce(gained, axis=0))[kinds] + fixed
     filled = most / (best.height * best.gain.reach(best.depth, np.array(best.enough)))
     ends = []
@@ -204,7 +200,7 @@ def _raised(
 
 
 def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
-    """The largest ratios with this many more relevant documents than the holes that are."""
+    """The largest ratios with this many relevant documents in addition to the relevant holes."""
     found = np.full(len(fixed), -np.inf)
     for c, added in enumerate(gained):
         whole = np.zeros(len(fixed))
@@ -219,7 +215,7 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
         return ratio(fixed + best.height * np.fmax.reduce(gained, axis=0), best.whole[0])
     found = ratio(fixed, best.whole[0])
     for c in range(1, len(gained)):
-        # nan, where there are fewer holes, is not to be had.
+        # nan, where there are fewer holes, cannot be attained.
         np.fmax(found, (fixed + best.height * gained[c]) / best.whole[c], out=found)
     # With only one level that was every choice.
     if len(best.steps) == 1:
@@ -234,7 +230,7 @@ def _largest(fixed: Values, gained: Values, best: Best) -> Values:
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
-    """The ratio at the choice of c_j that is largest for N - best D: above `best` if any is."""
+    """The ratio at the choice of c_j with the largest N - best D: above `best` if any is."""
     chosen = np.argmax(gained[:, None, :] - best[:, None, None] * ideal, axis=2)
     brought = fixed + np.take_along_axis(gained, chosen, axis=1) @ steps
     over = np.take_along_axis(ideal, chosen[:, :, None], axis=2)[:, :, 0] @ steps
@@ -242,12 +238,12 @@ def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: 
 
 
 def ratio(part: Values, whole: Values) -> Values:
-    """part / whole, 0 if whole is 0: a query without a relevant document."""
+    """part / whole, 0 if whole is 0, as for a query without a relevant document."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
 
 
 def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
+    """The lists cut to the depth of a measure such as nDCG@10, and the measure's formula.
 
     Raises WrongInput for a measure without a gain, or one that cuts deeper than the lists.
     """
@@ -260,7 +256,7 @@ def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
 
 
 def formula(measure: str) -> tuple[Gain, int]:
-    """A measure's gain and its cut. Raises WrongInput for one without either."""
+    """A measure's gain and its cut-off. Raises WrongInput for a measure without either."""
     parsed = parse(measure)
     gain = parsed.formula.gain
     if gain is None or parsed.k is None:

@@ -12,12 +12,12 @@ from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
-"""Judgements to be added before a corpus with only relevant documents shows rates."""
+"""Judgements to be added before rates are shown for a corpus with only relevant documents."""
 
 
 def hole(lists: Lists, k: int) -> Series:
-    """Hole@k by system: the unjudged share of a query's top k, over the
-    ranks that the list fills; mean over the queries with hits, absent without any."""
+    """Hole@k by system: the unjudged share of a query's top k, over the ranks that the list fills;
+    mean over the queries with hits, absent without hits."""
     return _mean(lists, hole_by_query(lists, k))
 
 
@@ -28,19 +28,19 @@ def hole_by_query(lists: Lists, k: int) -> Values:
 
 
 def hole_beir(lists: Lists, k: int) -> Series:
-    """Hole@k by system as BEIR's code counts holes: documents of the top k that are judged for no
-    query at all, over k however short the list; mean over the queries with hits, as there."""
+    """Hole@k by system as BEIR's code counts holes: documents of the top k that are not judged for
+    any query, over k however short the list; mean over the queries with hits, as in that code."""
     top = lists.cut(k)
     return _mean(lists, _answered(top, (top.filled & ~top.known).sum(axis=2) / k))
 
 
 def _answered(top: Lists, shares: Values) -> Values:
-    """Shares (S, Q) where there are hits, else nan."""
+    """Shares (S, Q) if there are hits, otherwise nan."""
     return np.where(top.filled.any(axis=2), shares, np.nan)
 
 
 def _mean(lists: Lists, shares: Values) -> Series:
-    """Mean over the queries with hits, by system; absent without any."""
+    """Mean over the queries with hits, by system; absent without hits."""
     return DataFrame(shares, index=pd.Index(lists.systems, name="system")).mean(axis=1)
 
 
@@ -55,19 +55,17 @@ def by_rank(lists: Lists) -> DataFrame:
 
 
 def tells_more(n_not_relevant: int, n_added: int, n_added_not_relevant: int) -> bool:
-    """Whether condensed and expected scores are meaningful.
-
-    Where only relevant documents are recorded, the judged documents of a list are its relevant
-    ones: without holes every list looks perfect. So the official judgements must hold some that
-    are not relevant, or at least FEWEST_ADDED were added, some of them not relevant.
-    """
+    """Return whether condensed and expected scores are meaningful. If only relevant documents are
+    recorded, all judged documents of a list are relevant: without holes every list looks perfect.
+    So the official judgements must contain non-relevant documents, or at least FEWEST_ADDED
+    judgements must have been added, some of which are non-relevant."""
     return n_not_relevant > 0 or (n_added >= FEWEST_ADDED and n_added_not_relevant > 0)
 
 
 def rates(lists: Lists) -> Values:
     """(k,) The mean gain of the judged documents at each rank, over all systems and queries.
 
-    A rank where nothing is judged takes the mean of all ranks.
+    A rank without judgements gets the mean of all ranks.
     """
     judged = lists.filled & (lists.gain != HOLE)
     gains = np.where(judged, lists.gain, 0).sum(axis=(0, 1))
@@ -77,29 +75,27 @@ def rates(lists: Lists) -> Values:
 
 
 def is_expected(measure: str) -> bool:
-    """Whether a measure adds up gains, so that unjudged documents can count with a mean gain."""
+    """Return whether a measure adds up gains, so that unjudged documents can have a mean gain."""
     return isinstance(formula(measure)[0], Sum)
 
 
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
-    """Scores with every hole worth the mean gain of the judged documents at its rank, in the list
-    and in the best order: system, query_id, value.
-
-    `told`: the same lists, held against the judgements to take the rates from (default: all).
-    Optimistic: what a pool judged was retrieved by the systems that made it. The value lies in
-    range of the own list, for a ratio's largest value has whole grades. Raises WrongInput as
-    `measured`, and for a measure that `is_expected` does not know.
-    """
+    """Scores in which every hole has the mean gain of the judged documents at its rank, in the list
+    and in the ideal order: system, query_id, value. `told`: the same lists, scored with the
+    judgements from which the rates are taken (default: all). Optimistic: the judged documents of a
+    pool were retrieved by the systems that made it. The value lies within the range of the own
+    list, since a ratio's largest value has whole grades. Raises WrongInput like `measured`, and for
+    a measure without expected gain."""
     seen, gain = measured(lists, measure)
     if not isinstance(gain, Sum):
-        raise WrongInput(f"{measure} is no sum of gains: nothing tells what to expect of its holes")
+        raise WrongInput(f"{measure} is not a sum of gains: its holes have no expected gain")
     worth = rates(measured(told or lists, measure)[0])
     gains = np.where(seen.holes, worth, seen.gain)
     discount = gain.discount(seen.depth)
     brought = gains @ discount
     hoped = np.where(seen.holes, gains, 0.0)
     if gain.graded:
-        # The i-th best judged gain counts every level that at least i documents reach.
+        # The i-th best judged gain includes every level that at least i documents reach.
         ranks = np.arange(seen.depth)
         best = (seen.judged[:, None, :] > ranks[:, None]) @ seen.steps
         merged = np.concatenate([np.broadcast_to(best, hoped.shape), hoped], axis=2)
@@ -112,8 +108,9 @@ def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame
 
 
 def condensed(lists: Lists, measure: str) -> DataFrame:
-    """Condensed scores: of the lists without their unjudged documents (Sakai 2007): system,
-    query_id, value. The lists are as deep as can be had; the measure cuts what is left."""
+    """Condensed scores: scores of the lists without their unjudged documents (Sakai 2007): system,
+    query_id, value. The lists are as deep as stored; the measure truncates the remaining
+    documents."""
     order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
     closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
     seen, gain = measured(replace(lists, gain=closed), measure)

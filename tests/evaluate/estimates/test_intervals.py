@@ -215,7 +215,7 @@ def test_worked_by_hand_what_a_sum_can_be() -> None:
     second = 1 / np.log2(3)
     assert low.tolist() == [0.5, 0.5]
     assert high == pytest.approx([(1 + 4 * second) / 2, (1 + 2 + 2 * second) / 2])
-    with pytest.raises(WrongInput, match="AP is no sum"):
+    with pytest.raises(WrongInput, match="AP is not a sum"):
         ends(TWO, kind("AP@2"), grades, np.ones(1))
 
 

@@ -232,7 +232,7 @@ def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     told = scored(a=0.5).assign(expected=0.6, condensed=0.6)
     assert "optimistic" in words(figures.last_note(told, RECORDED))
     enough = silent | {"n_added": 80}
-    assert "what added and judged" in words(figures.last_note(told, enough))
+    assert "of added and judged" in words(figures.last_note(told, enough))
     assert "after added judgements" in words(figures.last_note(scored(a=0.5), enough))
 
 

@@ -143,7 +143,10 @@ def show_lengths(
     published: options.Published = False,
     json: options.Json = False,
 ) -> int:
-    """Print the mean and median length of all documents, of relevant ones, and of the top 10."""
+    """Print the mean and median length of all documents, of relevant ones, and of the top 10.
+
+    low and high: the 95% interval of the median, by bootstrap over queries.
+    """
     bench, chosen = open_whole(), {"dataset": dataset, "system": system}
     if published:
         rows = in_print.lengths()
@@ -155,7 +158,8 @@ def show_lengths(
     rows = lengths_select.medians(cursor, 10, **wanted).drop(columns="title")
     if rows.empty or (system and (rows["of"] != "top").all()):
         raise Missing(_nothing(lengths_select.medians(cursor, 10), chosen))
-    return printable.show(rows, json)
+    ends = lengths_select.intervals(cursor, 10, **wanted)
+    return printable.show(rows.merge(ends, how="left", on=["dataset", "system"]), json)
 
 
 def _nothing(counted_lengths: DataFrame, chosen: Mapping[str, str]) -> str:

@@ -492,3 +492,26 @@ def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
     for row, drawn in zip(counts, picked, strict=True):
         row[:] = np.bincount(drawn, minlength=n)
     return counts
+
+
+def median_interval(units: NDArray[np.int64], values: Values) -> tuple[float, float]:
+    """The 2.5 and 97.5 percentiles of the median of `values` when units are resampled.
+
+    A unit, such as a query, is drawn with all of its values; `units` has a number for each value,
+    equal for those of one unit. Absent (nan) for fewer than two units.
+    """
+    different, place = np.unique(values, return_inverse=True)
+    names, units = np.unique(units, return_inverse=True)
+    if (n := len(names)) < 2:
+        return np.nan, np.nan
+    held = np.bincount(units * len(different) + place, minlength=n * len(different))
+    held = held.reshape(n, -1).astype(float)
+    random, medians = np.random.default_rng(SEED), []
+    for start in range(0, RESAMPLES, size := max(1, DRAWN_AT_ONCE // n)):
+        upto = np.cumsum(drawn_again(n, min(size, RESAMPLES - start), random) @ held, axis=1)
+        half = upto[:, -1:] / 2
+        # Where half of the values are reached and passed: two places if their number is even.
+        low, high = (upto < half).sum(axis=1), (upto <= half).sum(axis=1)
+        medians.append((different[low] + different[high]) / 2)
+    low, high = np.percentile(np.concatenate(medians), [2.5, 97.5])
+    return float(low), float(high)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.evaluate.significance import median_interval
 from compute.reading import length_counts
 from compute.reading.questions import question, select
 
@@ -163,6 +164,36 @@ def medians(
 
 
 _COLLECTIONS = "select distinct collection from datasets where list_contains($datasets, name)"
+_RETRIEVED = """
+with rooted as (
+    select name as dataset, collection from datasets
+    where name in (select unnest($datasets))
+), hits as (
+    select dataset, collection, query_id, system, doc_id
+    from top join rooted using (dataset)
+    where list_contains($datasets, dataset) and list_contains($systems, system) and rank <= $k
+), retrieved as (
+    select hits.dataset, query_id, system, least(n_words, coalesce($cut, n_words)) as n_words
+    from hits join lengths on collection = lengths.dataset and hits.doc_id = lengths.doc_id
+    where list_contains($collections, lengths.dataset)
+)
+"""
+
+
+def _retrieved(
+    cursor: DuckDBPyConnection,
+    wanted: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    k: int,
+    cut: int | None,
+) -> DataFrame:
+    """Rows of `wanted`, a SELECT of `retrieved`: the first k hits whose length is known."""
+    asked = {"datasets": list(datasets)}
+    # As a list, not a join, so that only these collections' files are opened.
+    collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
+    asked |= {"collections": collections, "systems": list(systems)}
+    return cursor.execute(_RETRIEVED + wanted, asked | {"k": k, "cut": cut}).df()
 
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
@@ -178,33 +209,42 @@ def head_to_head(
 
     A row for every query for which both return documents of known length.
     """
-    asked = {"datasets": list(datasets)}
-    # As a list, not a join, so that only these collections' files are opened.
-    collections = [name for (name,) in cursor.execute(_COLLECTIONS, asked).fetchall()]
-    return cursor.execute(
-        """
-        with rooted as (
-            select name as dataset, collection from datasets
-            where name in (select unnest($datasets))
-        ), hits as (
-            select dataset, collection, query_id, system, doc_id
-            from top join rooted using (dataset)
-            where list_contains($datasets, dataset) and system in ($a, $b) and rank <= $k
-        ), medians as (
-            select hits.dataset, query_id, system,
-                   median(least(n_words, coalesce($cut, n_words))) as words
-            from hits join lengths on collection = lengths.dataset
-                 and hits.doc_id = lengths.doc_id
-            where list_contains($collections, lengths.dataset)
-            group by all
+    medians = """
+        , medians as (
+            select dataset, query_id, system, median(n_words) as words from retrieved group by all
         )
         select dataset, query_id, one.words as words_a, other.words as words_b
         from medians as one join medians as other using (dataset, query_id)
-        where one.system = $a and other.system = $b
+        where one.system = $systems[1] and other.system = $systems[2]
         order by dataset, query_id
-        """,
-        asked | {"collections": collections, "a": a, "b": b, "k": k, "cut": cut},
-    ).df()
+    """
+    return _retrieved(cursor, medians, datasets, (a, b), k, cut)
+
+
+@question(datasets=("dataset",), systems=("system",), shows="runs")
+def intervals(
+    cursor: DuckDBPyConnection,
+    k: int,
+    cut: int | None = None,
+    dataset: str | None = None,
+    system: str | None = None,
+) -> DataFrame:
+    """dataset, system, low, high: the 95% interval of a system's median among `medians`.
+
+    By bootstrap over the queries; absent where fewer than two are answered.
+    """
+    numbered = """
+        select system, n_words, dense_rank() over (order by dataset, query_id) as query
+        from retrieved
+    """
+    shown = cursor.execute(_SHOWN, {"dataset": dataset, "system": system}).fetchall()
+    rows: list[tuple[str, str, float, float]] = []
+    for name, _, members, systems in shown:
+        found = _retrieved(cursor, numbered, members, systems, k, cut)
+        for one, own in found.groupby("system"):
+            ends = median_interval(own["query"].to_numpy(), own["n_words"].to_numpy())
+            rows.append((name, str(one), *ends))
+    return DataFrame(rows, columns=["dataset", "system", "low", "high"])
 
 
 _AVERAGES = """

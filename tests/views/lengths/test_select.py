@@ -195,6 +195,26 @@ def test_two_systems_query_by_query() -> None:
     ].to_numpy().tolist() == [[3, 512]]
 
 
+def test_the_interval_of_a_median_is_over_queries() -> None:
+    rows = [("toy", system, "top", 1, 1, 1) for system in ("a", "b")]
+    cursor = world([("toy", "", "corpus", 0, 1, 1), *rows])
+    cursor.execute(
+        """
+        create table lengths as from (values ('toy', 'd1', 3), ('toy', 'd2', 5), ('toy', 'd3', 900))
+            as t(dataset, doc_id, n_words);
+        create table top as from (values
+            ('toy', 'a', 'q1', 'd1', 1), ('toy', 'a', 'q1', 'd2', 2), ('toy', 'a', 'q2', 'd3', 1),
+            ('toy', 'a', 'q2', 'd3', 11), ('toy', 'b', 'q1', 'd1', 1), ('toy', 'b', 'q1', 'd2', 2)
+        ) as t(dataset, system, query_id, doc_id, rank);
+        """
+    )
+    # Drawn are q1 twice, both, or q2 twice; of system b one query only has documents.
+    assert queries.intervals(cursor, 10).to_json(orient="values") == (
+        '[["toy","a",4.0,900.0],["toy","b",null,null]]'
+    )
+    assert queries.intervals(cursor, 10, cut=512, system="a")["high"].tolist() == [512]
+
+
 DATABASE = scratch()
 _lengths = st.integers(0, 30) | st.integers(0, 3000)
 

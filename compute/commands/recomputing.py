@@ -15,7 +15,7 @@ from compute.base.words import counted
 from compute.commands import groups, options
 from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
 from compute.commands.opening import named, open_bench, say, tell_damage
-from compute.datasets import Dataset, dataset
+from compute.datasets import DATASETS, Dataset, dataset
 from compute.evaluate import scored_measures
 from compute.recompute import demo as demonstration
 from compute.recompute import pairs, training
@@ -23,7 +23,7 @@ from compute.recompute import run as recompute
 from compute.store import freshness
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.systems import SYSTEMS, System, names
+from compute.systems import SYSTEMS, System, learnt_from, names
 from compute.systems import system as system_of
 
 
@@ -52,7 +52,15 @@ def run(
 
 
 def tell_first(bench: Bench, chosen: System, row: Dataset) -> None:
-    """Report the incomplete inputs of a fusion or reranker, since computing them may take hours."""
+    """Report that a system was trained on these very queries, and the incomplete inputs of a fusion
+    or reranker, since computing them may take hours."""
+    known = {**DATASETS, **own_datasets(bench.store)}
+    collections = {name: known[name].collection for name in known}
+    if row.name in learnt_from(chosen.name, collections):
+        printable.warn(
+            f"{chosen.name} was trained on the judged queries of {row.name}: its scores there say"
+            " nothing about other queries"
+        )
     for name in row.parts or (row.name,):
         is_stored = partial(pairs.found_hits, bench, name, of=chosen.name)
         if lacking := [one for one in chosen.inputs if not is_stored(one)]:

@@ -1,5 +1,12 @@
 """The systems that search a collection. Importing them loads no torch, no faiss and no Java."""
 
 from compute.systems.catalogue import DOCUMENTED, REFERENCE, SYSTEMS, System, catalogue
-from compute.systems.families import FAMILIES, from_outside, reads_a_folder, rows_behind, system
+from compute.systems.families import (
+    FAMILIES,
+    from_outside,
+    learnt_from,
+    reads_a_folder,
+    rows_behind,
+    system,
+)
 from compute.systems.searcher import Combiner, Progress, Searcher

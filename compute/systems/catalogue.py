@@ -147,6 +147,9 @@ class System:
             recipe=recipe,
             title=f"{self.title} {str(name).removeprefix(name.base)}",
             trained_on=recipe.saw(name.trained_on),
+            # What is in print was trained otherwise.
+            training=", ".join(f"{key} {value}" for key, value in values(recipe).items() if value),
+            hardware="",
         )
 
 

@@ -5,6 +5,7 @@ sparse(some/model,max_length=256)  maxsim(some/model)
 rerank(bm25,some/model,depth=50)  monot5(bm25,some/model)  rerank-maxsim(bm25,some/model)
 """
 
+import contextlib
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -105,6 +106,22 @@ def rows_behind(name: str) -> set[str]:
     base = read.base
     inputs = set().union(*map(rows_behind, found.inputs)) if found.inputs else set()
     return inputs | ({base} if base in SYSTEMS else set())
+
+
+def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
+    """The datasets whose judged queries trained, here, a system or one that it is made from.
+
+    `collections`: the collection of each known dataset. Recipes learn from the train split; where
+    there is none, from the judged queries of the dataset that they are given.
+    """
+    found = set()
+    for row in rows_behind(name):
+        with contextlib.suppress(WrongInput):  # an imported run's name
+            if (read := names.parse(row)).trained_on and system(row).trained_on:
+                given = read.trained_on
+                train = f"{collections.get(given, given)}/train"
+                found.add(train if train in collections else given)
+    return found
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:

@@ -47,6 +47,19 @@ def test_a_card_of_parameters_and_of_an_unknown_name(capsys: pytest.CaptureFixtu
     assert "did you mean: bm25" in capsys.readouterr().err
 
 
+def test_a_card_of_a_system_trained_here_says_on_which_queries() -> None:
+    card = system_card.facts("bm25-augmented[pydocs-scipy]")
+    assert card["trained on"] == (
+        "here, the judged queries of pydocs-scipy; its scores on pydocs-scipy are of these queries"
+    )
+    assert "epochs 45" in card["training"] and "hardware and hours" not in card
+    assert system_card.facts("genq[scifact](queries=judged)")["trained on"].endswith(
+        "queries of scifact/train"
+    )
+    assert system_card.facts("ict-herbert[mine]")["trained on"] == "here, the documents of mine"
+    assert "if it has none" in system_card.facts("bm25-augmented[mine]")["trained on"]
+
+
 def test_an_imported_run_says_that_it_is_one() -> None:
     assert system_card.facts("somebody's") == {
         "name": "somebody's",

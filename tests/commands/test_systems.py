@@ -52,3 +52,15 @@ def test_what_a_fusion_of_shipped_runs_makes_first_is_said(
     tell_first(shipped, system("bm25"), DATASETS["scifact"])
     tell_first(shipped, system("rrf(bm25,minilm,k=20)"), DATASETS["scifact"])
     assert not capsys.readouterr().err
+
+
+def test_a_run_on_the_queries_of_its_training_says_so(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trained = system("rrf(bm25,bm25-augmented[pydocs-numpy])")
+    tell_first(bench, trained, DATASETS["pydocs-numpy"])
+    said = capsys.readouterr().err
+    assert "was trained on the judged queries of pydocs-numpy: its scores there say" in said
+    tell_first(bench, trained, DATASETS["pydocs-scipy"])
+    tell_first(bench, system("bm25-augmented[scifact]"), DATASETS["scifact"])
+    assert "was trained on" not in capsys.readouterr().err

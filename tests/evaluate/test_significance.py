@@ -333,14 +333,15 @@ def test_a_family_that_cannot_be_resolved_is_refused_with_what_it_needs() -> Non
 
 def test_the_interval_of_a_median_draws_queries_with_all_their_values() -> None:
     units, random = np.repeat(np.arange(400), 10), np.random.default_rng(5)
-    values = random.integers(0, 60, 4000) + random.integers(0, 60, 400)[units]
+    numbers = random.integers(0, 60, 4000) + random.integers(0, 60, 400)[units]
+    values = numbers.astype(np.float64)
     drawn = significance.drawn_again(400, 1000, np.random.default_rng(significance.SEED))
     medians = [np.median(np.repeat(values, counts[units].astype(int))) for counts in drawn]
     low, high = significance.median_interval(units, values)
     assert (low, high) == tuple(np.percentile(medians, [2.5, 97.5]))
     assert low < np.median(values) < high
-    assert significance.median_interval(np.array([4, 7, 7]), np.array([1, 9, 9])) == (1, 9)
-    assert np.isnan(significance.median_interval(np.array([4, 4]), np.array([1, 9]))).all()
+    assert significance.median_interval(np.array([4, 7, 7]), np.array([1.0, 9, 9])) == (1, 9)
+    assert np.isnan(significance.median_interval(np.array([4, 4]), np.array([1.0, 9]))).all()
 
 
 def test_wrong_input_is_one_sentence() -> None:

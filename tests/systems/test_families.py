@@ -1,7 +1,7 @@
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.systems import system
+from compute.systems import learnt_from, system
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.combine.monot5 import MonoT5
 from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker
@@ -112,3 +112,21 @@ def test_names_that_make_nothing_are_answered(written: str, message: str) -> Non
     with pytest.raises(WrongInput) as refused:
         system(written)
     assert message in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "learnt"),
+    [
+        ("bm25-augmented[scifact]", {"scifact/train"}),
+        ("rrf(bm25,bm25-augmented[one])", {"one"}),
+        ("genq[one](queries=judged)", {"one"}),
+        ("genq[one](queries=title)", set()),
+        ("bm25", set()),
+        ("somebody's[run", set()),
+    ],
+)
+def test_what_a_system_learnt_from_is_the_train_split_or_the_queries_themselves(
+    name: str, learnt: set[str]
+) -> None:
+    collections = {"scifact": "scifact", "scifact/train": "scifact", "one": "one"}
+    assert learnt_from(name, collections) == learnt

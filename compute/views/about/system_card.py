@@ -6,8 +6,9 @@ from functools import partial
 from typing import Any
 
 from compute.base.errors import BeirscopeError
+from compute.datasets import DATASETS
 from compute.store.provenance import portable
-from compute.systems import System, system
+from compute.systems import System, learnt_from, names, system
 from compute.systems.checkpoints import LATEST
 from compute.views.about.tables import facts_table
 from compute.views.page import Note, Static, Step, Window
@@ -31,8 +32,8 @@ def facts(name: str) -> dict[str, Any]:
         "checkpoint": row.checkpoint,
         "how it works": row.settings,
         "reranks or fuses": ", ".join(row.inputs),
-        "trained on": row.training_data,
-        "training": row.training,
+        "trained on": _trained_on(row),
+        "training": portable(row.training),
         "hardware and hours": row.hardware,
         "fine-tuned in the study": row.fine_tuned,
         "marked in-domain on": ", ".join(row.trained_on),
@@ -42,6 +43,22 @@ def facts(name: str) -> dict[str, Any]:
         "why it cannot run here": row.status,
     }
     return {head: value for head, value in known.items() if value}
+
+
+def _trained_on(row: System) -> str:
+    """Training data in print; of a system that is trained here, its own."""
+    given = names.parse(row.name).trained_on
+    if not given:
+        return row.training_data
+    collections = {name: dataset.collection for name, dataset in DATASETS.items()}
+    found = learnt_from(row.name, collections)
+    if not found:
+        return f"here, the documents of {given}"
+    (learnt,) = found
+    if learnt not in collections:
+        return f"here, the judged queries of {given}'s train split, or its own if it has none"
+    told = "" if learnt.endswith("/train") else f"; its scores on {learnt} are of these queries"
+    return f"here, the judged queries of {learnt}{told}"
 
 
 def _method(row: System) -> dict[str, Any]:

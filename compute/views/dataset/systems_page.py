@@ -17,6 +17,8 @@ from compute.views.dataset.select_systems import MEDIAN
 from compute.views.dataset.view import MOST_SYSTEMS, View
 from compute.views.efficiency import augmented_table
 from compute.views.leaderboard import order_confidence, select_order
+from compute.views.leaderboard.cells import in_domain_note
+from compute.views.leaderboard.select import trained_pairs
 from compute.views.page import (
     Asked,
     Button,
@@ -78,14 +80,17 @@ def _standing(view: View) -> Steps:
     )
     # Computed after the figure is drawn: on 10,000 queries it takes a second.
     yield Into(above, partial(_certainty, view, rows["system"].tolist()))
-    yield _how_to_read(view, baseline, len(shown), len(rows))
+    yield _how_to_read(view, baseline, shown, len(rows))
 
 
-def _how_to_read(view: View, baseline: str, n_shown: int, n_all: int) -> Note:
+def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:
+    titles, ask = dict(zip(shown["system"], shown["title"], strict=True)), view.ask
+    known = ask(catalogue.datasets), ask(trained_pairs)
     return Note(
         [
             "Median system: the median of all systems on each query." * (baseline == MEDIAN),
-            f"The best {MOST_SYSTEMS} of {n_all:,}." * (n_shown < n_all),
+            f"The best {MOST_SYSTEMS} of {n_all:,}." * (len(shown) < n_all),
+            in_domain_note(*known, view.dataset.name, titles),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
             "Systems with overlapping intervals can still differ significantly, since"
             " they share queries.",

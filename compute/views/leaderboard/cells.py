@@ -8,11 +8,10 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.bounded_cache import remembered
-from compute.base.errors import WrongInput
 from compute.base.words import several
 from compute.datasets.catalogue import DATASETS, counterpart
 from compute.evaluate.measures import MEASURES
-from compute.systems import SYSTEMS, rows_behind, system
+from compute.systems import SYSTEMS, learnt_from, rows_behind
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -90,8 +89,7 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
-    systems = frame["system"].unique()
-    seen = _seen(pd.concat([trained, _trained_on(), _trained_here(systems)]), systems)
+    seen = _in_domain(trained, frame["dataset"].unique(), frame["system"].unique())
     frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
     return DataFrame(
         {
@@ -146,6 +144,36 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
     return {"dataset": counterpart(dataset) if spoken == "Polish" else dataset, "system": name}
 
 
+def in_domain_note(
+    datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]
+) -> str:
+    """A sentence on the systems, by title, that were trained on a dataset, and on which of them on
+    the very queries that it scores.
+
+    `datasets`: dataset, collection of all; `trained` as for `computed`.
+    """
+    collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
+    told = [
+        titles[name] + " (on these queries)" * (dataset in learnt_from(name, collections))
+        for name in _in_domain(trained, [dataset], titles)["system"]
+    ]
+    return f"In-domain, trained on this dataset: {', '.join(told)}." if told else ""
+
+
+def _in_domain(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
+    """dataset, system: in print, of the catalogue, and trained here."""
+    here = [
+        (dataset, name)
+        for name in systems
+        for learnt in learnt_from(name, {})
+        for dataset in datasets
+        if _collection(dataset) == _collection(learnt)
+    ]
+    known = _seen(pd.concat([trained, _trained_on()]), systems)
+    found = pd.concat([known, DataFrame(here, columns=["dataset", "system"])])
+    return found[found["dataset"].isin(list(datasets))].drop_duplicates()
+
+
 def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
     """dataset, system: datasets that a system, or one of its inputs, saw in training."""
     parts = [(name, row) for name in systems for row in _rows_behind(name)]
@@ -159,24 +187,10 @@ def _rows_behind(name: str) -> frozenset[str]:
     return frozenset(rows_behind(name))
 
 
-def _trained_here(systems: Iterable[str]) -> DataFrame:
-    """dataset, system: training datasets of models trained here, or used inside other systems."""
-    behind = sorted({row for name in systems for row in _rows_behind(name) if "[" in row})
-    pairs = [
-        (dataset.name, name)
-        for name in behind
-        for seen in _has_seen(name)
-        for dataset in DATASETS.values()
-        if dataset.collection.partition("/")[0] == seen.partition("/")[0]
-    ]
-    return DataFrame(pairs, columns=["dataset", "system"])
-
-
-def _has_seen(name: str) -> tuple[str, ...]:
-    try:
-        return system(name).trained_on
-    except WrongInput:  # the name of an imported run
-        return ()
+def _collection(dataset: str) -> str:
+    """The collection of a dataset, of a split and of a forum alike."""
+    known = DATASETS.get(dataset)
+    return (known.collection if known else dataset).partition("/")[0]
 
 
 @cache

@@ -132,3 +132,21 @@ def test_what_is_made_from_a_trained_system_is_in_domain_too() -> None:
         "dpr(max_length=128)": True,
         "bm25": False,
     }
+
+
+def test_what_was_trained_on_ones_own_dataset_is_in_domain_and_is_said_so() -> None:
+    systems = ["genq[mine](queries=judged)", "genq[mine](queries=title)", "minilm"]
+    means = DataFrame([{"dataset": "mine", "system": name, "value": 0.5} for name in systems])
+    means = means.assign(value_returned=0.5, n_queries=10, n_unanswered=0)
+    holes = DataFrame({"dataset": ["mine"], "system": ["minilm"], "hole": [0.1]})
+    none = DataFrame({"dataset": [], "system": []}, dtype="str")
+    shown = cells.computed(means, holes, none, "value")
+    assert shown["in_domain"].tolist() == [True, False, False]
+    titles = {"genq[mine](queries=judged)": "A", "genq[mine](queries=title)": "B", "minilm": "C"}
+    alone = DataFrame({"dataset": ["mine", "quora"], "collection": ["mine", "quora"]})
+    said = "In-domain, trained on this dataset: "
+    assert cells.in_domain_note(alone, none, "mine", titles) == f"{said}A (on these queries)."
+    split = DataFrame({"dataset": ["mine", "mine/train"], "collection": "mine"})
+    assert cells.in_domain_note(split, none, "mine", titles) == f"{said}A."
+    assert cells.in_domain_note(split, none, "quora", titles) == f"{said}C."
+    assert cells.in_domain_note(split, none, "scifact", titles) == ""

@@ -8,7 +8,7 @@ import streamlit as st
 from compute.base.words import counted
 from compute.datasets import DATASETS
 from compute.exports.file_names import slug
-from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
+from compute.judgements import HUMAN, IMPORT, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.leaderboard import select as leaderboard_select
@@ -53,7 +53,7 @@ def begin(title: str) -> None:
         )
         if shown == ADDED or title in BOTH:
             with st.popover("How to combine judgements", type="tertiary"):
-                chosen = _choose(there)
+                chosen = _choose(there, beside=shown == OFFICIAL)
             run = page_run.current()
             run.choice = chosen if shown == ADDED else None
             run.added = chosen
@@ -117,8 +117,8 @@ def download(dataset: str) -> None:
             )
 
 
-def _choose(there: Sequence[str]) -> Choice:
-    """The pickers of the rule and of the existing sources."""
+def _choose(there: Sequence[str], *, beside: bool) -> Choice:
+    """The pickers of the rule and of the existing sources; `beside`: official scores stay shown."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
     st.radio(
         "Combine multiple grades of a pair by",
@@ -128,7 +128,10 @@ def _choose(there: Sequence[str]) -> Choice:
         on_change=_keep,
         args=["rule"],
     )
-    sources = _pick("sources", [s for s in there if s in HUMAN], list(there), many=True)
+    usual = [s for s in there if s in HUMAN]
+    if beside and not usual:  # They change no score: before and after stand side by side.
+        usual = [s for s in there if s == IMPORT]
+    sources = _pick("sources", usual, list(there), many=True)
     st.pills(
         "Judgements of",
         list(there),

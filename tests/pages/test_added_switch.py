@@ -161,6 +161,18 @@ def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     assert "No added judgement counts: choose under How to combine judgements." in captions(app)
     app = opened(judgements="added", sources=IMPORT)
     assert "1 added judgement (1 assessor), imported files included." in captions(app)
+    app = opened("pages/holes.py", dataset="tiny", judgements="added")
+    assert "No added judgement counts" in captions(app)
+
+
+def test_before_and_after_stands_open_once_a_file_is_imported(store):
+    judge(store, 1, person="file", source=IMPORT)
+    app = opened("pages/holes.py", dataset="tiny")
+    assert "1 added judgement (1 assessor), imported files included." in captions(app)
+    assert "Before: official judgements; after: with 1 added ones." in captions(app)
+    judge(store, 0)
+    app = opened("pages/holes.py", dataset="tiny")
+    assert "1 added judgement (1 assessor)." in captions(app)
 
 
 def test_a_new_judgement_opens_no_new_reading(store):

@@ -82,13 +82,6 @@ def reach(rate: float, n: Values, size: int) -> Values:
 _TAILS = LEVEL / 2, 1 - LEVEL / 2
 
 
-def effective(sizes: Counts, n: Counts) -> float:
-    """How many labels drawn with one chance say as much as those of strata (H,) with one rate."""
-    some = n > 0
-    shares = sizes[some] / sizes.sum()
-    return float(1 / (shares**2 / n[some]).sum()) if some.any() else 0.0
-
-
 def needed(size: int, rate: float = RATE, within: float = WITHIN) -> int:
     """The fewest of `size` labels that bring the half-width down to `within`, all if need be."""
     n = np.arange(1.0, size + 1)

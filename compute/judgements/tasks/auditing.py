@@ -52,11 +52,9 @@ class Strata:
         rows = []
         for grade in np.unique(self.labels[~np.isnan(self.labels)]):
             own = np.unique(self.stratum[self.labels == grade])
-            sizes, n = self.sizes[own], self.n[own]
-            size, keys, counts = sizes.sum(), n.sum(), label_errors.effective(sizes, n)
-            reach = label_errors.reach(label_errors.RATE, np.array(counts), size)
-            needed = label_errors.needed(size) * keys / counts
-            rows.append((int(grade), size, keys, float(reach), min(int(np.ceil(needed)), size)))
+            size, keys = self.sizes[own].sum(), self.n[own].sum()
+            reach = float(label_errors.reach(label_errors.RATE, keys, size))
+            rows.append((int(grade), size, keys, reach, label_errors.needed(size)))
         return DataFrame(rows, columns=["grade", "n_labels", "keys", "reach", "needed"])
 
 

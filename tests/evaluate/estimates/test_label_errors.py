@@ -36,7 +36,6 @@ def test_strata_count_by_their_size_and_not_by_their_keys() -> None:
     assert label_errors.estimate(sizes, n, found) == pytest.approx(0.05)
     low, high = label_errors.interval(sizes, n, found, found)
     assert 0.03 < low < 0.05 < high < 0.13
-    assert label_errors.effective(sizes, n) == pytest.approx(1 / (0.81 / 50 + 0.01 / 50))
     assert np.isnan(label_errors.estimate(sizes, np.zeros(2, int), np.zeros(2, int)))
 
 

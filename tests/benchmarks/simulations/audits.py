@@ -3,14 +3,14 @@ and do orders flip as often as is said?
 
     python -m tests.benchmarks.simulations.audits [--home HOME --dataset NAME --systems A B …]
         [--repetitions 1000] [--keys 150] [--part rates keys errors] [--rates 2 5 10]
-        [--draws 200] [--from 0]
+        [--draws 200] [--from 0] [--seconds N]
 
 Errors are planted in labels of which the truth is known, in 2, 5 and 10% of all: `anywhere`, all on
 pairs in the top 10 of `one` system, or all in one query of five (`clustered`). Then an audit is
 drawn and answered by the truth. Without a home the worlds are made up: 50 queries, five close
 systems, about 900 pairs of which half are relevant, another world in each repetition. With one the
 official judgements of a dataset in the top 10 of systems are the truth, and each repetition takes
-half of the queries, so that orders differ.
+half of the queries, so that orders differ. `--seconds` ends early, and `--from` goes on there.
 
 `rates`: how often 95% intervals hold the share of all labels that the truth grades differently, by
 official grade (1,000 repetitions are precise to 1.4 points); and said chances of a flip of two
@@ -22,8 +22,10 @@ intervals hold that share, and after adjudication the share of wrong labels.
 
 import argparse
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -237,13 +239,15 @@ def errors(worlds: Worlds, rate: float, where: str, keys: int) -> None:
 
 
 def worlds(asked: argparse.Namespace) -> Worlds:
-    seeds = range(asked.first, asked.first + asked.repetitions)
-    if asked.home is None:
-        yield from ((seed, made_up(seed)) for seed in seeds)
-        return
-    frame, official = stored(asked.home, asked.dataset, asked.systems)
-    truth = frame.grades(official)
-    yield from ((seed, half(frame, truth, seed)) for seed in seeds)
+    made = made_up
+    if asked.home is not None:
+        frame, official = stored(asked.home, asked.dataset, asked.systems)
+        made = partial(half, frame, frame.grades(official))
+    end = time.monotonic() + asked.seconds
+    for seed in range(asked.first, asked.first + asked.repetitions):
+        if time.monotonic() > end:
+            return
+        yield seed, made(seed)
 
 
 def main(words: list[str]) -> None:
@@ -254,6 +258,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--repetitions", type=int, default=1_000)
     parser.add_argument("--keys", type=int, default=150)
     parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--part", nargs="+", default=["rates", "keys", "errors"])
     parser.add_argument("--rates", nargs="+", type=int, default=[2, 5, 10])

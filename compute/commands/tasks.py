@@ -11,12 +11,12 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import Missing
 from compute.base.words import counted, near
-from compute.commands import options
+from compute.commands import groups, options
 from compute.commands.opening import open_bench
 from compute.datasets import compressed
 from compute.datasets import dataset as dataset_of
-from compute.judgements import Choice, orders, sampling
-from compute.judgements.tasks import grades, queue, samples, sampling_on, tasks
+from compute.judgements import orders, sampling
+from compute.judgements.tasks import deciding, grades, queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan
 from compute.reading import database
 from compute.store.loading import Bench
@@ -113,7 +113,14 @@ def list_tasks(*, json: options.Json = False) -> int:
     return printable.show(DataFrame(rows), json)
 
 
-def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) -> int:
+def status(
+    task: TaskId,
+    /,
+    *,
+    pairs: bool = False,
+    which: groups.Counted = groups.Counted(),
+    json: options.Json = False,
+) -> int:
     """Print the progress of each assessor of a task.
 
     For a sample of two systems, also print the verdict.
@@ -126,9 +133,9 @@ def status(task: TaskId, /, *, pairs: bool = False, json: options.Json = False) 
     if pairs:
         return printable.show(tasks.pairs(store, task).drop(columns="id"), json)
     people, verdict = queue.people(store, found), None
-    if judging.tells_apart(found):
+    if deciding.tells_apart(found):
         verdict = judging.of_pair(
-            store, found.dataset, (found.systems[0], found.systems[1]), Choice(), found
+            store, found.dataset, (found.systems[0], found.systems[1]), which.choice(), found
         )
     if json:
         told = verdict._asdict() if verdict else None

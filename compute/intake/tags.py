@@ -24,6 +24,9 @@ def tag(file: Path) -> str:
     """The tag of the first run line; empty for other or unreadable files."""
     try:
         lines = trec.lines(file, 1000)
+        # In a JSON file of many lines a sentence of six words is no run line.
+        if "".join(lines).lstrip()[:1] in ("[", "{"):
+            return ""
         found = (line.split() for line in lines if not trec.foreign(line))
         return next((words[5] for words in found if len(words) == 6), "")
     except (BeirscopeError, OSError):

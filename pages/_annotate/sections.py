@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from compute.base.errors import Conflict, Unavailable
-from compute.judgements.tasks import answers, guideline, queue, tasks
+from compute.judgements.tasks import answers, deciding, guideline, queue, tasks
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.answers import Answer
 from compute.judgements.tasks.queue import Annotator, Hand
@@ -167,6 +167,10 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 def _what_next(task: Task) -> None:
     """Links for those with nothing left to judge; their targets name systems."""
     with st.container(horizontal=True):
+        if deciding.tells_apart(task) and st.button("Comparison", icon=":material/arrow_forward:"):
+            a, b = task.systems
+            navigation.to("compare", dataset=task.dataset, a=a, b=b)
+            st.rerun()
         if st.button("Effect on scores", icon=":material/arrow_forward:"):
             navigation.to("holes", dataset=task.dataset, judgements="added", open="before-after")
             st.rerun()

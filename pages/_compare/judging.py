@@ -1,7 +1,5 @@
 """The button that makes a sampled task of two runs and opens its form."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from compute.base.errors import BeirscopeError
@@ -12,12 +10,12 @@ from pages._shared import drawing, navigation, reading
 from pages._shared import sign_in as who
 
 
-def apart(dataset: str, a: str, b: str, titles: Sequence[str]) -> None:
+def apart(dataset: str, a: str, b: str) -> None:
     """The differences that judging could decide, and the button, or a message without the role."""
     if not who.may(who.OPERATOR):
         drawing.caption(who.told(who.OPERATOR))
         return
-    plan = judging.plan(dataset, a, b, (titles[0], titles[1]))
+    plan = judging.plan(dataset, a, b)
     store = reading.store()
     judged = tasks.judged(
         store, dataset, reading.read(annotate_select.judged, dataset=dataset, added=False)

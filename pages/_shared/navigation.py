@@ -68,6 +68,12 @@ def follow() -> None:
         st.stop()
 
 
+def leave_fragment() -> None:
+    """Run the whole page if a click in a fragment leads away: only that run has `follow`."""
+    if "_way" in st.session_state:
+        st.rerun()
+
+
 def at_top() -> None:
     """Start the next run of `from_top` at the top, for controls that change the view."""
     st.session_state["_at_top"] = True

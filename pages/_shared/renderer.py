@@ -125,6 +125,7 @@ def _live(live: records.Live, above: Any) -> Any:
 @st.fragment
 @failures.guarded
 def _followed(inside: Inside) -> Any:
+    navigation.leave_fragment()
     with reading.newest_judgements():
         return _run(inside, None)
 

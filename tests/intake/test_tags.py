@@ -33,7 +33,9 @@ def test_a_file_that_is_no_run_has_no_tag(tmp_path: Path) -> None:
     broken.write_bytes(b"\x1f\x8b\x08 no gzip")
     judged = tmp_path / "qrels"
     judged.write_text("q1 0 d1 1\n", encoding="utf-8")
-    assert [tags.tag(broken), tags.tag(judged), tags.tag(tmp_path)] == ["", "", ""]
+    answers = tmp_path / "answers.json"
+    answers.write_text('[\n {"text":\n  "a\nGive women 10 mg of estrogen\n"}\n]', encoding="utf-8")
+    assert [tags.tag(one) for one in (broken, judged, tmp_path, answers)] == [""] * 4
 
 
 def test_a_check_of_several_files_ends_with_what_they_come_to(

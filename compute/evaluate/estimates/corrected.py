@@ -59,8 +59,8 @@ class Corrected:
     """(N,) Rise of `values` if a pair that nobody judges had the highest relevance."""
     together: float
     """Given a relevant pair, others of its query are relevant with 1 + this times their chances."""
-    undrawn: int
-    """Unjudged pairs that no batch could draw. A sum of a batch's own measure depends on
+    undrawn: Flags
+    """(N,) Unjudged pairs that no batch could draw. A sum of a batch's own measure depends on
     none of them, but the denominator of a ratio does."""
     n_reached: Counts
     """(L,) Pairs of the batches that reach each level."""
@@ -136,7 +136,7 @@ def by_guess(
         spread=np.sum([part.spread for part in parts], axis=0),
         unknown=np.sum([part.unknown for part in parts], axis=0) + ~(open_to | judged),
         together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
-        undrawn=int((~(open_to | judged)).sum()),
+        undrawn=~(open_to | judged),
         n_reached=reached[once].sum(axis=0).astype(np.int64),
         n_judged=int(judged[once].sum()),
         levels=levels,

@@ -75,6 +75,9 @@ class Estimates:
     that could not be drawn."""
     is_census: bool = False
     """True if the whole frame was drawn, which suffices whatever the grades."""
+    of_differences_only: bool = False
+    """True if pairs that no batch could draw add to all scores, and the same to each: differences
+    are estimated, scores are not."""
     most: float = np.inf
     """The highest value of the measure."""
 
@@ -183,7 +186,9 @@ def estimates(
     needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
     level = 0 if of.graded else int(np.searchsorted(sample.levels, of.least))
     n_relevant = int(sample.n_reached[level]) if level < len(sample.levels) else 0
-    blind = of.is_ratio and sample.undrawn > 0
+    undrawn = near.at(frame, np.flatnonzero(sample.undrawn))
+    shared = bool(undrawn.any()) and not bool(np.ptp(undrawn, axis=1).any())
+    blind = of.is_ratio and bool(len(undrawn))
     unsound = of.name in RANGE_ONLY or (of.name == "nDCG" and len(sample.levels) > 1)
     return Estimates(
         frame.systems,
@@ -199,6 +204,7 @@ def estimates(
         needed,
         blind or unsound,
         sample.is_census and not blind,
+        shared and not blind,
         np.inf if of.graded and not of.is_ratio else 1.0,
     )
 

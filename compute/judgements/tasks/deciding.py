@@ -9,6 +9,7 @@ from compute.evaluate.distributions import normal_reach
 from compute.evaluate.estimates.frames import Frame
 from compute.evaluate.estimates.intervals import Estimates
 from compute.evaluate.sign_flips import LEVEL
+from compute.judgements import orders, sampling
 from compute.judgements.tasks import estimated
 from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
@@ -34,6 +35,12 @@ class Decision(NamedTuple):
     low: float
     """Of the difference, first minus second, at the level of that look."""
     high: float
+
+
+def tells_apart(task: Task) -> bool:
+    """True if a task samples the pairs that separate two systems."""
+    drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
+    return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
 
 
 def wider(n: int) -> float:

@@ -159,10 +159,10 @@ def moved(tops: DataFrame) -> Note:
     other = int(first.fillna(0).ne(1).sum())
     facts = [f"The first document differs on {other:,} of {counted(len(first), 'query')}."]
     if len(steps):
-        facts.append(
-            f"Of the documents in both top {DEPTH}, {steps.gt(0).mean():.0%} change rank, by a"
-            f" median of {steps.median():.0f} and at most {steps.max():.0f}."
-        )
+        share = f"{steps.gt(0).mean():.0%} change rank"
+        share += f", by a median of {steps.median():.0f} and at most {steps.max():.0f}"
+        found = share if steps.any() else "none changes rank"
+        facts.append(f"Of the documents in both top {DEPTH}, {found}.")
     return Note(facts)
 
 
@@ -220,7 +220,9 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
     asked = two.ask(catalogue.asked, dataset=two.dataset, query_ids=found["query_id"].tolist())
     words = asked.set_index("query_id")["text"].reindex(found["query_id"])
     found = found.assign(text=words.fillna("").to_numpy()).astype({"shared": "Int64"})
-    columns = [Column("Query", "query_id"), *[Column("Text", "text")] * bool(words.notna().any())]
+    # Queries without ids are named by their texts.
+    has_text = words.notna() & words.ne(words.index.to_series())
+    columns = [Column("Query", "query_id"), *[Column("Text", "text")] * bool(has_text.any())]
     texts = two.texts(pd.concat([found["only_a"], found["only_b"]]).dropna().tolist())
     for title, side in zip(two.titles, "ab", strict=True):
         fields = f"at_{side}", f"only_{side}"

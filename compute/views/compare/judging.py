@@ -9,6 +9,7 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError
 from compute.base.words import counted
 from compute.evaluate import tolerance
+from compute.evaluate.estimates.intervals import Estimates
 from compute.judgements import Choice, orders, sampling
 from compute.judgements.tasks import deciding, tasks
 from compute.judgements.tasks.deciding import Decision
@@ -30,11 +31,11 @@ DECIDED, OPEN, KNOWN = "decided", "too little evidence", "all judged"
 """States of a verdict."""
 
 
-def plan(dataset: str, a: str, b: str, titles: tuple[str, str]) -> Plan:
+def plan(dataset: str, a: str, b: str) -> Plan:
     """Sample of documents that the two runs rank differently, judged as relevant or not."""
     grades = of_levels(())
     return Plan(
-        title=f"{titles[0]} or {titles[1]}"[:120],
+        title=f"Which of two systems is better on {dataset}?"[:120],
         dataset=dataset,
         systems=(a, b),
         depth=DEPTH,
@@ -54,28 +55,27 @@ def can_decide(expected: DataFrame) -> str:
     told = []
     for n, reach in expected[["n", "reach"]].itertuples(index=False):
         if reach <= tolerance.TOLERANCE:
-            told.append(f"all that differ (fewer than {n:,}): any")
+            told.append(f"all such documents (fewer than {n:,}) decide any")
             break
-        told.append(f"{n:,}: {looks.plain(reach * deciding.found_mostly(n))}")
-    return (
-        f"Judgements, and the {MEASURE} difference that they decide in 80% of samples:"
-        f" {'; '.join(told)}. Only documents that the two rank differently are sampled."
-    )
+        found = looks.plain(reach * deciding.found_mostly(n))
+        words = f"judgements decide a {MEASURE} difference of {found} in 80% of samples"
+        told.append(f"{n:,}: {found}" if told else f"{n:,} {words}")
+    return f"The sample is of documents {_drawn(MEASURE)}: {'; '.join(told)}."
+
+
+def _drawn(measure: str) -> str:
+    """Clause on the documents that a task samples."""
+    name, _, k = measure.partition("@")
+    return f"in only one of the two top {k}s" if name == "P" else "that the two rank differently"
 
 
 def task_of(two: Two) -> Task | None:
     """The newest sampled task of exactly these two runs, drawn for their difference."""
     for task in tasks.tasks(two.ask.store):
         of_them = task.dataset == two.dataset and {*task.systems} == {*two.systems}
-        if of_them and tells_apart(task):
+        if of_them and deciding.tells_apart(task):
             return task
     return None
-
-
-def tells_apart(task: Task) -> bool:
-    """True if a task samples the documents that separate two systems."""
-    drawn_so = task.goal in (sampling.DIFFERENCES, sampling.ORDER)
-    return task.order == orders.SAMPLED and drawn_so and len(task.systems) == 2
 
 
 def section(two: Two) -> Steps:
@@ -83,7 +83,7 @@ def section(two: Two) -> Steps:
     task = task_of(two)
     if task is None:
         a, b = two.systems
-        yield Widget("apart", {"dataset": two.dataset, "a": a, "b": b, "titles": two.titles})
+        yield Widget("apart", {"dataset": two.dataset, "a": a, "b": b})
         return
     yield Live(partial(_verdict, two, task))
 
@@ -105,7 +105,7 @@ def _verdict(two: Two, task: Task) -> Iterator[Step]:
         * (task.measure != two.measure)
         + [
             f"{task.measure} on these queries, from {found.n_judged:,} sampled judgements of"
-            " documents that the two systems rank differently.",
+            f" documents {_drawn(task.measure)}.",
             "The 95% CI is meant for a single look.",
             f"Decisions share an error of 5% ({', '.join(spent)}; alpha spending), so you may look"
             " at any time.",
@@ -123,8 +123,8 @@ class Verdict(NamedTuple):
 
     state: str
     """DECIDED, OPEN or KNOWN."""
-    difference: float
-    """First minus second system, in the order of the question."""
+    difference: float | None
+    """None without judgements. First minus second system, in the order of the question."""
     low: float | None
     """Bounds of the 95% CI (of the deciding look, if decided); None without an interval."""
     high: float | None
@@ -173,7 +173,7 @@ def verdict(two: Two, task: Task) -> Verdict:
     titles = dict(zip(two.systems, two.titles, strict=True))
     return Verdict(
         state,
-        sign * float(row["difference"]),
+        sign * float(row["difference"]) if found.n else None,
         low if shown else None,
         high if shown else None,
         None if level else estimates.systems[ahead],
@@ -197,13 +197,13 @@ def _said(
     row = estimates.pairs(together=False).iloc[0]
     first = row["difference"] >= 0
     ends = (row["low"], row["high"]) if first else (-row["high"], -row["low"])
-    lead = f"{titles[0 if first else 1]} leads by {looks.plain(abs(row['difference']))}"
-    lead += f" of {task.measure} on these queries"
+    by = f"by {looks.plain(abs(row['difference']))} of {task.measure} on these queries"
     if estimates.is_census and tolerance.equal(*ends):
-        differ = counted(found.n_judged, "document")
+        all_of_them = f"All {counted(found.n_judged, 'document')} {_drawn(task.measure)} are judged"
         same = f"{titles[0]} and {titles[1]} have the same {task.measure} on these queries"
         none = tolerance.equal(row["difference"], 0)
-        return f"All {differ} that the two rank differently are judged: {same if none else lead}."
+        return f"{all_of_them}: {same if none else f'{titles[not first]} is better {by}'}."
+    lead = f"{titles[not first]} leads {by}"
     if estimates.enough:
         lead += f" (95% CI {looks.between(*ends)})"
     if decision:
@@ -212,15 +212,29 @@ def _said(
             f"{after}{lead}. Decided at {decision.n:,}: {titles[decision.ahead]} is better on these"
             f" queries, by {looks.between(low, high)}."
         )
-    if not estimates.enough:
-        return (
-            f"{after}too little evidence. {estimates.n_relevant:,} relevant and"
-            f" {estimates.n_not_relevant:,} not relevant documents were found; an interval needs"
-            f" {estimates.n_needed:,} of each."
-        )
+    if not found.n:
+        return f"No judgements yet: the first decision is at {min(deciding.LOOKS)} judgements."
+    evidence = f"{after}{lead}. Too little" if estimates.enough else f"{after}too little"
     whole = "" if more != _left(found) else ", all that remain"
-    told = counted(more or 0, "judgement")
-    return f"{after}{lead}. Too little evidence to decide; about {told} more{whole}."
+    told = f"; about {counted(more, 'judgement')} more{whole}" if more else ""
+    return f"{evidence} evidence to decide{_lacking(estimates, task)}{told}."
+
+
+def _lacking(estimates: Estimates, task: Task) -> str:
+    """Clause on relevant and not relevant documents where there are too few of them."""
+    has = estimates.n_relevant, estimates.n_not_relevant
+    needed = _fewest(estimates, task)
+    if min(has) >= needed:
+        return ""
+    of = "a decision" if task.measure == deciding.MEASURE else "an interval"
+    return (
+        f": {has[0]:,} relevant and {has[1]:,} not relevant documents so far, and {of} needs"
+        f" {needed:,} of each"
+    )
+
+
+def _fewest(estimates: Estimates, task: Task) -> int:
+    return deciding.FEWEST if task.measure == deciding.MEASURE else estimates.n_needed
 
 
 def _left(found: Estimated) -> int:
@@ -229,11 +243,19 @@ def _left(found: Estimated) -> int:
 
 
 def _more(found: Estimated, task: Task, difference: float) -> int | None:
-    """Judgements up to the first look expected to decide, or all left; None without an interval."""
-    left = _left(found)
+    """Judgements up to the first look expected to decide, or all left; None before the first."""
+    if not found.n:
+        return None
+    left, has, needed = _left(found), found.estimates, _fewest(found.estimates, task)
+    rarer = min(has.n_relevant, has.n_not_relevant)
+    # The rarer of both is expected at its share so far.
+    least = found.n if rarer >= needed else found.n * needed / max(rarer, 1)
     for n in deciding.LOOKS:
-        if 0 < n - found.n < left and difference:
-            needed = found.more(task, abs(difference) / deciding.wider(n))
-            if needed is not None and needed <= n - found.n:
-                return n - found.n
-    return left if found.estimates.enough else None
+        if not max(least, found.n + 1) <= n < found.n + left:
+            continue
+        if not has.enough:
+            return n - found.n
+        wanted = found.more(task, abs(difference) / deciding.wider(n)) if difference else None
+        if wanted is not None and wanted <= n - found.n:
+            return n - found.n
+    return left

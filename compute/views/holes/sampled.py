@@ -67,6 +67,8 @@ def _told(estimates: Estimates) -> DataFrame:
         none = estimates.range_only or not estimates.n_relevant or not estimates.n_not_relevant
         told[[*ABOUT[0 if none else 2 :], *_LIKE]] = float("nan")
         told[list(_RANKS)] = pd.NA
+    if estimates.of_differences_only:
+        told[[*ABOUT, *_LIKE]] = float("nan")
     return told
 
 
@@ -180,7 +182,7 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
         f"{measure} current {looks.precise(row['value'])}; possible"
         f" {looks.precise(row['low'])} to {looks.precise(row['high'])}",
     ]
-    if row["enough"]:
+    if row["enough"] and pd.notna(row["estimate"]):
         low, high = (looks.precise(row[f"estimate_{end}"]) for end in ("low", "high"))
         lines.append(f"estimate {looks.precise(row['estimate'])}, 95% CI {low} to {high}")
     elif pd.notna(row["estimate"]):
@@ -201,6 +203,8 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
         )
     if not found.n_waiting and not found.estimates.is_census:
         said.append("All sampled documents are judged or skipped: draw more on the task's page.")
+    if found.estimates.of_differences_only:
+        said.append("Scores are not estimated: documents that all systems rank are not sampled.")
     if found.n_left_out:
         drawn = counted(found.n_left_out, "older draw")
         said.append(f"The runs behind {drawn} have changed; their judgements count as known.")

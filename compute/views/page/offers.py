@@ -151,8 +151,12 @@ def is_unjudged(ask: Ask, name: str) -> bool:
 def unjudged(name: str, *, compare: bool = True) -> Iterator[Step]:
     """The sentence that replaces the scores of a dataset without judgements, and next steps."""
     yield Message(next_steps.without_judgements(name))
-    ways = [Button("Compare its runs", Link("compare", {"dataset": name}))] * compare
-    ways += [Button("Judge documents", Link("annotate", {"view": "new", "dataset": name}))]
+    ways = [
+        Button("Compare its runs", Link("compare", {"dataset": name})),
+        Button("Judge documents", Link("annotate", {"view": "new", "dataset": name})),
+    ]
+    # Compare has a button for the documents that decide.
+    ways = ways if compare else []
     yield Row([*ways, Button("Add judgements", Link("data", {"show": "Import", "to": name}))])
 
 

@@ -79,10 +79,10 @@ def test_worked_by_hand_a_system_that_came_later() -> None:
     assert not found.unknown.any()
     # Before the second batch all of q d is unknown; judged elsewhere it is what it is.
     alone = by_guess(np.full((7, 1), 0.4), grades, batches[:1], ONE, TWO.query)
-    assert (alone.values[6, 0], alone.unknown[6], alone.undrawn) == (1, 0, 0)
+    assert (alone.values[6, 0], alone.unknown[6], alone.undrawn.sum()) == (1, 0, 0)
     grades[6] = np.nan
     before = by_guess(np.full((7, 1), 0.4), grades, batches[:1], ONE, TWO.query)
-    assert (before.unknown[6], before.undrawn) == (1, 1)
+    assert (before.unknown[6], before.undrawn.sum()) == (1, 1)
 
 
 def test_a_ratio_that_divides_by_what_could_not_be_drawn_has_no_interval() -> None:

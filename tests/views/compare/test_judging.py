@@ -20,6 +20,7 @@ from compute.store.store import Store
 from compute.views.annotate.select import StoredTops, judged
 from compute.views.compare import judging
 from compute.views.compare.page import page
+from compute.views.holes import sampled
 from compute.views.page import Button, Heading, Note, Widget, parts
 from compute.views.page.store_ask import opened
 from tests.support.annotating import ADA, answer
@@ -51,10 +52,11 @@ def held(tmp_path: Path, n_queries: int) -> Bench:
 
 
 def made(store: Store) -> tasks.Task:
-    plan = judging.plan("bare", "good", "poor", ("good", "poor"))
+    plan = judging.plan("bare", "good", "poor")
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
-    assert "100: ." in judging.can_decide(tasks.expected(plan, tops, known))
+    said = judging.can_decide(tasks.expected(plan, tops, known))
+    assert "in only one of the two top 10s: 100 judgements decide a P@10 difference of ." in said
     return tasks.make(store, plan, tops, known, "ada")
 
 
@@ -84,10 +86,14 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
         assert {"annotate"} <= {one.opens.page for one in found if isinstance(one, Button)}
         return next(one.text for one in found if isinstance(one, Heading))
 
-    assert said().startswith("After 0 judgements: too little evidence.")
+    assert said() == "No judgements yet: the first decision is at 60 judgements."
     notes = [one.shown for one in shown(store, Choice()) if isinstance(one, Note)]
     assert notes[0].startswith("By P@10, for which the task draws documents; nDCG@10, chosen above")
-    judge(store, task, 59)
+    judge(store, task, 20)
+    few = found_now(store, task)
+    assert "not relevant documents so far, and a decision needs 20 of each" in few.verdict
+    assert few.more and f"; about {few.more} judgements more." in few.verdict
+    judge(store, task, 39)
     assert said().startswith("After 59 judgements: ")
     assert "Decided" not in said()
     judge(store, task, 1)
@@ -109,7 +115,7 @@ def test_the_verdict_is_of_the_pair_as_it_was_asked_for(bench: Bench) -> None:
     judge(bench.store, task, 1)
     found = found_now(bench.store, task)
     assert (found.state, found.better, found.decided_at) == (judging.DECIDED, "good", 60)
-    assert found.low is not None and found.high is not None
+    assert found.low is not None and found.high is not None and found.difference is not None
     assert found.low < found.difference < found.high < 0
     assert (found.n_judged, found.n_waiting, found.more) == (60, 40, None)
 
@@ -166,19 +172,30 @@ def test_the_looks_share_five_percent() -> None:
     assert sum(deciding.LOOKS.values()) == pytest.approx(0.05)
 
 
-def test_where_all_that_differ_are_judged_the_difference_is_known(tmp_path: Path) -> None:
+def test_where_all_that_differ_are_judged_only_the_difference_is_known(tmp_path: Path) -> None:
     store = held(tmp_path, 3).store
-    plan = judging.plan("bare", "good", "poor", ("good", "poor"))
+    plan = judging.plan("bare", "good", "poor")
     cursor = open_version(store).cursor()
     tops, known = StoredTops(cursor, "bare"), judged(cursor, "bare")
     told = judging.can_decide(tasks.expected(plan, tops, known))
-    assert "all that differ (fewer than 100): any" in told
-    judge(store, tasks.make(store, plan, tops, known, "ada"), 54)
+    assert told.endswith("top 10s: all such documents (fewer than 100) decide any.")
+    task = tasks.make(store, plan, tops, known, "ada")
+    judge(store, task, 54)
     found = shown(store, Choice())
     said = next(one.text for one in found if isinstance(one, Heading))
-    whole = "All 54 documents that the two rank differently are judged:"
-    assert said == f"{whole} good leads by .700 of P@10 on these queries."
+    whole = "All 54 documents in only one of the two top 10s are judged:"
+    assert said == f"{whole} good is better by .700 of P@10 on these queries."
     assert not [one for one in found if isinstance(one, Button) and one.label == "Continue judging"]
+    # Documents of both top 10s are in no sample, so of scores nothing is known.
+    with opened(store, choice=Choice()) as ask:
+        sample = judging.Sample.of(ask, task, task.measure)
+        estimates = sample.estimated()
+        bounds = estimated.ends(task, sample.frame, sample.judged(), task.measure)
+    rows = sampled.systems(bounds, estimates).assign(title="a title")
+    assert rows[["estimate", "error", "estimate_low", "like_high"]].isna().all(axis=None)
+    said = sampled.verdict(rows, sampled.pairs(estimates), estimates, task)
+    assert "Scores are not estimated" in said
+    assert sampled.estimates(rows, "P@10", theme="light").to_plotly_json()["data"]
 
 
 def test_commands_print_the_verdict_of_the_page(

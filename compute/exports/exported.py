@@ -22,7 +22,7 @@ def exported(page: str, found: Found, theme: str = "light") -> Shown:
     # A sentence on colours is a legend with one entry.
     legend = (lambda theme: [("", "", said)]) if isinstance(said, str) else said
     drawn = part.drawn(theme=theme)
-    look = {"narrow": part.narrow, "finding": part.finding, "source": source}
+    look = {"narrow": part.narrow, "finding": part.finding, "source": source, "table": part.table}
     return Figure(part.key, part.title, drawn, name, of, legend, **look)
 
 

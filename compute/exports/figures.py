@@ -6,7 +6,7 @@ import math
 import re
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
@@ -14,6 +14,7 @@ import plotly.graph_objects as go
 from compute.exports import fonts, heading
 from compute.exports.browser import PAINTER
 from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper, check
+from compute.views.page import Table
 from compute.views.shared import labels
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import COLUMN, redrawn
@@ -60,6 +61,8 @@ class Figure(NamedTuple):
     finding: str = ""
     """Finding."""
     source: str = ""
+    table: Callable[[], Table] | None = None
+    """Table of its data in a paper, if other than what `numbers` reads from the figure."""
 
     @property
     def more(self) -> str:

@@ -1,6 +1,7 @@
 """Menus under figures and tables that save them; files are made only on request."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -174,8 +175,8 @@ def _figure_buttons(shown: Figure) -> None:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
     readable, frames = numbers(shown.figure), behind(shown.figure)
     for frame in list(readable.values()) * (len(readable) == 1):
-        data = Table(shown.key, shown.title, frame, source=shown.source)
-        make = partial(tables.write, data, "tex")
+        data = shown.table() if shown.table else Table(shown.key, shown.title, frame)
+        make = partial(tables.write, replace(data, source=shown.source), "tex")
         _button(shown.key, shown.name, "tex", make, "Data (LaTeX)")
     if len(frames) == 1:
         data = Table(shown.key, shown.title, next(iter(frames.values())))

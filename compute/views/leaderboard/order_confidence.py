@@ -77,19 +77,20 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
         return ""
     systems, alike = ranking["system"].tolist(), like_first(ranking)
     first, *others = systems
+    family = f"(family-wise error rate 5% over these {len(systems)} systems)"
     below = [system for system in others if system not in alike]
 
     def named(some: Sequence[str]) -> str:
         return several([titles.get(system, system) for system in some], _NAMED)
 
     if not alike:
-        return f"{named([first])} is significantly better than all others {_FAMILY}."
+        return f"{named([first])} is significantly better than all others {family}."
     worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
     rest = f" It is significantly better than {worse}." if below else ""
     pair = map(named, _out_of_order(others, alike))
     return (
         f"{named([first])} ranks first, but is not significantly different from {named(alike)}"
-        f" {_FAMILY}.{rest}{_why(*pair)}{_often_first(ranking)}"
+        f" {family}.{rest}{_why(*pair)}{_often_first(ranking)}"
     )
 
 
@@ -151,14 +152,17 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     queries = f", {counted(n, 'judged query')}" if n else ""
     if len(ground.datasets) == 1:
         return [f"{titles[ground.datasets[0]]}{queries}."]
-    left_out = len(board.systems) - len(ground.systems)
-    lacks = "lacks" if left_out == 1 else "lack"
     over = f"the {counted(len(ground.datasets), 'dataset')} that all systems cover{queries}."
-    without = f"Left out: {counted(left_out, 'system')} that {lacks} one of them."
-    return [over, without] if left_out else [over]
+    rows = board.systems[~board.systems["system"].isin(ground.systems)]
+    own = board.cells[board.cells["in_domain"] & board.cells["dataset"].isin(ground.datasets)]
+    trained = own["dataset"].map(titles).groupby(own["system"]).agg(", ".join)
+    said = [
+        f"{title} (trained on {trained[name]})" if name in trained else f"{title} (lacks a run)"
+        for name, title in zip(rows["system"], rows["title"], strict=True)
+    ]
+    return [over, f"Without a mean: {several(said, _NAMED, 'system')}."] if said else [over]
 
 
-_FAMILY = "(family-wise error rate 5%)"
 _HOW = (
     "Dot: mean; line: 95% CI. Systems on one bar, or with a common letter {}, are not significantly"
     " different; overlapping lines do not imply that."

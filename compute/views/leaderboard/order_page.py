@@ -12,7 +12,7 @@ from compute.views.compare import power
 from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard import order_confidence, select, select_marks, select_order
 from compute.views.leaderboard.board import Board
-from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
 from compute.views.leaderboard.controls import OF, View
 from compute.views.leaderboard.order_confidence import FIRST, Ground
 from compute.views.page import (
@@ -32,7 +32,7 @@ from compute.views.page import (
 )
 from compute.views.shared import standings
 from compute.views.shared.print_styles import Scores
-from compute.views.shared.theme import between
+from compute.views.shared.theme import between, plain
 
 MOST_ROWS = 25
 """Rows of the table that are visible without scrolling in it."""
@@ -176,6 +176,19 @@ def table(view: View) -> Iterator[Step]:
     yield Note([f"{view.origin}: {of.measure}.", *about, _over_all(view), *_TOLD])
 
 
+def paper(view: View) -> Table:
+    """The picked systems by their average and on each dataset, as a paper prints the board."""
+    board, title = view.board, f"{view.of.measure} by system and dataset"
+    ranked = board.systems[board.systems["rank"].notna()].set_index("system")["average"]
+    rows = figures.table(None, board)
+    rows = rows.assign(mean=rows["system"].map(ranked))[rows["system"].isin(view.picked)]
+    heads = {"System", "Mean", *figures.headings(board).values()}
+    columns = [column for column in _columns(board, rows, None) if column.head in heads]
+    if view.of.kind == DIFFERENCE:
+        return Table("cells", title, rows, columns)
+    return Table("cells", title, rows, columns, scores(view, rows))
+
+
 def _holes(view: View, ground: Ground) -> dict[str, float] | None:
     """The mean Hole@10 of systems over the datasets of a ranking, if runs have one."""
     if view.of.kind != COMPUTED or view.of.measure == figures.HOLES:
@@ -230,12 +243,12 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
     longest, ranks = max(map(len, rows["title"]), default=0), ("rank", "rank_low", "rank_high")
     drawn = None if order is None else partial(figures.pictures, order, rows["system"].tolist())
     pictures = Column(figures.PICTURE, drawn=drawn, width=figures.WIDTH, told=picture)
-    hole = Column(figures.HOLES, "hole", "%.3f", told=holes)
+    hole = Column(figures.HOLES, "hole", plain, told=holes)
     values = figures.headings(board).items()
     return [
         # A wider pinned column would leave no room for the others on a phone.
         Column("System", "title", pinned=True, width=min(24 + 7 * longest, 180)),
-        Column("Mean", "mean", "%.3f"),
+        Column("Mean", "mean", plain),
         *[pictures] * (drawn is not None),
         Column("95% CI", ("low", "high"), between, told="confidence interval of the mean"),
         Column("Rank", ranks, figures.rank_range, told="possible ranks given the tests"),
@@ -250,7 +263,7 @@ def _columns(board: Board, rows: DataFrame, order: DataFrame | None) -> list[Col
             )
         ]
         * (len(board.datasets) > 1),
-        *(Column(head, figures.OF_DATASET + name, "%.3f") for name, head in values),
+        *(Column(head, figures.OF_DATASET + name, plain) for name, head in values),
     ]
 
 

@@ -94,6 +94,7 @@ def _heat(view: View) -> Steps:
         of=("baseline", *OF),
         main=True,
         finding="" if difference else leaderboard.finding(board),
+        table=partial(order_page.paper, view),
     )
     shared = in_common(len(board.systems), view.printed) if difference else ""
     facts = [*leaderboard.caption(board, view.origin, shown), shared]

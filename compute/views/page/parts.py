@@ -179,6 +179,8 @@ class Figure:
     """Finding in one sentence, above the title."""
     source: str = ""
     """Source of its numbers, unless it is stored runs or the table named by a control."""
+    table: "Callable[[], Table] | None" = None
+    """Table of its data in a paper, if its rows and columns are not those of the Data table."""
 
 
 Format = Callable[..., str]

@@ -89,7 +89,7 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     words = order_confidence.facts(order, made, ground)
     assert words[:2] == [
         "Mean over the 18 datasets that all systems cover.",
-        "Left out: 1 system that lacks one of them.",
+        "Without a mean: DPR (trained on NQ).",
     ]
     assert "50% with 2" in " ".join(words)
 
@@ -241,20 +241,22 @@ def _order(groups: Sequence[str], drawn: str = rank_intervals.QUERIES) -> DataFr
     return DataFrame({"system": names, "group": groups, "drawn": drawn, "first": 0.5})
 
 
-_BEST = "A is significantly better than all others (family-wise error rate 5%)."
+_BEST = (
+    "A is significantly better than all others (family-wise error rate 5% over these {} systems)."
+)
 
 
 def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() -> None:
     titles = {"a": "A"}
-    assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST
+    assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST.format(3)
     assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
-        "A ranks first, but is not significantly different from b, c (family-wise error rate 5%)."
-        " It is significantly better than d, e."
+        "A ranks first, but is not significantly different from b, c (family-wise error rate 5%"
+        " over these 5 systems). It is significantly better than d, e."
     )
     long = order_confidence.verdict(_order(["a", "a", *["b"] * 7]), {})
     assert " It is significantly better than the other 7." in long
     # A letter of two signs is not that of one in it.
-    assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
+    assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST.format(2)
     many = order_confidence.verdict(_order(["a"] * 9), {})
     assert ", but is not significantly different from b, c, d, e, f, g and 2 more (" in many
 
@@ -262,16 +264,18 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
 def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
     said = order_confidence.verdict(_order(["a", "a"]).assign(first=[0.996, 0.004]), {})
     assert said == (
-        "a ranks first, but is not significantly different from b (family-wise error rate 5%). It"
-        " ranks first in 100% of bootstrap samples of queries (not a significance test)."
+        "a ranks first, but is not significantly different from b (family-wise error rate 5% over"
+        " these 2 systems). It ranks first in 100% of"
+        " bootstrap samples of queries (not a significance test)."
     )
 
 
 def test_why_one_that_ranks_lower_cannot_be_told_apart_is_said() -> None:
     said = order_confidence.verdict(_order(["a", "a b", "b c", "a c"]), {"d": "D", "c": "C"})
     assert said == (
-        "a ranks first, but is not significantly different from b, D (family-wise error rate 5%)."
-        " It is significantly better than C. The difference to C is significant and that to D,"
+        "a ranks first, but is not significantly different from b, D (family-wise error rate 5%"
+        " over these 4 systems). It is significantly better than C. The difference to C is"
+        " significant and that to D,"
         " which ranks lower, is not: it varies more."
     )
 

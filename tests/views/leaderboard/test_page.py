@@ -9,9 +9,10 @@ import pytest
 
 from compute.base.errors import Missing
 from compute.base.settings import Settings
+from compute.exports import tables
 from compute.store.store import Store
 from compute.views.leaderboard.page import page
-from compute.views.page import Ask, Button, Choice, Link, Many, Table, parts
+from compute.views.page import Ask, Button, Choice, Figure, Link, Many, Table, parts
 from compute.views.page.store_ask import opened
 from compute.views.page.walk import Walk, control, find
 from tests.support.filled import HOSTILE
@@ -256,6 +257,16 @@ def test_a_file_of_the_table_marks_what_is_better_than_the_baseline(home: Path) 
         assert scores and scores.marked
         marked = cast(Any, scores.marked())
     assert marked[["one", "two"]].to_numpy().tolist() == [[True] * 2, [True] * 2, [False] * 2]
+
+
+def test_a_paper_gets_the_heatmap_as_a_table_of_datasets_by_systems(bare: Ask) -> None:
+    figure = cast(Figure, find(page, bare, "cells").part)
+    assert figure.table
+    written = tables.write(figure.table(), "tex").decode()
+    rows = [line.split(" & ") for line in written.splitlines() if " & " in line]
+    assert [len(row) for row in rows] == [11] * 21
+    assert [row[0] for row in rows[:3]] == ["System", "Mean", "TREC-COVID"]
+    assert r"\textbf{.476}" in rows[1] and r"\textit{.474}" in written
 
 
 def test_a_printed_table_is_called_by_what_it_holds(bare: Ask) -> None:

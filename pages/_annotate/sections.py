@@ -46,7 +46,7 @@ def named(key: str) -> Task | None:
     task_id = st.query_params.get(key, "")
     found = tasks.tasks(reading.store(), [task_id]) if task_id else []
     if task_id and not found:
-        address.say_missing([f"No task here is called {task_id}."])
+        st.warning(escaping.text(f"No task here is called {task_id}."))
     return found[0] if found else None
 
 

@@ -12,6 +12,7 @@ from compute.judgements import HUMAN, IMPORT, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.cells import PUBLISHED
 from compute.views.shared import catalogue
 from pages._shared import drawing, export, page_run, pickers, reading, sign_in
 
@@ -20,6 +21,9 @@ BOTH = ("Holes",)
 UNSWITCHED = ("Judge", "Jobs", "How numbers are computed")
 """Pages without scores; assessors must not see the effect of their judgements."""
 _PARTS = {
+    "Leaderboard": lambda: (
+        {"numbers", "queries"} & {*st.query_params} and st.query_params.get("numbers") != PUBLISHED
+    ),
     "Overlap": lambda: st.query_params.get("view") == "Domain shift",
     "Data": lambda: st.query_params.get("show") not in ("Import", "Fetch"),
 }
@@ -37,7 +41,7 @@ def begin(title: str) -> None:
     there = [source for source in SOURCES if source in set(found["source"].dropna())]
     if not there:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         asked = st.query_params.get("dataset", "")
         usual = reading.read(select_added.usual, dataset=asked, added=False)["counts"].iloc[0]
         (shown,) = _pick("judgements", [ADDED if usual else OFFICIAL], list(_LABELS))
@@ -49,7 +53,6 @@ def begin(title: str) -> None:
             on_change=_keep,
             args=["judgements"],
             required=True,
-            label_visibility="collapsed",
         )
         if shown == ADDED or title in BOTH:
             with st.popover("How to combine judgements", type="tertiary"):

@@ -33,7 +33,7 @@ def footer(title: str) -> None:
     if named in names:
         renderer.section([system_card.window(named)])
     elif named:
-        address.say_missing(address.missing([named], names, "system"))
+        address.say_missing(address.missing([named], names, "system"), "about")
 
 
 def _choose() -> None:

@@ -5,7 +5,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import streamlit as st
 from pandas import DataFrame
@@ -256,12 +256,25 @@ def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:
                 sign_in.require(sign_in.OPERATOR)
                 jobs.retry(store, job.id, sign_in.name())
                 st.rerun()
+            _open(job)
             details = _asked_for_details(job)
         if job.error:
             st.markdown(escaping.text(figures.error(job, tasks, names)))
         judging.told(store, job)
         if details:
             _details(store, job, names)
+
+
+def _open(job: Job) -> None:
+    """A link to the run that a job made, or to the Leaderboard for several."""
+    if job.kind == "run" and job.state == "done":
+        (system, dataset), *others = job.targets
+        names = {"dataset": dataset, "system": system}
+        to = ("leaderboard", {"numbers": "Computed"}) if others else ("dataset", names)
+        look: dict[str, Any] = {"icon": ":material/arrow_forward:", "type": "tertiary"}
+        if st.button("Open the result", key=f"open {job.id}", **look):
+            navigation.to(to[0], **to[1])
+            navigation.follow()
 
 
 def _line(job: Job, names: Names) -> DeltaGenerator:

@@ -1,13 +1,14 @@
 """Keys of the address without a picker, and unknown names."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
 import streamlit.components.v2 as components
 
+from compute.views.page.controls import similar, unknown
 from pages._shared import escaping, export, navigation, pickers
 
 _IN_PLACE = components.component(
@@ -60,8 +61,16 @@ _CARRY = components.component(
 )
 
 
+class Missing(NamedTuple):
+    """An unknown name, the sentence about it, and similar names that there are."""
+
+    name: str
+    said: str
+    near: list[str]
+
+
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
-    """Report unknown names in the address; pickers then show a default. The message stays through
+    """Report unknown names in the address, with links to similar ones. The message stays through
     reruns until the picker changes. A name that a picker has already shown is not reported:
     choosing another table may remove it."""
     pickers.begin()
@@ -75,24 +84,41 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
         != (st.session_state[key])
     ):
         st.session_state[f"_wrong_{key}"] = []
-    say_missing(st.session_state.get(f"_wrong_{key}", []))
+    say_missing(wrong(key), key)
 
 
-def say_missing(sentences: Sequence[str]) -> None:
-    """Warn of each unknown name in the address."""
-    for words in sentences:
-        st.warning(escaping.text(words))
+def wrong(key: str) -> list[Missing]:
+    """Unknown names that the address has under a key."""
+    return st.session_state.get(f"_wrong_{key}", [])
 
 
-def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:
-    """A sentence for each name in the address that is not an option."""
-    found = []
-    for name in named:
-        if name and name not in choices:
-            near = get_close_matches(name, choices, n=3, cutoff=0.5)
-            hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
-            found.append(f"No {what} here is called {name}. {advice or hint}")
-    return found
+def say_missing(found: Sequence[Missing], key: str) -> None:
+    """Warn of each name in the address that nothing has; links put a similar one in its place."""
+    for one in found:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.warning(escaping.text(one.said))
+            for name in one.near:
+                how: dict[str, Any] = {"icon": ":material/arrow_forward:", "type": "tertiary"}
+                how |= {"on_click": _correct, "args": [key, one.name, name]}
+                st.button(escaping.text(name), key=f"_near_{key}_{one.name}_{name}", **how)
+
+
+def _correct(key: str, name: str, near: str) -> None:
+    st.session_state[f"_wrong_{key}"] = []
+    pickers.put(**{key: [near if one == name else one for one in st.query_params.get_all(key)]})
+
+
+def missing(
+    named: Iterable[str], choices: Sequence[str], what: str, advice: str = ""
+) -> list[Missing]:
+    """The names in the address that are none of the choices."""
+    return [
+        Missing(
+            name, unknown(name, choices, what, advice), [] if advice else similar(name, choices)
+        )
+        for name in named
+        if name and name not in choices
+    ]
 
 
 def choose(key: str, name: str | None) -> None:

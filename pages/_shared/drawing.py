@@ -1,5 +1,6 @@
 """Figures and tables on a page, each with the menu that saves it."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -13,7 +14,7 @@ from compute.views.shared import narrow_lists
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import lists, redrawn
 from compute.views.shared.theme import Legend
-from pages._shared import colours, export, page_run
+from pages._shared import colours, export, page_run, pickers
 from pages._shared.escaping import text
 
 ROW, HEAD = 35, 38
@@ -40,11 +41,11 @@ def plot(part: records.Figure, **options: Any) -> None:
     assert isinstance(one, Figure)
     figure, key = one.figure, one.key
     told = lists(figure, narrow=True) if colours.narrow() else None
-    _head(part, one, "" if told else part.legend)
     if told:
-        _ranked(told, key)
+        _ranked(told, part, one)
         export.figure(one)
         return
+    _head(part, one, part.legend)
     shown = redrawn(figure, colours.theme(), narrow=True) if colours.narrow() else figure
     if "on_select" in options and shown.layout.clickmode is None:  # pyrefly: ignore
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
@@ -71,15 +72,19 @@ def _head(part: records.Figure, one: Figure, of_colours: Legend | str | None) ->
 
 
 @st.fragment
-def _ranked(told: narrow_lists.Lists, key: str) -> None:
-    """One of a matrix's lists, with a picker above it if there are several."""
-    chosen, titles = 0, [one.title for one in told.lists]
-    if len(titles) > 1:
-        places = range(len(titles))
-        chosen = st.selectbox(told.of, places, format_func=titles.__getitem__, key=f"_list_{key}")
+def _ranked(told: narrow_lists.Lists, part: records.Figure, one: Figure) -> None:
+    """One of a matrix's lists under its finding, with a picker where there are several."""
+    lists = {one.title: one for one in told.lists}
+    place, first = st.container(), next(iter(lists))
+    name = first
+    if len(lists) > 1:
+        name = pickers.pick(told.of, list(lists), f"list_{part.key}", width=330)
     else:
-        st.markdown(f"**{text(titles[0])}**")
-    st.html(narrow_lists.as_html(told.lists[chosen]))
+        st.markdown(f"**{text(first)}**")
+    with place:
+        found = part.finding if name == first else narrow_lists.finding(lists[name])
+        _head(replace(part, finding=found), one, "")
+    st.html(narrow_lists.as_html(lists[name]))
 
 
 def table(part: records.Table, frame: DataFrame | Styler, widget: str = "", **options: Any) -> None:

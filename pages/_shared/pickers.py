@@ -31,11 +31,14 @@ def pick(
     disabled: bool = False,
     titles: Mapping[str, str] = UNTITLED,
     told: str | None = None,
+    blank: bool = False,
 ) -> str:
     """One of `options`, stored in the address under `key`; shown by its title, if it has one.
-    `told`, in Markdown, is its tooltip."""
+    `told`, in Markdown, is its tooltip. `blank`: empty, not the default, if the address names no
+    option."""
     choices = list(options)
     usual = default if default in choices else next(iter(choices), None)
+    usual = None if blank else usual
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
     export.titled(key, titles)
     picked = st.selectbox(
@@ -47,6 +50,7 @@ def pick(
         width=width,
         disabled=disabled,
         help=told,
+        placeholder="choose",
     )
     if disabled:
         page_run.current().named.pop(key)

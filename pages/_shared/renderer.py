@@ -1,7 +1,7 @@
 """Draws the records of a page in Streamlit."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +17,7 @@ from compute.views.shared import text
 from pages._shared import (
     address,
     colours,
+    dataset_facts,
     drawing,
     escaping,
     failures,
@@ -29,7 +30,13 @@ from pages._shared import (
 from pages._shared.served import Served
 
 _LOOK = ("titles", "width", "default")
+_MAIN = ("dataset", "a", "b", "system")
+"""Keys of the controls that say whose results a page shows."""
 _NO_WIDGETS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+
+
+class _Unknown(Exception):
+    """The address names an unknown dataset or system: results of another would mislead."""
 
 
 def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _NO_WIDGETS) -> None:
@@ -38,7 +45,8 @@ def page(title: str, steps: Page, widgets: Mapping[str, Callable[..., Any]] = _N
     reading.store()
     st.title(title, anchor=False)
     page_run.current().widgets = widgets
-    section(partial(steps, Served()))
+    with suppress(_Unknown):
+        section(partial(steps, Served()))
 
 
 def section(inside: Inside) -> Any:
@@ -94,8 +102,9 @@ def _section(section: records.Section, above: Any) -> Any:
         place = pickers.expander(section.heading, section.name, section.asks)
         if not place.open:
             return None
-        with place:
+        with place, suppress(_Unknown):
             return _run(section.inside, None)
+        return None
     if section.heading:
         _heading(records.Heading(section.heading))
     return _run(section.inside, above)
@@ -194,13 +203,26 @@ def _choice(choice: records.Choice, above: Any) -> str:
     if choice.recalls:
         address.recall(choice.key, choice.recalls)
     _known(choice, above, choice.advice(st.query_params.get(choice.key, "")))
+    if choice.of_matrix and colours.narrow():
+        named = st.query_params.get(choice.key)
+        return named if named in choice.options else choice.value(None)
     if choice.side_by_side:
         look = {"default": choice.default, "titles": choice.titles}
         return pickers.view(choice.label, choice.options, choice.key, **look)
-    value = pickers.pick(choice.label, choice.options, choice.key, **_look(choice, "disabled"))
+    lost = choice.key in _MAIN and _is_unknown(choice.key)
+    look = _look(choice, "disabled") | {"blank": lost}
+    value = pickers.pick(choice.label, choice.options, choice.key, **look)
+    if lost:
+        raise _Unknown
     if value in choice.recalls:
         address.remember(choice.key, value)
     return value
+
+
+def _is_unknown(key: str) -> bool:
+    """True if the address names what no page has; a dataset may only lack what this page shows."""
+    known = dataset_facts.titles() if key == "dataset" else ()
+    return any(one.name not in known for one in address.wrong(key))
 
 
 def _many(many: records.Many, above: Any) -> list[str]:

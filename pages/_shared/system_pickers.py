@@ -46,13 +46,13 @@ def few(few: Few, above: Any) -> list[str]:
     return chosen
 
 
-def _say(key: str, wrong: list[str]) -> list[str]:
+def _say(key: str, wrong: list[address.Missing]) -> list[address.Missing]:
     """Report unknown names in the address when the page was opened, until the address changes.
     Names that another dataset lacks are the picker's own, and not reported."""
-    kept = st.session_state.get(f"_wrong_{key}", [])
-    now = [words for words in wrong if words in kept] if f"_{key}" in st.session_state else wrong
+    kept = address.wrong(key)
+    now = [one for one in wrong if one in kept] if f"_{key}" in st.session_state else wrong
     st.session_state[f"_wrong_{key}"] = now
-    address.say_missing(now)
+    address.say_missing(now, key)
     return now
 
 

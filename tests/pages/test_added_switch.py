@@ -82,7 +82,7 @@ def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch, page):
 def test_pages_with_scores_have_the_switch_and_annotators_do_not(judged, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
     without = ("annotate", "jobs", "about", "overlap")
-    assert bool(switches(opened(page))) == (Path(page).stem not in without)
+    assert bool(switches(opened(page, numbers="Computed"))) == (Path(page).stem not in without)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,8 @@ def test_pages_with_scores_have_the_switch_and_annotators_do_not(judged, monkeyp
         ("overlap", {"view": "Graph"}, False),
         ("data", {"show": "Import"}, False),
         ("data", {"show": "Runs"}, True),
+        ("leaderboard", {}, False),
+        ("leaderboard", {"numbers": "Published"}, False),
     ],
 )
 def test_parts_of_a_page_without_scores_have_no_switch(judged, monkeypatch, page, address, there):
@@ -102,7 +104,7 @@ def test_parts_of_a_page_without_scores_have_no_switch(judged, monkeypatch, page
 @pytest.mark.parametrize("page", SCORED)
 def test_the_address_opens_official_and_added(twice, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(twice))
-    app = opened(page, judgements="added", rule="highest")
+    app = opened(page, judgements="added", rule="highest", numbers="Computed")
     assert "2 added judgements (2 assessors); several grades of a pair: the highest" in captions(
         app
     )
@@ -157,9 +159,9 @@ def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgemen
 
 def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
     judge(store, 1, person="file", source=IMPORT)
-    app = opened(judgements="added")
+    app = opened(judgements="added", numbers="Computed")
     assert "No added judgement counts: choose under How to combine judgements." in captions(app)
-    app = opened(judgements="added", sources=IMPORT)
+    app = opened(judgements="added", sources=IMPORT, numbers="Computed")
     assert "1 added judgement (1 assessor), imported files included." in captions(app)
     app = opened("pages/holes.py", dataset="tiny", judgements="added")
     assert "No added judgement counts" in captions(app)
@@ -210,5 +212,6 @@ def test_a_dataset_judged_here_only_says_how_much_of_its_top_lists_nobody_judged
     bench.store.add_judgements(pd.DataFrame([row | about]))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
     said = "On bare no others are judged: up to 67% of a system's top 10 is unjudged (Hole@10)"
-    assert said in captions(opened(f"pages/{page}.py", judgements="added"))
+    app = opened(f"pages/{page}.py", judgements="added", numbers="Computed")
+    assert said in captions(app)
     assert "nothing else" not in captions(opened(f"pages/{page}.py", judgements="official"))

@@ -155,8 +155,9 @@ def test_compare_from_an_address_through_its_pickers(
     app.query_params["b"] = "d"
     app.run()
     assert app.selectbox(key="b").value == "d" and "A and B" not in said(app)
-    wrong = opened(of_four, monkeypatch, "compare", dataset="own", a="dd", measure="nDCG@7")
+    wrong = opened(of_four, monkeypatch, "compare", dataset="own", a="dd")
     assert "No system on own here is called dd. Did you mean d?" in said(wrong)
+    wrong = opened(of_four, monkeypatch, "compare", dataset="own", measure="nDCG@7")
     assert "To score the stored runs by it: python -m compute rescore" in said(wrong)
 
 
@@ -182,6 +183,20 @@ def test_the_best_fusion_is_stored_by_a_button_and_then_shown(
 
 
 @pytest.mark.long
+def test_a_similar_name_is_a_link_and_no_other_pair_is_compared_before(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(home, monkeypatch, "compare", dataset="tiny", a="plian", b=HOSTILE)
+    assert "Did you mean plain?" in said(app) and not app.header
+    assert "_last_systems" not in app.session_state
+    next(one for one in app.button if one.label == "plain").click().run()
+    assert app.query_params["a"] == "plain" and app.header and not app.warning
+    assert app.session_state["_last_systems"] == ["plain", HOSTILE]
+    # One that only this page lacks is no typing error.
+    gone = opened(home, monkeypatch, "compare", dataset="arguana")
+    assert "called arguana" in said(gone) and gone.header
+
+
 def test_words_are_looked_up_once_rare_ones_are_asked_for(
     home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

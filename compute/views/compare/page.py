@@ -231,7 +231,8 @@ def _unjudged(view: View) -> Steps:
     holes = view.ask(select.pairs, measure=HOLES, **view.asked)
     if told := tables.unjudged(holes, view.titles):
         names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}
-        yield Row([Text(told, width="content"), Button("Possible range", Link("holes", names))])
+        link = Button("Possible range", Link("holes", names))
+        yield Row([Text(told, width="content"), link], aligned="center")
     return holes
 
 
@@ -392,7 +393,7 @@ def _most_different(
         tables.difference_columns(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
         carried=rows[keys].to_numpy().tolist(),
-        height="auto",
+        height=318 if len(rows) > 8 else None,
         of=("dataset", "a", "b", "by", "measure"),
     )
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"

@@ -152,8 +152,12 @@ def controls(ask: Ask) -> Steps:
     noun = "system of these scores"
     picked = yield Into(chosen.place, partial(offers.systems, ask, names, noun, offered))
     usual = TABLE if len(picked) > MOST_WITH_NUMBERS else HEATMAP
-    view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120))
-    look: dict[str, Any] = {"titles": TITLES, "disabled": gaps or view != HEATMAP}
+    view = yield Into(of.places[0], Choice("view", "View", VIEWS, usual, width=120, of_matrix=True))
+    look: dict[str, Any] = {
+        "titles": TITLES,
+        "disabled": gaps or view != HEATMAP,
+        "of_matrix": True,
+    }
     colour = yield Into(of.places[1], Choice("colour", "Colour by", COLOURS, **look))
     ours = cells.of_datasets(ours, datasets, chosen.wanted)
     return View(ask, of, board, printed, ours, (datasets, systems), baseline, picked, view, colour)

@@ -81,6 +81,15 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
     return figure
 
 
+def beside(medians: DataFrame, dataset: str) -> DataFrame:
+    """The medians of the systems of a dataset, on the datasets where one of them has a run; all if
+    it has none."""
+    tops = medians[medians["of"] == "top"]
+    own = tops[tops["system"].isin(tops.loc[tops["dataset"] == dataset, "system"])]
+    kept = medians["of"].ne("top") | medians["system"].isin(own["system"])
+    return medians[kept & medians["dataset"].isin(own["dataset"])] if len(own) else medians
+
+
 def shortest(medians: DataFrame, titles: Mapping[str, str]) -> str:
     """The system that retrieves the shortest documents on most datasets."""
     tops = medians[medians["of"] == "top"]

@@ -188,7 +188,9 @@ def _missing(row: Series) -> Iterator[str]:
 
 def _medians(view: View, named: DataFrame) -> Steps:
     """Every dataset and system at a glance; a click on a row chooses the dataset."""
-    rows = view.shown(view.ask(select.medians, k=view.k, cut=view.cut))
+    every = view.shown(view.ask(select.medians, k=view.k, cut=view.cut))
+    rows = medians.beside(every, view.dataset["dataset"])
+    hidden = every["system"].nunique() > rows["system"].nunique()
     yield Figure(
         "medians",
         f"Median words of the top {view.k} of systems on datasets",
@@ -196,10 +198,14 @@ def _medians(view: View, named: DataFrame) -> Steps:
         "Orange: shorter than the corpus; blue: longer; saturates at ¼× and 4×.",
         opens=Link(carried=("dataset",)),
         of=("systems", "axis", "cut", "k"),
-        finding=medians.shortest(rows, offers.system_titles(view.ask)),
+        finding=medians.shortest(every, offers.system_titles(view.ask)),
     )
     yield Note(
-        [view.cut_at, _dashes(view.ask, rows)],
+        [
+            view.cut_at,
+            f"Only systems with a run on {view.dataset['title']}." * hidden,
+            _dashes(view.ask, rows),
+        ],
         of_matrix="Columns: from shortest to longest, relative to the corpus. Click a row to open"
         " the dataset above.",
     )

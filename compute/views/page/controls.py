@@ -45,6 +45,8 @@ class Choice(Control):
     """Options shared with other pages: the last one shown is the next default."""
     side_by_side: bool = False
     """True to show all options at once, as for views of a page."""
+    of_matrix: bool = False
+    """True for the look of a matrix, which a narrow screen replaces by lists."""
 
     def value(self, given: Any) -> Any:
         name = "".join(_names(given)[-1:])
@@ -246,8 +248,13 @@ def refuse(name: str, options: Sequence[str], noun: str, advice: str = "") -> No
         raise Missing(unknown(name, options, noun, advice))
 
 
+def similar(name: str, options: Sequence[str]) -> list[str]:
+    """Up to three options that somebody may have meant by a name."""
+    return get_close_matches(name, options, n=3, cutoff=0.5)
+
+
 def unknown(name: str, options: Sequence[str], noun: str, advice: str = "") -> str:
     """Message on a name that is not an option."""
-    near = get_close_matches(name, options, n=3, cutoff=0.5)
+    near = similar(name, options)
     hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
     return f"No {noun} here is called {name}. {advice or hint}"

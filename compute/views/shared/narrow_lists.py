@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pandas import DataFrame
 
+from compute.base.words import several
 from compute.evaluate.tolerance import ranks
 
 MOST_ROWS = 40
@@ -65,6 +66,15 @@ def table(told: Lists) -> DataFrame:
         columns=[told.of, "Rank", told.name, "Value"],
     ).astype({"Rank": "Int64"})
     return frame if len(told.lists) > 1 else frame.drop(columns=told.of)
+
+
+def finding(one: Ranked) -> str:
+    """The first of a list, as a sentence; empty if nothing in it has a rank."""
+    first = [row for row in one.rows if row.rank == 1]
+    if not first:
+        return ""
+    rank = "ranks first" if len(first) == 1 else "rank first"
+    return f"{several([row.name for row in first], 3)} {rank} on {one.title} ({first[0].said})."
 
 
 def as_html(one: Ranked) -> str:

@@ -205,7 +205,7 @@ def _choice(choice: records.Choice, above: Any) -> str:
     _known(choice, above, choice.advice(st.query_params.get(choice.key, "")))
     if choice.of_matrix and colours.narrow():
         named = st.query_params.get(choice.key)
-        return named if named in choice.options else choice.value(None)
+        return choice.value(named if named in choice.options else None)
     if choice.side_by_side:
         look = {"default": choice.default, "titles": choice.titles}
         return pickers.view(choice.label, choice.options, choice.key, **look)

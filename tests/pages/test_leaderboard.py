@@ -53,3 +53,13 @@ def test_what_the_address_names_is_chosen_and_wrong_names_are_said_above() -> No
         *("No kind of scores", "No colour", "No group", "No family of systems", "No system"),
     ]
     assert "Did you mean Computed?" in app.warning[0].value and app.get("plotly_chart")
+
+
+def test_on_a_phone_the_headline_is_of_the_list_that_the_address_names() -> None:
+    phone = {"_scheme": {"narrow": True}}
+    app = opened("leaderboard", phone, numbers="Published", list_cells="ArguAna")
+    said = " ".join(one.proto.body for one in app.get("html"))
+    assert "GenQ ranks first on ArguAna (.493)." in said and "best average" not in said
+    assert not {"view", "colour"} & {one.key for one in app.selectbox}
+    app.selectbox(key="list_cells").set_value("NQ").run()
+    assert app.query_params["list_cells"] == "NQ"

@@ -35,7 +35,7 @@ DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
 RAN = "ran in"
 TRIED = PROJECT / "data" / "tried.csv"
-"""The rows that the tests took from `run` to scores, a page and an export; written by the tests."""
+"""The systems that tests ran from `run` to scores, a page and an export; written by the tests."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class System:
     name: str
     """The canonical name."""
     search: Method | None = None
-    """None if nothing here runs it: `status` says why."""
+    """None if it cannot run here; `status` gives the reason."""
     recipe: Recipe | None = None
-    """Training recipe. A row with a recipe runs as NAME[DATASET], once it is trained on that."""
+    """Training recipe. A row with a recipe runs as NAME[DATASET] once trained on that dataset."""
     inputs: tuple[str, ...] = ()
-    """The systems whose runs a combiner needs, by canonical names, in its order."""
+    """The systems whose runs a combiner needs, by canonical name, in its order."""
     evidence: str = ""
     """Evidence for its scores: DOCUMENTED, REFERENCE, or nothing yet."""
     title: str = ""
@@ -61,15 +61,15 @@ class System:
     training_data: str = ""
     training: str = ""
     hardware: str = ""
-    """What it was trained on and for how long, in print."""
+    """Its published training data and duration."""
     fine_tuned: str = ""
-    """Whether the study that prints it trained it: BEIR-PL marks this by ✓ and ×."""
+    """Whether it was trained in the study that published it: BEIR-PL marks this by ✓ and ×."""
     trained_on: tuple[str, ...] = ()
-    """Collections of the catalogue that its training saw, beyond what the papers' tables mark."""
+    """Datasets of the catalogue seen in training, besides those marked in the papers' tables."""
 
     @property
     def parameters(self) -> dict[str, names.Value]:
-        """Parameters that its name may set, with the values in force."""
+        """Parameters that its name may set, with the current values."""
         found: dict[str, names.Value] = {}
         if self.recipe is not None:
             found = values(self.recipe)
@@ -79,7 +79,7 @@ class System:
 
     @property
     def status(self) -> str:
-        """Empty if it runs, else why not."""
+        """Empty if it runs, otherwise the reason."""
         if self.search is not None:
             return ""
         if self.recipe is not None:
@@ -88,7 +88,7 @@ class System:
 
     @property
     def has_weights(self) -> bool:
-        """Whether it loads a model's weights, its inputs aside."""
+        """Return whether it loads a model's weights, apart from its inputs."""
         return self.recipe is not None or self.family not in ("lexical", "fusion", "imported")
 
     @property
@@ -98,8 +98,8 @@ class System:
         return self.evidence or ("not verified" if runs else "published figures only")
 
     def fingerprint(self) -> str:
-        """Fingerprint of everything in the row that affects its runs. Raises Unavailable as its
-        method does."""
+        """Fingerprint of everything in the row that affects its runs. Raises Unavailable like its
+        method."""
         method = self.recipe or self.search
         assert method is not None
         about = {"method": type(method).__name__, "identity": method.identity()}
@@ -107,7 +107,7 @@ class System:
 
     @property
     def tried(self) -> str:
-        """Sentence about the tests that took it, as it is now, from `run` to an export."""
+        """Sentence about the tests that ran it in its current form from `run` to an export."""
         kept = _tried().get(self.name)
         with contextlib.suppress(Unavailable):
             if kept and kept["fingerprint"] == self.fingerprint():
@@ -129,7 +129,7 @@ class System:
     def trained(self, name: names.Name) -> "System":
         """The system that its recipe, with the parameters of `name`, makes of `name.trained_on`.
 
-        Nothing is read: that it is not trained yet is said by its searcher's `check`.
+        Nothing is read: the `check` of its searcher reports if it is not trained yet.
         """
         assert self.recipe is not None
         free = set(self.recipe.SEARCH)
@@ -156,16 +156,16 @@ class System:
 def catalogue(*rows: System) -> Mapping[str, System]:
     """Systems by name, in the order of the rows.
 
-    Raises Conflict for a name given twice, WrongInput for a row without a family.
+    Raises Conflict for a duplicate name, WrongInput for a row without a family.
     """
     table: dict[str, System] = {}
     published = _published()
     for row in rows:
         if row.name in table:
-            raise Conflict(f"two systems are called {row.name!r}: rename one of them")
+            raise Conflict(f"two systems are named {row.name!r}: rename one of them")
         row = replace(row, **published.get(row.name, {}))
         if not row.family:
-            raise WrongInput(f"{row.name} is not in systems.csv: say its family in its row")
+            raise WrongInput(f"{row.name} is not in systems.csv: give its family in its row")
         table[row.name] = replace(row, title=row.title or row.name)
     return MappingProxyType(table)
 
@@ -189,7 +189,7 @@ def _published() -> dict[str, dict[str, Any]]:
 
 
 _MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
-"""Its model card lists these (or their training parts) among a billion pairs."""
+"""Its model card lists these (or their training parts) among its billion training pairs."""
 
 
 def _row(name: str, search: Method, evidence: str = REFERENCE, **about: Any) -> System:

@@ -1,8 +1,6 @@
-"""Checkpoints: the weights that a system loads, their presence, and their place.
-
-A checkpoint is a model of the Hugging Face hub at a revision, weights that a Python package
-carries, or a local folder. Nothing here loads torch.
-"""
+"""Checkpoints: the weights that a system loads, their availability, and their location. A
+checkpoint is a model of the Hugging Face hub at a revision, weights in a Python package, or a local
+folder. Nothing here loads torch."""
 
 import hashlib
 import importlib
@@ -27,20 +25,20 @@ from compute.base.files import digest
 from compute.datasets import unpacked_size
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
-"""Files of a model's folder that are read, and so make up its identity."""
+"""Files of a model's folder that are read and so determine its identity."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _NAMED = re.compile(
-    # Two dots lead out of the hub's cache, and the hub itself takes no two dashes.
+    # Two dots would leave the hub's cache, and the hub itself does not allow two dashes.
     r"(?!.*\.\.)(?!.*--)(?:\w(?:[\w.-]*\w)?/)?\w(?:[\w.-]{0,94}\w)?(?:@\w[\w./-]*)?",
     re.ASCII,
 )
-"""`model`, `owner/model`, and either at a revision."""
+"""`model`, `owner/model`, and either with a revision."""
 _PATIENCE = 3
-"""Seconds that the hub has to answer."""
+"""Seconds in which the hub must answer."""
 _PROBED = 60
-"""Seconds that an answer, or none, is believed."""
+"""Seconds for which an answer, or a missing answer, is reused."""
 LATEST = "main"
-"""Revision of a model that REVISIONS lacks; its commit is recorded with the run."""
+"""Revision of a model that is not in REVISIONS; its commit is recorded with the run."""
 REVISIONS: Mapping[str, str] = MappingProxyType(
     {
         "bert-base-uncased": "86b5e0934494bd15c9632b12f734a8a67f723594",
@@ -59,11 +57,9 @@ REVISIONS: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""The commits of the Hugging Face hub that models of the catalogue are taken from.
-
-Each was seen elsewhere: in MTEB's list of models, in caches that public code names, or in public
-addresses of the hub.
-"""
+"""The commits of the Hugging Face hub used for models of the catalogue. Each commit was also found
+elsewhere: in MTEB's list of models, in caches named in public code, or in public addresses of the
+hub."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +67,8 @@ class Checkpoint:
     """The weights of one model, pinned.
 
     `model` is a name of the Hugging Face hub or, if it starts with `/`, `.` or `~`, a folder.
-    `revision` is a commit of the hub. `sha256`, where it is known, is that of the weights'
-    file, and checked. `package` names a Python package that carries them, asked first.
+    `revision` is a commit of the hub. `sha256`, if known, is that of the weights' file and is
+    checked. `package` names a Python package with the weights, which is tried first.
     """
 
     model: str
@@ -82,11 +78,11 @@ class Checkpoint:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is a local folder and not a model of the hub."""
+        """Return whether it is a local folder, not a model of the hub."""
         return self.model.startswith(("/", ".", "~"))
 
     def identity(self) -> dict[str, Any]:
-        """Identity of the weights: their hash if it is known, else the revision."""
+        """Identity of the weights: their hash if known, otherwise the revision."""
         if self.is_local:
             return {"weights": _content(self._local())}
         if self.sha256:
@@ -94,11 +90,9 @@ class Checkpoint:
         return {"model": self.model, "revision": self.revision}
 
     def check(self, *libraries: str) -> None:
-        """Raises Unavailable, saying what is missing.
-
-        A library, the folder or its weights, the network, or memory. The hub is asked whether it
-        answers, for all checkpoints together once a minute, and only of weights that are not here.
-        """
+        """Raise Unavailable if a library, the folder or its weights, the network, or memory is
+        missing. The hub is contacted at most once a minute for all checkpoints, and only for
+        weights that are not stored here."""
         require(*libraries)
         here = self.folder() if self.is_local or self._packaged() else self._cached()
         if here is not None:
@@ -106,14 +100,12 @@ class Checkpoint:
         elif not _hub_answers():
             raise Unavailable(
                 f"the weights of {self.model} are not cached here and the Hugging Face hub cannot "
-                "be reached: connect once, or give a folder that holds them, model=/FOLDER"
+                "be reached: connect once, or give a folder that contains them, model=/FOLDER"
             )
 
     def folder(self) -> Path:
-        """The folder of the model, downloaded first where it must be; its weights verified.
-
-        Raises Unavailable if it cannot be had or is not the pinned one.
-        """
+        """The folder of the model, downloaded first if needed; its weights are verified. Raises
+        Unavailable if it cannot be loaded or is not the pinned one."""
         if self.is_local:
             folder = self._local()
         elif self._packaged():
@@ -148,15 +140,15 @@ class Checkpoint:
         free = unpacked_size.free_memory()
         if needed > free:
             raise Unavailable(
-                f"{self.model} needs {_gigabytes(needed)} of memory for its weights and "
-                f"{_gigabytes(free)} are free: stop something else, or take a smaller model"
+                f"{self.model} needs {_gigabytes(needed)} of memory for its weights and"
+                f" {_gigabytes(free)} are free: stop something else, or choose a smaller model"
             )
 
     def _cached(self) -> Path | None:
-        """Its folder in the hub's cache, with weights; None if it is not there whole."""
+        """Its folder in the hub's cache, with weights; None if it is incomplete."""
         from huggingface_hub import constants
 
-        # A closer look loads the hub's whole client, even to list systems.
+        # A closer check would load the hub's whole client, even for listing systems.
         if not Path(constants.HF_HUB_CACHE, f"models--{self.model.replace('/', '--')}").is_dir():
             return None
         from huggingface_hub import snapshot_download
@@ -168,14 +160,14 @@ class Checkpoint:
             )
         except LocalEntryNotFoundError:
             return None
-        # An interrupted download may have those of small modules, in folders within, alone.
+        # An interrupted download may only have those of small modules, in subfolders.
         own = (folder / "config.json").is_file()
         here = [file for file in _weights(folder) if not own or file.parent == folder]
         return folder if here else None
 
     def _downloaded(self) -> Path:
         try:
-            # Of modules beside the encoder some have pickled weights alone, and they are small.
+            # Some modules besides the encoder only have pickled weights, and they are small.
             fetched = _fetch(self.model, self.revision, [*_CONTENT[:-1], "[0-9]*/*.bin"])
             if not any(fetched.glob("*.safetensors")):
                 # Older models have nothing else; torch reads them as weights only.
@@ -204,7 +196,7 @@ MINILM = Checkpoint(
 
 
 class OfCheckpoint:
-    """System that reads or begins with the weights of a checkpoint, its parameter `model`."""
+    """A system that reads, or starts from, the weights of a checkpoint, its parameter `model`."""
 
     if TYPE_CHECKING:
 
@@ -214,22 +206,21 @@ class OfCheckpoint:
 
     @property
     def model(self) -> str:
-        """The name or folder of the checkpoint; of two, that of the documents."""
+        """The name or folder of the checkpoint; of two checkpoints, that of the documents."""
         return self.checkpoint.model
 
 
 def from_text(text: str) -> Checkpoint:
     """The named checkpoint: `name` or `name@revision` of the hub, or a folder.
 
-    Of a name alone it is the pinned revision, else `main`; all-MiniLM-L6-v2 is taken from its
-    package. Raises WrongInput for what can be none
-    of these.
+    A name without revision means the pinned revision, otherwise `main`; all-MiniLM-L6-v2 comes from
+    its package. Raises WrongInput for anything else.
     """
     if text.startswith(("/", ".", "~")):
         return Checkpoint(str(Path(text).expanduser().resolve()), revision="")
     if not _NAMED.fullmatch(text):
         raise WrongInput(
-            f"{text!r} is no model: write a name of the Hugging Face hub, like owner/model or "
+            f"{text!r} is not a model: write a name of the Hugging Face hub, like owner/model or "
             "owner/model@revision, or a folder, which begins with /"
         )
     if text == MINILM.model:
@@ -239,7 +230,7 @@ def from_text(text: str) -> Checkpoint:
 
 
 def resolved(method: object) -> dict[str, str]:
-    """The commit behind each model of the hub that a searcher or combiner reads, by its name."""
+    """The commit of each hub model that a searcher or combiner reads, by name."""
     fields = ("checkpoint", "query_checkpoint")
     found = (getattr(method, field, None) for field in fields)
     named = {item.model: item.commit() for item in found if isinstance(item, Checkpoint)}
@@ -261,8 +252,8 @@ def _hub_answers() -> bool:
 
 
 def answers(address: str) -> bool:
-    """Whether a web address can be connected to; each is tried at most once a minute."""
-    # Behind a proxy it is the proxy that must answer.
+    """Return whether a web address can be connected to; each is tried at most once a minute."""
+    # Behind a proxy, the proxy must answer.
     found = urlsplit(getproxies().get("https") or address)
     return _probe(found.hostname or "", found.port or 443, int(time.monotonic()) // _PROBED)
 
@@ -278,7 +269,7 @@ def _probe(host: str, port: int, _minute: int) -> bool:
         except OSError:
             found.put(False)
 
-    # Aside, since looking up a name has no limit of its own.
+    # In a thread, since looking up a name has no timeout.
     threading.Thread(target=connect, daemon=True).start()
     try:
         return found.get(timeout=_PATIENCE)
@@ -294,12 +285,12 @@ def require(*libraries: str, remedy: str = ": pip install -r requirements.txt") 
 
 
 def weights_bytes(folder: Path) -> int:
-    """Bytes of the weights in a model's folder, as they are stored."""
+    """Bytes of the weights stored in a model's folder."""
     return sum(file.stat().st_size for file in _weights(folder))
 
 
 def _weights(folder: Path) -> list[Path]:
-    """The files of weights: safetensors where there are any, else pickled ones."""
+    """The files of weights: safetensors if there are any, otherwise pickled ones."""
     safe = [*folder.rglob("*.safetensors")]
     return safe or [*folder.rglob("*.bin")]
 
@@ -316,7 +307,7 @@ def _content(folder: Path) -> str:
 
 
 def sha256_of(file: Path) -> str:
-    """SHA-256 of a file, computed again only when it changed."""
+    """SHA-256 of a file, recomputed only after a change."""
     return _sha256(file, file.stat().st_mtime_ns)
 
 

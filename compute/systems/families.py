@@ -1,4 +1,4 @@
-"""Families: systems that a name makes rather than a row; `names` reads and writes the names.
+"""Families: systems defined by a name, not by a row; `names` reads and writes the names.
 
 rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
 sparse(some/model,max_length=256)  maxsim(some/model)
@@ -25,14 +25,12 @@ from compute.systems.searcher import Method
 
 Builder = Callable[[names.Name], System]
 FUSIONS = {"rrf": "RRF", "interpolate": "Interpolation"}
-"""Display names of the families that make one run of several."""
+"""Display names of the families that combine several runs into one."""
 
 
 def system(name: str) -> System:
-    """The system that `name` writes, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
-
-    Raises WrongInput for a name that is not one, an unknown system, or parameters it lacks.
-    """
+    """The system named by `name`, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
+    Raises WrongInput for an invalid name, an unknown system, or unknown parameters."""
     return _built(names.parse(name))
 
 
@@ -61,10 +59,8 @@ def _trained(read: names.Name) -> System:
 
 
 def from_outside(name: str) -> System:
-    """The system named on a page: as `system`, but no folder of this machine.
-
-    Raises WrongInput, also for a name that reads weights from a folder.
-    """
+    """The system named on a page: like `system`, but without folders of this machine. Raises
+    WrongInput, also for a name that reads weights from a folder."""
     found = system(name)
     if reads_a_folder(name):
         raise WrongInput(
@@ -75,11 +71,11 @@ def from_outside(name: str) -> System:
 
 
 def reads_a_folder(name: str) -> bool:
-    """Whether a system, or one of its inputs, names weights in a folder of this machine."""
+    """Return whether a system, or one of its inputs, names weights in a folder of this machine."""
     try:
         found = system(name)
     except WrongInput:
-        # An imported run's name is only a name.
+        # The name of an imported run is only a name.
         return False
     named = (
         getattr(method, field, None)
@@ -91,11 +87,9 @@ def reads_a_folder(name: str) -> bool:
 
 
 def rows_behind(name: str) -> set[str]:
-    """The rows of the catalogue that a system is made from: of `rrf(bm25(b=1),minilm)` two.
-
-    A system that is trained on a dataset counts as a row. The name itself where it is none that
-    can be read, such as an imported run's.
-    """
+    """The rows of the catalogue that a system is made from: two for `rrf(bm25(b=1),minilm)`. A
+    system that is trained on a dataset counts as a row. An unreadable name, such as that of an
+    imported run, is returned as it is."""
     try:
         found = system(name)
     except WrongInput:
@@ -125,17 +119,15 @@ def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
-    """The system of a family's name: its canonical `name`, whose arguments are classified.
-
-    `inputs` are the canonical names of systems among them.
-    """
+    """The system with a family's name: its canonical `name` with classified arguments. `inputs` are
+    the canonical names of the systems among them."""
     row = System(name.base, search=method, inputs=inputs, family=family, evidence=REFERENCE)
     found = row.with_parameters(name)
     return replace(found, title=_title(names.parse(found.name), inputs))
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; of other families the name."""
+    """`RRF: BM25 + rrf(a,b), k=10`, as unique as the name; for other families, the name."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
@@ -144,14 +136,14 @@ def _title(name: names.Name, inputs: Sequence[str]) -> str:
 
 
 def _called(name: str) -> str:
-    """Title of a system of the catalogue, the plain `BM25` of `bm25`; other names as they are."""
+    """Title of a system of the catalogue: plain `BM25` for `bm25`; other names are unchanged."""
     title = SYSTEMS[name].title if name in SYSTEMS else name
     plain = title.partition(" (")[0]
     return plain if plain.lower() == name else title
 
 
 def input_name(name: names.Name) -> str:
-    """The canonical name of a system whose run is imported; that of an imported run as it is.
+    """The canonical name of a system whose run is imported; other names are unchanged.
 
     Raises WrongInput if the name has brackets and no system of the catalogue has it.
     """
@@ -202,7 +194,7 @@ def _checkpoint(name: names.Name, model: names.Name) -> Checkpoint:
         raise WrongInput(f"{name}: {model} is not the name or the folder of a model")
     if "model" in dict(name.parameters):
         place = "first" if model is name.inputs[0] else "second"
-        raise WrongInput(f"{name}: the model is what stands {place} in the brackets")
+        raise WrongInput(f"{name}: give the model {place} in the brackets, not as model=")
     return from_text(model.base)
 
 

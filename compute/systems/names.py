@@ -4,10 +4,10 @@
     argument = name | word "=" value
     value    = number | word
 
-A word is any text without blanks, commas, equals signs and brackets. So `bm25(k1=1.2,b=0.75)`,
+A word is any text without spaces, commas, equals signs and brackets. So `bm25(k1=1.2,b=0.75)`,
 `rrf(bm25,minilm)`, `rerank(bm25-multifield,cross-encoder/x,depth=100)` and
-`bm25-augmented[nfcorpus]` are names: the square brackets say what a system was trained on, names
-in the round ones are the systems it is made from.
+`bm25-augmented[nfcorpus]` are names: square brackets contain the training dataset, and names in
+round brackets are the systems it is made from.
 """
 
 import re
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
 
 @dataclass(frozen=True)
 class Name:
-    """A system name taken apart; `str(name)` writes it: no blanks, systems before parameters."""
+    """A parsed system name; `str(name)` writes it: no spaces, systems before parameters."""
 
     base: str
     trained_on: str = ""
@@ -41,10 +41,8 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """The name that `text` writes; blanks around its marks do not count.
-
-    Raises WrongInput for anything that is not a name, with the place.
-    """
+    """The name written in `text`; spaces around its marks are ignored. Raises WrongInput, with the
+    place, for anything that is not a name."""
     reader = _Reader(text)
     name = reader.name(depth=0)
     if reader.position < len(reader.tokens):
@@ -54,10 +52,8 @@ def parse(text: str) -> Name:
 
 
 def canonical(name: Name, defaults: Mapping[str, Value]) -> Name:
-    """`name` with parameters in the order of `defaults`, those equal to their default left out.
-
-    Raises WrongInput for a parameter that `defaults` lacks or a value of another kind.
-    """
+    """`name` with parameters in the order of `defaults`, without those equal to their default.
+    Raises WrongInput for a parameter not in `defaults` or a value of another kind."""
     given = dict(name.parameters)
     for key, value in given.items():
         if key not in defaults:
@@ -103,7 +99,7 @@ class _Reader:
         return "its end" if ended else f"character {self.tokens[self.position].start() + 1}"
 
     def _mark(self, ahead: int) -> str:
-        """The mark or word so far ahead; empty beyond both ends."""
+        """The mark or word at this distance ahead; empty beyond both ends."""
         at = self.position + ahead
         return self.tokens[at].group() if 0 <= at < len(self.tokens) else ""
 

@@ -197,7 +197,7 @@ WORDS: list[tuple[list[str], str]] = [
     (['run', 'bm25(k1=x)', 'tiny'], "bm25: k1 is 'x' but must be a number"),
     (['run', 'bm25(', 'tiny'], "'bm25(' is not a system name: it breaks off after (: name a system or a parameter, then close with ); names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"),
     (['run', '\x1b[31m', 'tiny'], "'\\x1b[31m' is not a system name: ] is missing at its end; names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"),
-    (['run', 'dense(a/b/c)', 'tiny'], "'a/b/c' is no model: write a name of the Hugging Face hub, like owner/model or owner/model@revision, or a folder, which begins with /"),
+    (['run', 'dense(a/b/c)', 'tiny'], "'a/b/c' is not a model: write a name of the Hugging Face hub, like owner/model or owner/model@revision, or a folder, which begins with /"),
     (['run', 'bm25', 'http://x'], "no dataset 'http://x': python -m compute datasets lists all"),
     (['fetch', 'http://127.0.0.1:1/x.zip'], "no dataset 'http://127.0.0.1:1/x.zip': python -m compute datasets lists all"),
     (['scores', '--measure', "' or 1=1"], 'no measure "\' or 1=1"; known: nDCG@k, R@k, R_cap@k, R_full@k, AP@k, RR@k, P@k, Success@k, RBP(p=0.8)@k, RBP_residual(p=0.8)@k, Bpref, Rprec, ERR@k, Judged@k, Hole@k, Hole_beir@k, alpha_nDCG@k, StRecall@k; k is any rank from 1, as in P@5; without @k, nDCG, AP, RR, RBP, RBP_residual use the depth of the stored run; R, R_cap, R_full, AP, RR, P, Success, Bpref, Rprec may count from another relevance than 1, as in AP(rel=2)@100; nDCG(rel=1)@k has binary gain, nDCG(dcg=exp-log2)@k exponential gain; infAP, IPrec@0.1, and nDCG, AP, P, R and Rprec of condensed lists, as in nDCG(judged_only=True)@10, are computed by ir_measures'),

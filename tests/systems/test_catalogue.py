@@ -61,7 +61,7 @@ def test_a_system_that_is_another_now_was_not_tried() -> None:
 def test_a_new_system_of_a_known_family_is_one_row() -> None:
     row = System("bm25-long", family="lexical", search=Bm25(k1=1.5, b=0.75))
     assert catalogue(row)["bm25-long"].parameters == {"k1": 1.5, "b": 0.75}
-    with pytest.raises(WrongInput, match="say its family"):
+    with pytest.raises(WrongInput, match="give its family"):
         catalogue(System("bm25-long"))
 
 

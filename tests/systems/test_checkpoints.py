@@ -74,7 +74,9 @@ def test_half_a_download_is_gone_on_with(hub: Path) -> None:
 )
 def test_what_the_hub_has_no_name_for_is_answered(written: str) -> None:
     for name in (f"dense({written})", f"dpr(query_model={written})"):
-        with pytest.raises(WrongInput, match="is no model: write a name of the Hugging Face hub"):
+        with pytest.raises(
+            WrongInput, match="is not a model: write a name of the Hugging Face hub"
+        ):
             searcher = system(name).search
             assert searcher is not None
             searcher.identity()

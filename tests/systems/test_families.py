@@ -103,7 +103,7 @@ def test_a_name_makes_late_interaction_of_any_model() -> None:
         ("rrf[nfcorpus](bm25,minilm)", "not trained on a dataset"),
         ("rerank(bm25)", "name a system and a model, or its folder, like rerank(bm25,some/model)"),
         ("rerank(bm25,minilm(max_length=9))", "minilm(max_length=9) is not the name or the folder"),
-        ("monot5(bm25,a,model=b)", "the model is what stands second in the brackets"),
+        ("monot5(bm25,a,model=b)", "give the model second in the brackets, not as model="),
         ("rerank(bm25,a,depth=0)", "depth is 0; it must be 1 or more"),
         ("maxsim(a,b)", "name one model, or its folder, like maxsim(some/model)"),
     ],

@@ -2,6 +2,7 @@
 
 "BM25 Query Augmentation Learned End-to-End": an encoder reads only the query and gives each word
 piece of the vocabulary an added amount a(q) and each word piece of the query a weight w(q); a
-document stays its BM25 vector. `vectors` holds the documents, `loss` what is minimised, `model` the
-encoder, `training` the loop, `recipe` what a name of the system sets, `search` how Lucene is asked.
+document keeps its BM25 vector. `vectors` contains the documents, `loss` the objective, `model` the
+encoder, `training` the loop, `recipe` the parameters in a system's name, and `search` the Lucene
+queries.
 """

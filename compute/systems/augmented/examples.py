@@ -17,24 +17,24 @@ from compute.systems.searcher import Progress
 from compute.systems.training.recipes import Material
 
 WHOLE = 200_000
-"""A corpus of at most this many documents is held whole, so that held-out queries are ranked
-among all of it; of a larger one, only documents relevant to a query or found by BM25."""
+"""A corpus of at most this many documents is kept completely, so held-out queries are ranked among
+all documents; of a larger corpus, only documents relevant to a query or found by BM25 are kept."""
 HELD_OUT = 10
-"""One of this many training queries is held out where the collection has no dev split."""
+"""One in this many training queries is held out if the dataset has no dev split."""
 _DRAW = 20_210
-"""Draws those; the same ones whatever the seed."""
+"""Seed of that choice; the same queries are held out whatever the training seed."""
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Queries that have a relevant document; rows are those of the documents."""
+    """Queries with a relevant document; rows are the rows of documents."""
 
     query_ids: list[str]
     pieces: list[list[int]]
     judged: list[set[int]]
     """Rows judged relevant."""
     hard: list[NDArray[np.int64]]
-    """Rows that BM25 finds, not judged relevant, the best first; none for held-out queries."""
+    """Rows found by BM25 and not judged relevant, best first; none for held-out queries."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class Pairs:
     """One batch: a relevant document for each query, and BM25's hard negatives."""
 
     queries: NDArray[np.int64]
-    """Places in `Queries`."""
+    """Positions in `Queries`."""
     rows: NDArray[np.int64]
     """Distinct documents of the batch."""
     positive: NDArray[np.int64]
-    """Place of each query's relevant document in `rows`."""
+    """Position of each query's relevant document in `rows`."""
     masked: NDArray[np.bool_]
-    """queries x rows: other documents that are judged relevant, no negatives."""
+    """queries x rows: other documents judged relevant, which are not negatives."""
 
 
 def read(material: Material, hard_from: int, progress: Progress) -> Examples:
@@ -81,7 +81,7 @@ def read(material: Material, hard_from: int, progress: Progress) -> Examples:
 
 
 def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) -> Iterator[Pairs]:
-    """Every query once, in an order of chance, with a relevant document drawn for it."""
+    """Every query once, in random order, with a random relevant document."""
     order = random.permutation(len(queries.query_ids))
     for start in range(0, len(order), batch):
         places = order[start : start + batch]
@@ -96,7 +96,7 @@ def epoch(queries: Queries, batch: int, hard: int, random: np.random.Generator) 
 def _pairs(
     queries: Queries, places: NDArray[np.int64], drawn: list[int], negatives: list[int]
 ) -> Pairs:
-    # Of similar length, so that the encoder reads little padding.
+    # Sorted by length, so that the encoder reads little padding.
     order = np.argsort([len(queries.pieces[place]) for place in places], kind="stable")
     places, positives = places[order], np.array(drawn)[order]
     rows = np.unique(np.array([*drawn, *negatives], np.int64))
@@ -158,7 +158,7 @@ def _queries(
 def _hits(
     hits: DataFrame, row: Mapping[str, int], relevant: Mapping[str, set[int]], hard_from: int
 ) -> dict[str, NDArray[np.int64]]:
-    """First rows of each query that BM25 finds and that are not judged relevant to it."""
+    """First rows of each query found by BM25 and not judged relevant."""
     found: dict[str, NDArray[np.int64]] = {}
     for query_id, group in hits.sort_values(["query_id", "rank"]).groupby("query_id", sort=False):
         judged = relevant.get(str(query_id), set())

@@ -1,7 +1,7 @@
-"""Training objective: a contrastive loss over BM25 scores, and a price on augmentation.
+"""Training objective: a contrastive loss over BM25 scores, and a penalty on augmentation.
 
 score(q, d) = (w(q) * v * (bow(q) + a(q)))^T f(d), `*` element by element. The vocabulary here is
-that of the training collection: a piece that stands in no document scores nothing.
+that of the training corpus: a piece in no document scores nothing.
 """
 
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
     """Queries x documents.
 
     `added` is a(q), queries x vocabulary; `documents` is sparse, documents x vocabulary: v * f(d).
-    Added pieces weigh 1, so that the product with a(q) is right but for the pieces of the query:
-    those have w (1 + a) instead of a, and the difference is added from their columns alone.
+    Added pieces have weight 1, so the product with a(q) is right except for the pieces of the
+    query: they have w (1 + a) instead of a, and the difference is added from only their columns.
     """
     if not asked.piece.numel():
         return torch.sparse.mm(documents, added.T).T
@@ -44,7 +44,8 @@ def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
 def contrastive(scores: Tensor, positive: Tensor, masked: Tensor) -> Tensor:
     """Mean over queries of -log softmax of the relevant document (column `positive`).
 
-    `masked`, queries x documents: what is no negative of a query, since it is judged relevant.
+    `masked`, queries x documents: documents that are not negatives of a query, since they are
+    judged relevant.
     """
     left = scores.masked_fill(masked, float("-inf"))
     return torch.nn.functional.cross_entropy(left, positive)
@@ -56,7 +57,7 @@ def sparsity(added: Tensor, prices: Tensor) -> Tensor:
 
 
 def _columns(documents: Tensor, pieces: Tensor) -> Tensor:
-    """Dense columns of a sparse matrix; `pieces` ascend."""
+    """Dense columns of a sparse matrix; `pieces` are ascending."""
     found: Any = documents.coalesce()
     rows, columns = found.indices()
     place = torch.searchsorted(pieces, columns).clamp(max=len(pieces) - 1)

@@ -25,7 +25,7 @@ from compute.systems.neural import weights as loading_weights
 HEADS = "heads.safetensors"
 ABOUT = "augmented.json"
 RIDGE = 1e-2
-"""Ridge of the heads' initial least squares, relative to a dimension's mean square."""
+"""Ridge of the initial least squares of the heads, relative to a dimension's mean square."""
 START = 1e-3
 """Initial weight of every added piece of the corpus: above 0, where ReLU has a slope."""
 
@@ -37,18 +37,18 @@ class Shape:
     k1: float
     b: float
     weighted: bool
-    """True if pieces of the query have weights; else each weighs 1."""
+    """True if pieces of the query have weights; otherwise each has weight 1."""
     bm25: bool
-    """True if documents are BM25 vectors; else bags of words, without IDF."""
+    """True if documents are BM25 vectors; otherwise bags of words, without IDF."""
     max_length: int
-    """Pieces of a query that are read, [CLS] among them."""
+    """Number of pieces of a query that are read, including [CLS]."""
     precision: str = "float32"
     """Precision in which the encoder multiplies: float32 or bfloat16."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Queries as the encoder takes them, and where each distinct piece stands in them."""
+    """Queries as input of the encoder, and the position of each distinct piece in them."""
 
     input_ids: Tensor
     mask: Tensor
@@ -63,8 +63,8 @@ class Batch:
 class Augmenter(nn.Module):
     """The encoder and its heads.
 
-    W has a row for each of `rows` pieces: in training those of the collection, since no other can
-    learn anything, else the whole vocabulary.
+    W has a row for each of `rows` pieces: in training those of the corpus, since no other piece can
+    be learnt, otherwise the whole vocabulary.
     """
 
     def __init__(self, encoder: nn.Module, width: int, rows: int, shape: Shape) -> None:
@@ -79,7 +79,7 @@ class Augmenter(nn.Module):
     def forward(self, batches: Sequence[Batch]) -> tuple[Tensor, Asked]:
         """a(q) over the pieces that W has, and the pieces of the queries, by number, with w(q).
 
-        The queries of all batches, in their order. A piece that stands in a query twice has the
+        The queries of all batches, in their order. A piece that occurs in a query twice gets the
         mean of its weights.
         """
         first, weights, queries, before = [], [], [], 0
@@ -93,12 +93,12 @@ class Augmenter(nn.Module):
         return added, Asked(torch.cat(queries), numbers, torch.cat(weights))
 
     def batch(self, queries: Sequence[Sequence[int]]) -> Batch:
-        """Queries, each as the numbers of its pieces, behind [CLS]; cut to `max_length`."""
+        """Queries as the numbers of their pieces, after [CLS]; truncated to `max_length`."""
         return batch(queries, self.shape.max_length)
 
     def _read(self, batches: Sequence[Batch]) -> Iterator[Tensor]:
         """enc(q) of each batch: queries x positions x width."""
-        # The table of word embeddings has one gradient of its own size for each look into it.
+        # The table of word embeddings gets one gradient of its own size for each access.
         looked = self.encoder.get_input_embeddings()(  # pyrefly: ignore
             torch.cat([batch.input_ids.reshape(-1) for batch in batches])
         )
@@ -124,8 +124,8 @@ class Augmenter(nn.Module):
     def start(self, batches: Sequence[Batch]) -> None:
         """Heads by which w is about 1 and a is about `START` for every piece.
 
-        Directions that these queries share, by ridge regression: random heads would add half of
-        the vocabulary to every query, the same half, and leave the other without a slope.
+        Directions that these queries share, by ridge regression: random heads would add the same
+        half of the vocabulary to every query and leave the other half without a slope.
         """
         self.eval()
         words, firsts = [], []
@@ -153,9 +153,9 @@ class Augmenter(nn.Module):
 def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
     """An untrained model over the encoder in a folder; `start` comes before it is trained.
 
-    Raises Unavailable for an encoder of another vocabulary.
+    Raises Unavailable for an encoder with another vocabulary.
     """
-    # It would list the pooler that is missing, which nothing reads.
+    # It would list the missing pooler, which is not used.
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     try:
@@ -169,13 +169,13 @@ def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
             f"documents are made of the {vocabulary:,} of bert-base-uncased: choose one of those"
         )
     if hasattr(loaded, "pooler"):
-        # Nothing reads it: it would be weights without a gradient.
+        # It is not used: its weights would have no gradient.
         loaded.pooler = None
     return Augmenter(loaded, loaded.config.hidden_size, rows, shape)
 
 
 def load(folder: Path) -> Augmenter:
-    """The model that `save` wrote, not in training."""
+    """The model that `save` wrote, in evaluation mode."""
     from safetensors.torch import load_file
 
     shape = Shape(**json_files.read(folder / ABOUT))
@@ -212,7 +212,7 @@ def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
 def weights(model: Augmenter, of: Batch) -> list[list[tuple[int, bool, float]]]:
     """Augmented queries: piece, whether the query has it, w (bow + a).
 
-    First those of the query in its order, then what is added, the heaviest first.
+    First those of the query in its order, then the added ones, heaviest first.
     """
     added, asked = model([of])
     found: list[list[tuple[int, bool, float]]] = []

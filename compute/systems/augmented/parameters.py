@@ -11,14 +11,14 @@ from compute.systems.searcher import Limited, limited, one_of
 class Parameters(OfCheckpoint, Limited):
     """Training parameters of an encoder that augments and weighs queries for BM25.
 
-    "BM25 Query Augmentation Learned End-to-End"; defaults as the paper has them for NQ. `model` is
-    the encoder at the start. The ablations: `price=uniform` (lambda times the sum of a, whatever
-    the words' document frequencies), `weights=none` (w = 1), `vectors=words` (binary bags of words
-    without IDF instead of BM25 vectors), and the last with the first.
-    An epoch is every training query once. Training ends where `patience` epochs brought no better
-    nDCG@10 of the queries held out, and the best epoch's model is kept. `precision=bfloat16` lets
-    the encoder multiply with half the digits, three times as fast where the processor can.
-    Raises WrongInput for a parameter out of its range.
+    "BM25 Query Augmentation Learned End-to-End"; the defaults are the paper's for NQ. `model` is
+    the initial encoder. The ablations: `price=uniform` (lambda times the sum of a, whatever the
+    words' document frequencies), `weights=none` (w = 1), `vectors=words` (binary bags of words
+    without IDF instead of BM25 vectors), and the last with the first. An epoch contains every
+    training query once. Training ends when the nDCG@10 of the held-out queries has not improved for
+    `patience` epochs, and the best epoch's model is kept. With `precision=bfloat16` the encoder
+    multiplies with half the digits, three times as fast if the processor supports it. Raises
+    WrongInput for a parameter out of its range.
     """
 
     checkpoint: Checkpoint = field(default_factory=lambda: from_text("distilbert-base-uncased"))

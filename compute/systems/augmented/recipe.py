@@ -40,11 +40,11 @@ class Augmentation(Parameters):
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Best epoch, its nDCG@10 on the queries held out, steps, final loss; resumable."""
+        """Best epoch, its nDCG@10 on the held-out queries, steps, final loss; resumable."""
         from compute.systems.augmented import training
 
         return training.train(self, material, folder, settings, report)
 
     def system(self, model: Checkpoint) -> Augmented:
-        """BM25 over word pieces, asked with augmented queries."""
+        """BM25 over word pieces, searched with augmented queries."""
         return Augmented(checkpoint=model, k1=self.k1, b=self.b, bm25=self.vectors == "bm25")

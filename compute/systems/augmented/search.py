@@ -1,7 +1,5 @@
-"""Search with an augmented query: BM25 over word pieces, each asked with a weight of its own.
-
-The weights go to Lucene as boosts, w (bow + a), without IDF, which Lucene multiplies by itself.
-"""
+"""Search with an augmented query: BM25 over word pieces, each with its own weight. Lucene gets the
+weights as boosts, w (bow + a), without IDF, by which Lucene multiplies itself."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from compute.systems.augmented.model import Augmenter
 
 AT_ONCE = 32
-"""Queries that the encoder reads together."""
+"""Queries encoded together."""
 COLUMNS = ["query_id", "piece", "in_query", "weight"]
 
 Weighted = list[tuple[str, bool, float]]
@@ -36,12 +34,12 @@ Weighted = list[tuple[str, bool, float]]
 class Augmented(OfCheckpoint, WordPiece):
     """BM25 over word pieces, whose queries a trained model augments and weighs.
 
-    It searches the index of `bm25-wordpiece`. Pieces of weight 0 are not asked for.
+    It searches the index of `bm25-wordpiece`. Pieces with weight 0 are not searched.
     """
 
     checkpoint: Checkpoint = field(kw_only=True)
     bm25: bool = True
-    """True if a found piece scores by BM25, else 1, as in a bag of words."""
+    """True if a matching piece scores by BM25, otherwise 1, as in a bag of words."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
 
@@ -56,7 +54,7 @@ class Augmented(OfCheckpoint, WordPiece):
         self.checkpoint.check("torch", "transformers")
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score; of equal ones those of the first ids are found."""
+        """query_id, doc_id, score; among ties, the first ids are found."""
         asked = self._augment(request.texts, request.settings)
         texts = [boosts(query) for query in asked]
         return lucene.search_singly(folder, request, texts, self._options())
@@ -65,7 +63,7 @@ class Augmented(OfCheckpoint, WordPiece):
         """query_id, piece, in_query, weight: the augmented terms of each of `queries` (query_id,
         text).
 
-        The pieces of the query stand first, in its order and with those of weight 0.
+        The pieces of the query come first, in its order and including those with weight 0.
         """
         from pandas import DataFrame
 
@@ -102,7 +100,7 @@ class Augmented(OfCheckpoint, WordPiece):
 
 
 def boosts(query: Weighted) -> str:
-    """The pieces of an augmented query and their boosts, as the search session takes them."""
+    """The pieces of an augmented query and their boosts, as input of the search session."""
     return " ".join(f"{piece} {weight!r}" for piece, _, weight in query if weight > 0)
 
 
@@ -117,7 +115,7 @@ def _augmenter(checkpoint: Checkpoint, settings: Settings) -> Callable[[list[str
     def augment(texts: list[str]) -> list[Weighted]:
         read = [pieces(text) for text in texts]
         found = model.weights(loaded, loaded.batch(read))
-        # A query without a word is not asked.
+        # A query without words is not searched.
         return [
             [(names[piece], own, weight) for piece, own, weight in query] if known else []
             for query, known in zip(found, read, strict=True)

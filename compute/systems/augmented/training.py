@@ -1,7 +1,7 @@
 """Training: batches, steps, held-out queries after each epoch, and resumable checkpoints.
 
-Everything of chance comes from the seed: an epoch's batches from seed and epoch, dropout from
-torch's generator, which a checkpoint holds beside the optimiser.
+All randomness comes from the seed: an epoch's batches from seed and epoch, dropout from torch's
+generator, which a checkpoint stores with the optimiser.
 """
 
 import time
@@ -29,17 +29,17 @@ from compute.systems.neural import weights
 from compute.systems.training.recipes import MODEL, Material, Report
 
 CHUNK = 48
-"""Queries that the encoder reads at once: of like length, so that little is padding."""
+"""Queries that the encoder reads at once: of similar length, to limit padding."""
 STARTS_FROM = 1_000
-"""Training queries whose encodings the heads start from."""
+"""Training queries whose encodings initialise the heads."""
 SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
 """Possible initial values of w."""
 CALIBRATED_ON = 5
-"""Batches that choose it."""
+"""Number of batches that determine the choice."""
 WARM_UP = 0.1
-"""Share of all steps in which the learning rate rises; after them it falls, to 0 at the end."""
+"""Share of all steps in which the learning rate rises; then it falls to 0 at the end."""
 SPARING = 20
-"""A checkpoint is written once the cost of the last one is this small a part of the time since."""
+"""A checkpoint is written once the cost of the last one is at most this share of the time since."""
 TARGET = "nDCG@10"
 CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 
@@ -58,7 +58,7 @@ def train(
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Torch computes with this many threads meanwhile: sums depend on how they are parted."""
+    """Number of torch's threads in the meantime: sums depend on how they are divided."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:
@@ -81,7 +81,7 @@ class Loop:
         steps = -(-len(examples.train.query_ids) // recipe.batch)
         self.total = steps * recipe.epochs
         self.epoch = self.step = self.done = 0
-        """The epoch under way, its steps that are done, and the steps of all."""
+        """The current epoch, its finished steps, and the total number of steps."""
         self.best: dict[str, float] = {}
         self.last: dict[str, float] = {}
         torch.manual_seed(recipe.seed)
@@ -95,7 +95,7 @@ class Loop:
             self._restore()
 
     def run(self, report: Report) -> None:
-        """Train until the last epoch, or until `patience` epochs brought nothing better."""
+        """Train until the last epoch, or until `patience` epochs brought no improvement."""
         while self.epoch < self.recipe.epochs and not self._stalled():
             random = np.random.default_rng([self.recipe.seed, self.epoch])
             batches = examples.epoch(
@@ -118,7 +118,7 @@ class Loop:
             self._keep()
 
     def finish(self) -> dict[str, Any]:
-        """Leave the best epoch's model in `MODEL`, and nothing else; facts about the training."""
+        """Leave only the best epoch's model in `MODEL`; returns facts about the training."""
         self.model.load_state_dict(torch.load(self.folder / BEST, weights_only=True))
         size = len(self.examples.documents.frequencies)
         self.model.save(self.folder / MODEL, torch.from_numpy(self.pieces), size)
@@ -154,11 +154,9 @@ class Loop:
 
     @torch.no_grad()
     def _calibrate(self) -> None:
-        """Start with the constant w by which plain BM25's contrastive loss is least.
-
-        Any constant ranks like plain BM25, whose scores of 10 to 30 are far too sure of themselves
-        in a softmax: with w = 1 the first steps do nothing but turn every word down, past 0.
-        """
+        """Start with the constant w that minimises the contrastive loss of plain BM25. Any constant
+        ranks like plain BM25, whose scores of 10 to 30 are far too confident in a softmax: with w =
+        1 the first steps only reduce the weight of every word, to below 0."""
         if self.recipe.weights != "learned":
             return
         random = np.random.default_rng([self.recipe.seed, self.recipe.epochs])
@@ -184,7 +182,7 @@ class Loop:
         return loss.scores(nothing, asked, _rows(self._documents, pairs.rows))
 
     def _learn(self, pairs: Pairs) -> dict[str, float]:
-        """One step; its losses."""
+        """One step; returns its losses."""
         added, asked = self._ask(self.examples.train, pairs.queries)
         documents = _rows(self._documents, pairs.rows)
         scores = loss.scores(added, asked, documents)
@@ -218,7 +216,7 @@ class Loop:
 
     @torch.no_grad()
     def _held_out(self) -> dict[str, float]:
-        """nDCG@10 of the queries held out, and how many pieces they are augmented by."""
+        """nDCG@10 of the held-out queries, and the number of pieces added to them."""
         self.model.eval()
         queries, tops, extra = self.examples.held_out, [], 0
         for start in range(0, len(queries.query_ids), self.recipe.batch):
@@ -243,7 +241,7 @@ class Loop:
         return bool(self.best) and self.epoch - self.best["epoch"] >= self.recipe.patience
 
     def _keep(self) -> None:
-        """Write a checkpoint, unless the last one was just now."""
+        """Write a checkpoint unless the last one is recent."""
         since = time.perf_counter() - self._written
         if since < SPARING * self._took:
             return
@@ -300,6 +298,6 @@ def _tensor(matrix: Any) -> Tensor:
 
 
 def _write(state: Any, file: Path) -> None:
-    """Whole or not at all."""
+    """Written atomically."""
     with files.written_aside(file, alone=True) as stream:
         torch.save(state, stream)

@@ -26,11 +26,11 @@ class Documents:
 
     doc_ids: tuple[str, ...]
     counts: sparse.csr_array
-    """len(doc_ids) x vocabulary: how often a piece stands in title and text."""
+    """len(doc_ids) x vocabulary: number of occurrences of a piece in title and text."""
     lengths: NDArray[np.int64]
     """Pieces of each row."""
     total: int
-    """Documents of the collection that have a piece: N."""
+    """Number of documents of the corpus with a piece: N."""
     mean_length: float
     """Mean length in pieces: M."""
     frequencies: NDArray[np.int64]
@@ -51,7 +51,7 @@ class Documents:
         return sparse.csr_array((values, self.counts.indices, self.counts.indptr), self.shape)
 
     def words(self) -> sparse.csr_array:
-        """bow(d) of each row: 1 for each piece that stands in it."""
+        """bow(d) of each row: 1 for each piece that occurs in it."""
         ones = np.ones(self.counts.nnz, np.float32)
         return sparse.csr_array((ones, self.counts.indices, self.counts.indptr), self.shape)
 
@@ -64,7 +64,7 @@ class Documents:
 def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> Documents:
     """The documents with these ids (all, for None) of a Parquet file (doc_id, title, text).
 
-    Statistics are over the whole file. Documents without a piece are no documents, as in Lucene.
+    Statistics are over the whole file. Documents without a piece do not count, as in Lucene.
     """
     file = parquet_files.opened(documents)
     size = word_pieces.word_pieces().get_vocab_size()
@@ -91,20 +91,20 @@ def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> D
 
 
 def piece_ids() -> Callable[[str], list[int]]:
-    """A function from a text to the numbers of its word pieces; none is special."""
+    """A function from a text to the numbers of its word pieces, none of which is special."""
     tokeniser = word_pieces.word_pieces()
     return lambda text: tokeniser.encode(text, add_special_tokens=False).ids
 
 
 @cache
 def first_piece() -> int:
-    """The number of [CLS], which stands before a query."""
+    """The number of [CLS], which precedes a query."""
     return word_pieces.word_pieces().get_vocab()["[CLS]"]
 
 
 @cache
 def names() -> list[str]:
-    """Every piece by its number."""
+    """The pieces in the order of their numbers."""
     pieces = word_pieces.word_pieces().get_vocab()
     return sorted(pieces, key=lambda piece: pieces[piece])
 

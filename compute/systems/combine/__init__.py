@@ -1,1 +1,1 @@
-"""Systems made of the runs of others: fusion and reranking."""
+"""Systems made from the runs of other systems: fusion and reranking."""

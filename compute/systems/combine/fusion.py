@@ -1,4 +1,4 @@
-"""Fusion: runs of several systems made into one, from their ranks or their scores alone."""
+"""Fusion: runs of several systems combined into one, from only their ranks or scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Fusion:
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: one run made of the runs."""
+        """query_id, doc_id, score: one run made from the runs."""
         raise NotImplementedError
 
     @contextmanager
@@ -54,8 +54,8 @@ class Rrf(Fusion, Limited):
     """Reciprocal rank fusion: a document's score is the sum of 1 / (k + rank) over the runs.
 
     Cormack et al., "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
-    Methods", SIGIR 2009. A run that lacks the document adds nothing. Ranks are canonical, from 1,
-    to the depth that runs are kept. Raises WrongInput for k below 0.
+    Methods", SIGIR 2009. A run that lacks the document adds nothing. Ranks are canonical, from 1 to
+    the depth of the stored runs. Raises WrongInput for k below 0.
     """
 
     k: int = limited(60, 0)
@@ -80,9 +80,9 @@ class Interpolation(Fusion, Limited):
 
     The first run has the share `weight`, the others share the rest equally. `normal` is minmax
     (each list from 0 to 1; where all are equal, 1), zscore (less the list's mean, divided by its
-    standard deviation) or none. A list that lacks a document gives it what its last one has, of
-    minmax 0 even where all are equal.
-    Raises WrongInput for a weight outside 0 to 1 or another `normal`.
+    standard deviation) or none. A list that lacks a document gives it the score of its last
+    document, which for minmax is 0 even if all are equal. Raises WrongInput for a weight outside 0
+    to 1 or another `normal`.
     """
 
     weight: float = limited(0.5, 0, 1)
@@ -104,14 +104,14 @@ class Interpolation(Fusion, Limited):
             scores = weight * _comparable(run, self.normal)
             lowest = scores.groupby(run["query_id"]).min() * (self.normal != "minmax")
             floors.append(lowest)
-            # Above the list's end, so that what it lacks can be added once for all.
+            # Relative to the list's end, so that its missing documents can be added at once.
             above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)
             parts.append(_scored(run, above))
         return _summed(parts, floors)
 
 
 def _comparable(run: DataFrame, normal: str) -> Series:
-    """The scores of a run, each query's list by itself."""
+    """The scores of a run, normalised separately for each query."""
     scores = run["score"].astype("float64")
     if normal == "none":
         return scores
@@ -128,7 +128,7 @@ def _scored(run: DataFrame, scores: np.ndarray) -> DataFrame:
 
 
 def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFrame:
-    """Every document of a query with the sum of the parts; the query's `floors` are added to it."""
+    """Every document of a query with the sum of the parts; the query's `floors` are added."""
     # Imported late: the catalogue of systems, which imports this, loads no pandas.
     import pandas as pd
 
@@ -143,4 +143,4 @@ def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFr
 
 
 def _quiet(done: int, total: int, unit: str) -> None:
-    """Nobody watches one query."""
+    """A single query needs no progress."""

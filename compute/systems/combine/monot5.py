@@ -20,10 +20,10 @@ class MonoT5(Reranker):
     """The score is the log-probability of the word `yes` against `no` as the answer's first piece.
 
     Nogueira et al., "Document Ranking with a Pretrained Sequence-to-Sequence Model", Findings of
-    EMNLP 2020: log softmax of the two words' logits at the first step of the decoder, here of
-    64-bit floats, so that documents near certainty do not tie. As in BEIR's code the whole prompt
-    is cut at `max_length` pieces: of a long document the end goes, and `Relevant:` with it.
-    Raises WrongInput for a `max_length` below 3.
+    EMNLP 2020: log softmax of the two words' logits at the first step of the decoder, here in
+    64-bit floats, so that documents near certainty do not tie. As in BEIR's code, the whole prompt
+    is truncated at `max_length` pieces: a long document loses its end, and the prompt its
+    `Relevant:`. Raises WrongInput for a `max_length` below 3.
     """
 
     max_length: int = limited(512, 3)
@@ -33,7 +33,7 @@ class MonoT5(Reranker):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length", "yes", "no")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth, prompt, cut and answers."""
+        """Weights, depth, prompt, truncation and answers."""
         return super().identity() | {
             "ranker": "MonoT5, log-probability",
             "prompt": PROMPT,
@@ -66,7 +66,8 @@ class MonoT5(Reranker):
 
     def _piece(self, tokenizer: Any, word: str) -> int:
         """The number of the piece that is the whole word at the start of a text."""
-        # T5's tokenizer writes a word's start so; a model's own vocabulary may not hold the word.
+        # T5's tokenizer marks the start of a word like this; a model's own vocabulary may lack the
+        # word.
         number = tokenizer.get_vocab().get(f"▁{word}")
         if number is None:
             raise WrongInput(

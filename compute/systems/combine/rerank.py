@@ -30,21 +30,19 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 PAIRS = 16_384
-"""Pairs whose documents are in memory at once, and that are sorted by length."""
+"""Number of pairs whose documents are in memory at once and sorted by length."""
 
 Pair = tuple[str, str]
-"""A query's text and a document's."""
+"""The text of a query and of a document."""
 Score = Callable[[list[Pair]], np.ndarray]
 """The score of each pair, (pairs,)."""
 
 
 @dataclass(frozen=True)
 class Reranker(OfCheckpoint, Limited):
-    """The first `depth` ranks of one run in the order of a model's score; deeper ranks go.
-
-    A query without hits keeps none. `title + " " + text`, cut to `max_length` word pieces with
-    the query. Raises WrongInput for a depth below 1.
-    """
+    """The first `depth` ranks of one run in the order of a model's score; deeper ranks are dropped.
+    A query without hits stays without. The document is `title + " " + text`, truncated to
+    `max_length` word pieces including the query. Raises WrongInput for a depth below 1."""
 
     checkpoint: Checkpoint
     depth: int = limited(100, 1)
@@ -53,7 +51,7 @@ class Reranker(OfCheckpoint, Limited):
     READS_DOCUMENTS: ClassVar[bool] = True
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth, and the text that is read."""
+        """Weights, depth, and the text of documents."""
         return self.checkpoint.identity() | {
             "depth": self.depth,
             "fields": ["title + ' ' + text"],
@@ -66,9 +64,9 @@ class Reranker(OfCheckpoint, Limited):
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: the model's, of the first ranks of the only input."""
+        """query_id, doc_id, score: the model's, for the first ranks of the only input."""
         top = _top(inputs, self.depth)
-        # An imported run may answer queries that the split lacks.
+        # An imported run may answer queries that are not in the split.
         top = top[top["query_id"].isin(request.queries["query_id"])]
         if top.empty:
             return no_hits()
@@ -87,7 +85,7 @@ class Reranker(OfCheckpoint, Limited):
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """A function that reranks the hits of one query; it reads their documents, too."""
+        """A function that reranks the hits of one query; it also reads their documents."""
         score = self._scorer(settings)
 
         def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
@@ -106,9 +104,9 @@ class Reranker(OfCheckpoint, Limited):
 class CrossEncoder(Reranker):
     """A model that reads query and document together and gives one number.
 
-    The score is that number as it is (the logit), not squashed to 0 to 1, where 32-bit floats
-    cannot tell good documents apart. Cut to `max_length` word pieces together, the longer of the
-    two first. Raises WrongInput for a `max_length` below 3.
+    The score is the raw number (the logit), not squashed to 0 to 1, where 32-bit floats cannot
+    separate good documents. Both are truncated to `max_length` word pieces together, the longer one
+    first. Raises WrongInput for a `max_length` below 3.
     """
 
     max_length: int = limited(512, 3)
@@ -116,7 +114,7 @@ class CrossEncoder(Reranker):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth and cut."""
+        """Weights, depth and truncation."""
         return super().identity() | {
             "ranker": "cross-encoder, logit",
             "max_length": self.max_length,
@@ -145,11 +143,9 @@ class CrossEncoder(Reranker):
 
 @dataclass(frozen=True)
 class LateReranker(Reranker):
-    """Late interaction as a reranker: MaxSim of token vectors computed when they are needed.
-
-    The query is cut (and padded, where the model does so) to `query_length` word pieces, the
-    document to `document_length`; 0 is the model's own length.
-    """
+    """Late interaction as a reranker: MaxSim of token vectors computed on demand. The query is
+    truncated (and padded, if the model does so) to `query_length` word pieces, the document to
+    `document_length`; 0 is the model's own length."""
 
     query_length: int = 0
     document_length: int = 0
@@ -157,7 +153,7 @@ class LateReranker(Reranker):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "query_length", "document_length")
 
     def identity(self) -> dict[str, Any]:
-        """Weights, depth and cuts."""
+        """Weights, depth and truncation."""
         return super().identity() | {
             "ranker": "MaxSim",
             "query_length": self.query_length,
@@ -165,7 +161,7 @@ class LateReranker(Reranker):
         }
 
     def check(self) -> None:
-        """Raises Unavailable when a library or the weights are missing, or never were public."""
+        """Raises Unavailable if a library or the weights are missing, or were never published."""
         if not self.model:
             raise Unavailable(
                 "the paper's Polish ColBERT was never published: give the folder of a model, "
@@ -198,10 +194,8 @@ class LateReranker(Reranker):
 
 
 def read_texts(documents: Path | None, ids: Series) -> list[str]:
-    """The text of each document of `ids`, title first; only these are read into memory.
-
-    Raises Unavailable without documents, WrongInput for an id that is not among them.
-    """
+    """The text of each document of `ids`, title first; only these are read into memory. Raises
+    Unavailable without documents, WrongInput for an unknown id."""
     if documents is None:
         raise Unavailable(
             "a reranker needs texts, and the documents of this corpus are not here: "
@@ -233,12 +227,12 @@ def _top(inputs: Sequence[DataFrame], depth: int) -> DataFrame:
 
 
 def _refuse_other_kinds(folder: Path, name: str) -> None:
-    """Raises WrongInput for a model that would be loaded with random numbers for its last layer."""
+    """Raise WrongInput for a model whose last layer would be loaded with random numbers."""
     if multivector.kind(folder) == "CrossEncoder":
         return
     kinds = multivector.read_json(folder / "config.json").get("architectures") or ["nothing"]
     if not kinds[0].endswith("ForSequenceClassification"):
         raise WrongInput(
-            f"{name} is no cross-encoder (its config.json says {kinds[0]}): "
+            f"{name} is not a cross-encoder (its config.json says {kinds[0]}): "
             "monot5(FIRST,MODEL) runs T5 rerankers, rerank-maxsim(FIRST,MODEL) late interaction"
         )

@@ -1,1 +1,1 @@
-"""Systems that search words: BM25 and its relatives, by Anserini and Lucene."""
+"""Lexical systems: BM25 and its relatives, run by Anserini and Lucene."""

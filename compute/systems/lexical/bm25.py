@@ -25,22 +25,22 @@ ANALYSERS = {
     "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
     "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
 }
-"""Analysers by language; documents and queries in other languages are analysed as English."""
+"""Analysers by language; documents and queries in other languages use the English one."""
 _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
-"""Most terms of a word; on average a Polish word has 1.2."""
+"""Most terms of a word; a Polish word has 1.2 on average."""
 
 
 @dataclass(frozen=True)
 class Bm25(Limited):
-    """BM25 over one field, title and text joined with a blank, as Pyserini's "flat" indexes.
+    """BM25 over one field, title and text joined with a space, like Pyserini's "flat" indexes.
 
-    Lucene's formula: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, lengths kept in one
-    byte. English analyser: Lucene's standard tokenizer, possessives cut, lower case, Lucene's stop
-    words, Porter stems. Of queries with more than 1,024 distinct words the first 1,024 count.
-    On a Polish dataset: Lucene's Polish analyser, Morfologik's lemmas of each word, all of them
-    where it has several, without stop words; words that its dictionary lacks stay as they are,
-    capitals and all. A word may be several terms there, so 512 words count.
-    Raises WrongInput for k1 below 0 or b outside 0 to 1.
+    Lucene's formula: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, lengths stored in one
+    byte. English analyser: Lucene's standard tokenizer, possessives removed, lower case, Lucene's
+    stop words, Porter stems. For queries with more than 1,024 distinct words, the first 1,024
+    count. On a Polish dataset: Lucene's Polish analyser, all of Morfologik's lemmas for each word,
+    without stop words; words that are not in its dictionary are unchanged, including capitals. A
+    word may have several terms in Polish, so 512 words count. Raises WrongInput for k1 below 0 or b
+    outside 0 to 1.
     """
 
     k1: float = limited(0.9, 0)
@@ -51,7 +51,7 @@ class Bm25(Limited):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b")
     FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
     EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title",)
-    """The fields that Lucene keeps beside `contents`."""
+    """The additional fields that Lucene keeps besides `contents`."""
 
     def index_identity(self) -> dict[str, Any]:
         """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
@@ -62,13 +62,13 @@ class Bm25(Limited):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index and every parameter; the analyser tells the language."""
+        """The index and every parameter; the analyser determines the language."""
         values = asdict(self)
         del values["language"]
         return self.index_identity() | {"ranker": type(self).__name__} | values
 
     def for_language(self, language: str) -> Self:
-        """The same with the analyser of the language; the English one where there is no other."""
+        """The same with the analyser of the language; the English analyser if there is no other."""
         return replace(self, language=language if language in ANALYSERS else "en")
 
     def check(self) -> None:
@@ -92,7 +92,7 @@ class Bm25(Limited):
             return lucene.index(collection, folder, total, self._indexing(), settings, progress)
 
     def piece_documents(self, settings: Settings) -> int:
-        """Many times those of an encoder."""
+        """Many times the number for an encoder."""
         return settings.shard_documents_of_words
 
     def piece_identity(self) -> dict[str, Any]:
@@ -102,7 +102,7 @@ class Bm25(Limited):
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """A Lucene index of these documents, named as in the index of all."""
+        """A Lucene index of these documents, with the serial numbers of the complete index."""
         with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
             collection = Path(name)
             lucene.write_collection(documents, collection, None, self._record, progress, span)
@@ -112,7 +112,7 @@ class Bm25(Limited):
     def _merged(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """The index of the pieces that are there, and of those that are not."""
+        """The index of the existing pieces, and of the missing ones."""
         total = len(lucene.serials(parquet_files.opened(documents), folder))
         for span in lucene.gaps(folder, total):
             self.make_piece(documents, span, folder, settings, progress)
@@ -120,7 +120,7 @@ class Bm25(Limited):
 
     def _indexing(self) -> list[str]:
         """Options of Anserini for indexing a corpus."""
-        # RM3 reads document vectors.
+        # RM3 needs document vectors.
         options = ["-collection", "JsonCollection", "-storeDocvectors"]
         return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
 
@@ -132,17 +132,17 @@ class Bm25(Limited):
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers a query as `search` does, to time it; its result is of no use."""
+        """A function that answers a query like `search`, for timing; its result is not used."""
         options = [*self._options(), *self._analysis()]
         with anserini.session(folder / "lucene", options, settings) as ask:
             yield lambda text, depth: ask(self._query(text), depth)
 
     def _query(self, text: str) -> str:
-        """The query as one line, cut so that Lucene takes it."""
+        """The query as one line, truncated to Lucene's limit."""
         return lucene.one_line(text, self._limit() // _TERMS_OF_A_WORD[self.language])
 
     def _limit(self) -> int:
-        """Distinct terms of a query that count."""
+        """Maximum number of distinct terms of a query."""
         return lucene.CLAUSES
 
     def _analyser(self) -> str:
@@ -163,8 +163,8 @@ class Bm25(Limited):
 class Multifield(Bm25):
     """BM25 over title and text as two fields whose scores are added with weights.
 
-    As in Pyserini's "multifield" indexes a document without text is left out, even if it has a
-    title: 42,000 documents of TREC-COVID. Of long queries the first 512 distinct words count.
+    As in Pyserini's "multifield" indexes, a document without text is left out even if it has a
+    title: 42,000 documents of TREC-COVID. For long queries, the first 512 distinct words count.
     """
 
     contents: float = limited(1.0, 0)
@@ -185,11 +185,10 @@ class Multifield(Bm25):
 
 @dataclass(frozen=True)
 class Rm3(Bm25):
-    """BM25, its query then expanded by terms of the first documents (RM3).
+    """BM25 with its query expanded by terms of the first documents (RM3).
 
-    Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version, which
-    leaves out words that are not English or occur in more than a tenth of the documents; in Polish
-    it takes any word.
+    Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version, which leaves out words that are
+    not English or occur in more than a tenth of the documents; in Polish it accepts any word.
     Raises WrongInput for counts below 1, more than 512 terms, or a weight outside 0 to 1.
     """
 
@@ -213,20 +212,18 @@ class Rm3(Bm25):
             *super()._options(),
             *("-rm3", "-rm3.fbTerms", str(self.fb_terms), "-rm3.fbDocs", str(self.fb_docs)),
             *("-rm3.originalQueryWeight", str(self.original_query_weight)),
-            # The filter knows English letters only.
+            # The filter only knows English letters.
             *([] if self.language == "en" else ["-rm3.noTermFilter"]),
         ]
 
 
 @dataclass(frozen=True)
 class BestFields(Bm25):
-    """BM25 over title and text as Elasticsearch's multi_match of type best_fields has it.
-
-    A document scores as its better field and `tie_breaker` times the other (a dis-max query);
-    each field has a weight and its own statistics. No document is left out: Lucene's `contents`
-    is a mark that no query finds. What BEIR's code asks Elasticsearch for: k1=1.2, b=0.75,
-    a tie breaker of 0.5, its analyser `english`, which is the one here.
-    """
+    """BM25 over title and text, like Elasticsearch's multi_match of type best_fields. A document's
+    score is that of its better field plus `tie_breaker` times the other (a dis-max query); each
+    field has a weight and its own statistics. No document is left out: Lucene's `contents` is a
+    marker that no query matches. BEIR's code uses Elasticsearch with k1=1.2, b=0.75, a tie breaker
+    of 0.5, and the analyser `english`, which is also used here."""
 
     k1: float = limited(1.2, 0)
     b: float = limited(0.75, 0, 1)
@@ -243,7 +240,7 @@ class BestFields(Bm25):
         return super().index_identity() | {"left_out": "none"}
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score; of equal ones those of the first ids are found, equal."""
+        """query_id, doc_id, score; among ties, the first ids are found, with equal scores."""
         texts = [self._query(text) for text in request.texts]
         options = [*self._options(), *self._analysis()]
         return lucene.search_singly(folder, request, texts, options)
@@ -258,12 +255,10 @@ class BestFields(Bm25):
 
 @dataclass(frozen=True)
 class WordPiece(Bm25):
-    """BM25 over the word pieces of bert-base-uncased, title and text joined with a blank.
-
-    As Anserini's "flat-wp" indexes: no stop words, no stems, the pieces between blanks. Of queries
-    with more than 1,024 distinct pieces the first 1,024 count. The pieces of other languages than
-    English are those of the same vocabulary.
-    """
+    """BM25 over the word pieces of bert-base-uncased, title and text joined with a space. Like
+    Anserini's "flat-wp" indexes: no stop words, no stems, pieces separated by spaces. For queries
+    with more than 1,024 distinct pieces, the first 1,024 count. Other languages than English use
+    the same vocabulary."""
 
     def check(self) -> None:
         """Raises Unavailable when Java, the jar or the vocabulary is missing."""

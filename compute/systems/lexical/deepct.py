@@ -1,4 +1,4 @@
-"""DeepCT: term frequencies that BERT predicts, searched with BM25."""
+"""DeepCT: term frequencies predicted by BERT, searched with BM25."""
 
 import math
 from dataclasses import dataclass
@@ -26,15 +26,13 @@ _SMOOTHING = {"sqrt": math.sqrt, "none": float}
 
 @dataclass(frozen=True)
 class DeepCt(Weighted, Bm25):
-    """BM25 over documents whose words occur as often as the model says they matter.
-
-    The model gives each word piece one number w; a word takes that of its first piece, and of its
-    occurrences the largest. It is written `scale` x √w times (`smoothing=none`: `scale` x w),
-    rounded, at least `least` times: Dai and Callan, "Context-Aware Term Weighting For First Stage
-    Passage Retrieval", 2020, whose own figures have `smoothing=none,least=0`. The defaults are
-    those of BEIR's own evaluation of DeepCT. Words beyond `max_length` word pieces are lost.
-    Queries are plain BM25 queries. Raises WrongInput for values that make no sense.
-    """
+    """BM25 over documents in which each word occurs as often as the model weights it. The model
+    gives each word piece one number w; a word gets that of its first piece, the largest over its
+    occurrences. It is written `scale` x √w times (`smoothing=none`: `scale` x w), rounded, at least
+    `least` times: Dai and Callan, "Context-Aware Term Weighting For First Stage Passage Retrieval",
+    2020, whose own figures use `smoothing=none,least=0`. The defaults are those of BEIR's own
+    evaluation of DeepCT. Words beyond `max_length` word pieces are lost. Queries are plain BM25
+    queries. Raises WrongInput for values that make no sense."""
 
     checkpoint: Checkpoint = _PINNED
     max_length: int = limited(512, 3)
@@ -57,7 +55,7 @@ class DeepCt(Weighted, Bm25):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index and BM25's parameters."""
+        """The index, and BM25's parameters."""
         return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
 
     def piece_identity(self) -> dict[str, Any]:
@@ -68,7 +66,7 @@ class DeepCt(Weighted, Bm25):
         return self._analysis()
 
     def documents_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; how often each word of documents is written."""
+        """Load the model; returns a function to the counts of the words of documents."""
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModelForTokenClassification
 
@@ -92,7 +90,7 @@ class DeepCt(Weighted, Bm25):
         return weights
 
     def _words(self, pieces: list[str], numbers: list[float], special: set[str]) -> Weights:
-        """The words that the pieces make up, and how often each is written."""
+        """The words formed by the pieces, and the number of times each is written."""
         words: list[tuple[str, float]] = []
         for piece, number in zip(pieces, numbers, strict=True):
             if piece in special:

@@ -1,7 +1,7 @@
 """Run a command that ends when its caller does: `python end_with_parent.py COMMAND…`.
 
-Standard input is the leash: the caller holds its other end, and however the caller dies, kill -9
-included, the pipe closes and the command is killed. A signal handler could not promise that.
+Standard input is the leash: the caller holds its other end, and however the caller dies, even by
+kill -9, the pipe closes and the command is killed. A signal handler could not guarantee that.
 """
 
 import os
@@ -14,7 +14,7 @@ import threading
 def main(command: list[str]) -> int:
     """The exit status of `command`; 128 and more if a signal ended it."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
-    # A command that ends in order when asked to is waited for.
+    # Wait for a command that ends properly when asked to.
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     threading.Thread(target=_follow, args=(child,), daemon=True).start()
     status = child.wait()

@@ -1,4 +1,4 @@
-"""Impact indexes: texts as weighted terms, compared by inner product, by Anserini and Lucene.
+"""Impact indexes: texts as weighted terms, compared by inner product, with Anserini and Lucene.
 
 Weights are rounded to whole numbers, which Lucene keeps as frequencies of a term: the score of a
 document is the inner product of the rounded weights, exactly.
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Weights = dict[str, int]
-"""Terms, without blanks, and how often each stands in the document or query: 1 or more."""
+"""Terms, without spaces, and the frequency of each in the document or query: 1 or more."""
 Encode = Callable[[list[str]], list[Weights]]
 """Function from texts to the weighted terms of each, in their order."""
 
 SHARD = 512
-"""Documents in one file: an interrupted encoding loses no more."""
+"""Documents in one file: an interrupted encoding loses at most this many."""
 _WEIGHTS = "collection"
-"""The folder of encoded documents, in that of the index."""
+"""The folder of encoded documents, inside that of the index."""
 _COLLECTION = ["-collection", "JsonVectorCollection"]
 _IMPACTS = ["-impact", "-pretokenized"]
 
 
 class Weighted(OfCheckpoint, ABC):
-    """A searcher whose documents are weighted terms, which a model gives them shard by shard."""
+    """A searcher whose documents are weighted terms, computed by a model shard by shard."""
 
     @abstractmethod
     def documents_encoder(self, settings: Settings) -> Encode:
@@ -64,8 +64,8 @@ class Weighted(OfCheckpoint, ABC):
     ) -> dict[str, Any]:
         """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
 
-        A document without a weighted term is left out. Finished shards are kept: after an
-        interruption the next call resumes where this one was.
+        A document without weighted terms is left out. Finished shards are kept: after an
+        interruption, the next call resumes there.
         """
         collection, options = folder / _WEIGHTS, [*_COLLECTION, *self._term_options()]
         total = _encode(documents, folder, lambda: self.documents_encoder(settings), progress)
@@ -80,7 +80,7 @@ class Weighted(OfCheckpoint, ABC):
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """The weighted terms of these documents, as `index` takes them up."""
+        """The weighted terms of these documents, in the form that `index` reads."""
         _encode(documents, folder, lambda: self.documents_encoder(settings), progress, span)
 
 
@@ -88,8 +88,8 @@ class Weighted(OfCheckpoint, ABC):
 class Impact(Weighted, Limited):
     """A model that weights terms in documents and queries; weights times `scale` are rounded.
 
-    Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
-    heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
+    Title and text, joined with a space, are truncated to `max_length` word pieces. For a query, the
+    1,024 heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
     """
 
     checkpoint: Checkpoint
@@ -99,7 +99,7 @@ class Impact(Weighted, Limited):
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "max_length", "scale")
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights of the model, cut and scale."""
+        """Weights of the model, truncation and scale."""
         return {
             "engine": f"Anserini {anserini.VERSION}",
             "encoder": type(self).__name__,
@@ -110,7 +110,7 @@ class Impact(Weighted, Limited):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index; how it is searched follows from it."""
+        """The index; it determines the search."""
         return self.index_identity() | {"ranker": "inner product of rounded weights"}
 
     def _term_options(self) -> list[str]:
@@ -129,14 +129,14 @@ class Impact(Weighted, Limited):
             weighted = encoding.by_length(self.queries_encoder(request.settings), texts, lengths)
         lines = [spelled(weights) for weights in weighted]
         hits = lucene.search(folder, request, lines, _IMPACTS)
-        # Anserini sets ties a little apart; the weights are whole numbers.
+        # Anserini changes tied scores slightly; the weights are whole numbers.
         return hits.assign(score=hits["score"].round())
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
-        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        """A function that answers one query like `search`; its hits stay with Lucene."""
         encode = self.queries_encoder(settings)
-        # Work that a model only does at its first call.
+        # Work that a model does only in its first call.
         encode(["query"])
         with anserini.session(folder / "lucene", _IMPACTS, settings) as ask:
             yield lambda text, depth: ask(spelled(encode([text])[0]), depth)
@@ -147,17 +147,15 @@ class Impact(Weighted, Limited):
 
 
 def rounded(vector: np.ndarray, scale: int) -> Weights:
-    """The weights of a vector (vocabulary,) as whole numbers, those that round to 0 left out.
-
-    A term is the number of its dimension: names of word pieces may hold anything.
-    """
+    """The weights of a vector (vocabulary,) as whole numbers, without those that round to 0. A term
+    is the number of its dimension: names of word pieces may contain anything."""
     whole = np.rint(vector * scale).astype(np.int64)
     places = np.flatnonzero(whole > 0)
     return dict(zip(map(str, places.tolist()), whole[places].tolist(), strict=True))
 
 
 def spelled(weights: Weights) -> str:
-    """A query as Anserini takes it: each term as often as its weight says, the heaviest first."""
+    """A query for Anserini: each term repeated according to its weight, the heaviest first."""
     heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
 
@@ -169,10 +167,9 @@ def _encode(
     progress: Progress,
     span: Span | None = None,
 ) -> int:
-    """Write the weighted terms of a file's documents to `folder`, and the ids; how many those are.
-
-    Of a `span`, which begins with a shard, only its own shards, named as those of the whole.
-    """
+    """Write the weighted terms of a file's documents and their ids to `folder`; returns the number
+    of documents. With a `span`, which begins with a shard, only its own shards are written, named
+    as in the complete index."""
     file, collection = parquet_files.opened(documents), folder / _WEIGHTS
     serials = lucene.serials(file, None if span else folder)
     start, end = span or (0, len(serials))

@@ -1,8 +1,8 @@
 """Lucene through Anserini's command lines: a collection written, indexed, searched, read back.
 
-Anserini's run files are split at blanks and its ties broken by document id, so Lucene sees serial
-numbers, padded, in the byte order of the ids: any id survives, and the run is the one that the
-ids themselves would give.
+Anserini's run files are split at spaces and ties are broken by document id, so Lucene gets padded
+serial numbers in the byte order of the ids: any id is possible, and the run is the same as with the
+ids.
 """
 
 from __future__ import annotations
@@ -34,25 +34,24 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CLAUSES = 1024
-"""Lucene refuses queries of more distinct terms."""
+"""Lucene refuses queries with more distinct terms."""
 INDEX, PIECES = "lucene", "pieces"
 """Subfolders of an index: Lucene's, and those of its pieces."""
 _COUNTS = ("documents", "indexed", "empty")
 _FILE = 10_000
-"""Documents in a file of a collection."""
+"""Documents in one file of a corpus."""
 _TERM = re.compile(
-    # Text that Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
+    # Text that Lucene splits into single characters (Chinese, kana, signs such as emoji), then
+    # words.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
     r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
-"""At least as many matches as terms."""
+"""Has at least as many matches as terms."""
 
 
 def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
-    """The serial number of each document of the file; `serial` is how it is written.
-
-    Writes `ids.parquet`, the id of each number, to `folder`, if there is one.
-    """
+    """The serial number of each document of the file, as formatted by `serial`. Writes
+    `ids.parquet`, the id of each number, to `folder` if there is one."""
     ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string()).combine_chunks()
     order = pc.call_function("sort_indices", [ids])
     if folder:
@@ -63,7 +62,7 @@ def serials(file: pq.ParquetFile, folder: Path | None) -> NDArray[np.int64]:
 
 
 def serial(number: int) -> str:
-    """A serial number as Anserini is given it."""
+    """A serial number in the form given to Anserini."""
     return f"{number:012}"
 
 
@@ -75,16 +74,14 @@ def write_collection(
     progress: Progress,
     span: Span | None = None,
 ) -> int:
-    """Anserini's JsonCollection of the documents, or of a span of them; how many those are.
-
-    Writes `ids.parquet` to `folder`, if there is one: the document id of each serial number.
-    """
+    """Write Anserini's JsonCollection of the documents, or of a span; returns their number. Writes
+    `ids.parquet` to `folder` if there is one: the document id of each serial number."""
     file = parquet_files.opened(documents)
     numbers = serials(file, folder)
     start, end = span or (0, len(numbers))
     texts = zip(numbers[start:end], encoding.records(file, start), strict=False)
     done = 0
-    # Anserini gives each file to one thread.
+    # Anserini processes each file in one thread.
     for number in range(-(-(end - start) // _FILE)):
         with (collection / f"{number:06}.jsonl").open("w", encoding="utf-8") as lines:
             for own, (title, text) in islice(texts, _FILE):
@@ -105,8 +102,8 @@ def index(
 ) -> dict[str, Any]:
     """documents, indexed and empty (counts): Lucene's index in `folder/lucene`, or another name.
 
-    `options` name the class of the collection and how it is indexed. Raises Unavailable if
-    Anserini does not account for `total` documents.
+    `options` give the class of the collection and the indexing options. Raises Unavailable if
+    Anserini does not report `total` documents.
     """
     counts: dict[str, int] = {}
 
@@ -139,7 +136,7 @@ def index_piece(
     first, last = span
     name = f"{PIECES}/{first:012}"
     facts = index(collection, folder, last - first, options, settings, progress, name)
-    # Written last: where it is, the piece is whole.
+    # Written last: its existence shows that the piece is complete.
     (folder / f"{name}.json").write_text(json.dumps({"first": first, "last": last, **facts}))
 
 
@@ -150,14 +147,14 @@ def pieces(folder: Path) -> list[dict[str, int]]:
 
 
 def gaps(folder: Path, total: int) -> list[Span]:
-    """The documents that no piece has."""
+    """The documents in no piece."""
     ends = [0, *(piece["last"] for piece in pieces(folder))]
     starts = [*(piece["first"] for piece in pieces(folder)), total]
     return [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
 
 
 def merge(folder: Path, settings: Settings) -> dict[str, Any]:
-    """Put the pieces together as the index in `folder/lucene`; its counts. The pieces go."""
+    """Merge the pieces into the index in `folder/lucene` and remove them; returns its counts."""
     found = pieces(folder)
     sources = [folder / PIECES / f"{piece['first']:012}" for piece in found]
     anserini.merge(sources, folder / INDEX, settings)
@@ -168,7 +165,7 @@ def merge(folder: Path, settings: Settings) -> dict[str, Any]:
 
 
 def one_line(text: str, limit: int) -> str:
-    """`text` as Anserini's TSV reader takes it, cut before its first distinct word over `limit`."""
+    """`text` for Anserini's TSV reader, truncated before its first distinct word over `limit`."""
     seen: set[str] = set()
     for term in _TERM.finditer(text):
         seen.add(term.group().lower())
@@ -233,7 +230,7 @@ def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
 def search_singly(
     folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
-    """The same as `search`, for options that only a session takes; one query after the other."""
+    """The same as `search`, for options that only a session supports; one query after the other."""
     asked = [(serial, text) for serial, text in enumerate(texts) if text]
     if not asked:
         return no_hits()
@@ -251,7 +248,7 @@ def search_singly(
 
 
 def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
-    """The hits with the ids that the serial numbers of `query` and `doc` stand for."""
+    """The hits with the ids of the serial numbers in `query` and `doc`."""
     # Imported late: the catalogue of systems, which imports this, loads no pandas.
     from pandas import DataFrame
 

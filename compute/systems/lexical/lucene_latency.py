@@ -1,12 +1,12 @@
 """Answer queries one at a time on one Lucene index: `python lucene_latency.py JAR HEAP OPTION…`.
 
-The options are those of Anserini's SearchCollection, and its own searcher answers, so that a query
-is built, expanded and ranked as in a batch. Two more it has none for: with `-disMax TIE` a document
-scores as its best field and TIE times the others; with `-boosts bm25` or `-boosts one` the text is
-terms, each with its weight, and a term found scores by BM25 or 1, times its weight.
-Each line of the input is JSON: text, hits, and `ids` if they are wanted. Each answer is a
-line: the number of hits, and doc ids and scores. It ends with its input. Started as a script,
-apart from its caller: a process holds one JVM for ever.
+The options are those of Anserini's SearchCollection, and its own searcher answers, so a query is
+built, expanded and ranked as in a batch. Two additional options: with `-disMax TIE`, a document
+scores by its best field plus TIE times the others; with `-boosts bm25` or `-boosts one`, the text
+consists of terms with weights, and a matching term scores by BM25, or 1, times its weight. Each
+line of the input is JSON: text, hits, and `ids` if they are wanted. Each answer is a line: the
+number of hits, and doc ids and scores. It ends with its input. It is started as a script, in its
+own process, because a process keeps its JVM forever.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 
 def main(jar: str, heap: str, *options: str) -> None:
     """Answer until the input ends."""
-    # Java's log goes where errors go; the answers have a handle of their own.
+    # Java's log goes to standard error; the answers have their own handle.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     ask = _opened(jar, heap, options)
@@ -63,7 +63,7 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
 def _searching(
     collection: Any, index: Any, args: Any, boosts: str | None, tie_breaker: str | None
 ) -> Any:
-    """A function from a query to its hits, as the options that Anserini lacks say."""
+    """A function from a query to its hits, for the options that Anserini lacks."""
     if boosts is not None:
         return _boosted(collection, index, args, constant=boosts == "one")
     if tie_breaker is not None:
@@ -122,7 +122,7 @@ def _ranked(collection: Any, index: Any, args: Any, query: Any) -> Any:
 
     docs, order = autoclass("io.anserini.search.ScoredDocs"), collection.BREAK_SCORE_TIES_BY_DOCID
     index.setSimilarity(collection.similarities.get(0).getSimilarity())
-    # Lucene counts a word as often as it stands in the query, and once for each field.
+    # Lucene counts a word as often as it occurs in the query, and once for each field.
     index.setMaxClauseCount(2**31 - 1)
     return lambda text: docs.fromTopDocs(index.search(query(text), args.hits, order, True), index)
 

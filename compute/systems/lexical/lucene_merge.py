@@ -1,9 +1,6 @@
-"""Put Lucene indexes together as one: `python lucene_merge.py JAR HEAP TARGET PIECE…`.
-
-Their files are copied, not indexed again: statistics are those of all documents, as nothing in a
-piece depends on the others. Started as a script, apart from its caller: a process holds one JVM
-for ever.
-"""
+"""Merge Lucene indexes into one: `python lucene_merge.py JAR HEAP TARGET PIECE…`. Their files are
+copied, not reindexed: statistics are those of all documents, as nothing in a piece depends on the
+others. It is started as a script, in its own process, because a process keeps its JVM forever."""
 
 import sys
 from typing import Any

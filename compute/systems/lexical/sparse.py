@@ -9,7 +9,7 @@ from compute.systems.lexical.impact import Encode, Impact, rounded
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 
 _BATCH = 8
-"""Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""
+"""Texts encoded at once: 512 pieces x 30,522 words x 4 bytes are 63 MB for each."""
 
 
 _ADDED = "SparseAutoEncoder"
@@ -17,10 +17,10 @@ _ADDED = "SparseAutoEncoder"
 
 @dataclass(frozen=True)
 class Sparse(Impact):
-    """A SparseEncoder: learned weights of the words of its vocabulary, for documents and queries.
+    """A SparseEncoder: learned weights for the words of its vocabulary, for documents and queries.
 
     SPLADE pools log(1 + ReLU(logit)) over the pieces of the text, by maximum since its second
-    version: Formal et al., "SPLADE v2", 2021. As the checkpoint says, so it is pooled here.
+    version: Formal et al., "SPLADE v2", 2021. Pooling follows the checkpoint.
     """
 
     def check(self) -> None:
@@ -43,7 +43,7 @@ class Sparse(Impact):
 
         with loading(folder):
             model = SparseEncoder(str(folder), device=settings.device, local_files_only=True)
-        # To a dense model the library adds random weights that make its vectors sparse.
+        # For a dense model the library would add random weights that make its vectors sparse.
         modules = folder / "modules.json"
         own = modules.read_text("utf-8") if modules.is_file() else ""
         if any(type(part).__name__ == _ADDED for part in model) and _ADDED not in own:

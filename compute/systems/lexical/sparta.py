@@ -1,4 +1,4 @@
-"""SPARTA: how well each word of the vocabulary matches some piece of a document."""
+"""SPARTA: the match of each word of the vocabulary with the best piece of a document."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,10 +19,10 @@ class Sparta(Impact):
     """Word embeddings, without context, of the query's pieces against pieces of the document.
 
     A document's weight of a word is log(1 + ReLU(max over its pieces of the inner product of the
-    piece's contextual vector and the word's embedding)); [CLS] and [SEP] are among the pieces.
-    The `entries` heaviest are kept. A query weighs each of its pieces 1, one that occurs twice 2;
-    special words weigh nothing. Zhao et al., "SPARTA", 2020, without its learned bias, as BEIR's
-    own model was built; unlike BEIR's code padding is no piece, so that no document's weights
+    piece's contextual vector and the word's embedding)); [CLS] and [SEP] are among the pieces. The
+    `entries` heaviest are kept. Each piece of a query has weight 1, a piece that occurs twice has
+    2; special words have weight 0. Zhao et al., "SPARTA", 2020, without its learned bias, like
+    BEIR's own model; unlike in BEIR's code, padding is not a piece, so a document's weights do not
     depend on the others in its batch. Raises WrongInput for `entries` below 1.
     """
 
@@ -31,7 +31,7 @@ class Sparta(Impact):
     PARAMETERS: ClassVar[tuple[str, ...]] = (*Impact.PARAMETERS, "entries")
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights of the model, cut, scale, and how many entries are kept."""
+        """Weights of the model, truncation, scale, and the number of entries kept."""
         return super().index_identity() | {"entries": self.entries}
 
     def documents_encoder(self, settings: Settings) -> Encode:
@@ -59,7 +59,7 @@ class Sparta(Impact):
         return weights
 
     def queries_encoder(self, settings: Settings) -> Encode:
-        """Loads the tokenizer; how often each word piece occurs in queries."""
+        """Load the tokenizer; returns a function to the frequency of each word piece in queries."""
         tokenizer = tokenizer_of(str(self.checkpoint.folder()))
 
         def weights(texts: list[str]) -> list[Weights]:

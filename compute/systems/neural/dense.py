@@ -1,11 +1,8 @@
-"""Dense retrieval with any sentence-transformers model, or with two: one for each side.
-
-Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, has the
-two encoders; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, has one.
-
-torch, sentence-transformers and faiss are imported inside the functions that compute: a row of
-the catalogue, and checking it, loads none of them.
-"""
+"""Dense retrieval with any sentence-transformers model, or with two: one for each side. Karpukhin
+et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, use two encoders;
+Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, use one. torch, sentence-transformers and faiss
+are imported inside the functions that compute, so a row of the catalogue, and its check, loads
+none."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,21 +24,19 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("torch", "sentence_transformers", "faiss")
 LONGEST = 512
-"""Word pieces, at most, that a model reads of a text."""
+"""Maximum number of word pieces that a model reads from a text."""
 _BATCH = 32
 _VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dense(OfCheckpoint, Embedding):
-    """A sentence-transformers model: modules, pooling, prompts and similarity as it says.
-
-    `query_model`, where it is not empty, is the name or folder of another for the queries.
-    `pooling` and `similarity` (cosine or dot) are what a row expects, and are compared with what
-    the model says; a model that says nothing of its similarity takes the row's, else cosine.
-    `max_length` is in word pieces, 0 for the model's own, at most 512. `separator` stands
-    between title and text. Raises WrongInput for a value out of range.
-    """
+    """A sentence-transformers model, with its own modules, pooling, prompts and similarity.
+    `query_model`, if not empty, is the name or folder of a separate model for the queries.
+    `pooling` and `similarity` (cosine or dot) are the row's expectations, and are compared with the
+    model's; a model without a declared similarity uses the row's, otherwise cosine. `max_length` is
+    in word pieces, 0 for the model's own, at most 512. `separator` goes between title and text.
+    Raises WrongInput for a value out of range."""
 
     checkpoint: Checkpoint
     query_model: str = ""
@@ -67,11 +62,11 @@ class Dense(OfCheckpoint, Embedding):
 
     @property
     def query_checkpoint(self) -> Checkpoint | None:
-        """The model of the queries, where it is another."""
+        """The model of the queries, if it is separate."""
         return checkpoints.from_text(self.query_model) if self.query_model else None
 
     def vectors_identity(self) -> dict[str, Any]:
-        """Weights, pooling and cut: the inputs of the vectors."""
+        """Weights, pooling and truncation: the inputs of the vectors."""
         between = f"' {self.separator} '" if self.separator else "' '"
         return self.checkpoint.identity() | {
             "pooling": self.pooling or "as the model says",
@@ -81,18 +76,19 @@ class Dense(OfCheckpoint, Embedding):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The vectors of both sides and how they are compared."""
+        """The vectors of both sides and their similarity."""
         other = self.query_checkpoint
         return super().identity() | ({"queries": other.identity()} if other else {})
 
     def check(self) -> None:
-        """Raises Unavailable when a library or the weights are missing or not the pinned ones."""
+        """Raises Unavailable if a library or the weights are missing or are not the pinned ones."""
         for checkpoint in filter(None, (self.checkpoint, self.query_checkpoint)):
             checkpoint.check(*LIBRARIES)
 
     def join(self, title: str, text: str) -> str:
-        """Title, blank or separator, text."""
-        # A tokenizer reads "[SEP]" as its mark: BEIR encodes the pair of an empty title alike.
+        """Title, space or separator, text."""
+        # A tokenizer reads "[SEP]" as its mark: BEIR encodes a pair with an empty title in the same
+        # way.
         return f"{title} {self.separator} {text}".strip() if self.separator else joined(title, text)
 
     def encoder(self, settings: Settings, of: str) -> Encode:
@@ -118,18 +114,21 @@ class Dense(OfCheckpoint, Embedding):
         return vectors
 
     def _fit(self, model: "SentenceTransformer") -> None:
-        """Cut as asked. Raises WrongInput if the model pools otherwise or is too short."""
+        """Truncate as requested. Raises WrongInput for other pooling or too short a model."""
         found = [getattr(module, "pooling_mode", "") for module in model]
         pooling = next(filter(None, found), "")
         if self.pooling and pooling != self.pooling:
-            raise WrongInput(f"{self.model} pools by {pooling!r}; its row says {self.pooling!r}")
+            raise WrongInput(
+                f"{self.model} uses {pooling!r} pooling; its row says {self.pooling!r}"
+            )
         own = min(model.max_seq_length or LONGEST, LONGEST)
         if self.max_length > own:
             refuse_longer(model.config, self.model, self.max_length)
         model.max_seq_length = self.max_length or own
 
     def _similarity(self, folder: Path) -> str:
-        """Raises WrongInput if the model says another than the row, or one that is not here."""
+        """Raises WrongInput if the model's similarity differs from the row's, or is not supported
+        here."""
         file = folder / "config_sentence_transformers.json"
         about = json_files.read(file) if file.is_file() else {}
         says = about.get("similarity_fn_name") or ""
@@ -138,7 +137,9 @@ class Dense(OfCheckpoint, Embedding):
                 f"{folder} compares by {says!r}; only cosine and dot are searched here"
             )
         if says and self.similarity not in ("", says):
-            raise WrongInput(f"{folder} compares by {says!r}; asked for is {self.similarity!r}")
+            raise WrongInput(
+                f"{folder} compares by {says!r}, not by {self.similarity!r} as requested"
+            )
         return says or self.similarity or "cosine"
 
 

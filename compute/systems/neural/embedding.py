@@ -1,4 +1,4 @@
-"""Dense retrieval, whatever makes the vectors: encode, keep, search.
+"""Dense retrieval, independent of the encoder: encode, store, search.
 
 faiss and the models are imported inside the functions that compute.
 """
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 
 NAME = "vectors"
 LAYOUT = ("index", *(one.name for one in fields(vectors.Layout) if one.name != "kind"))
-"""Parameters that every system of vectors takes; `index` is the field `index_kind`."""
+"""Parameters of every vector system; `index` is the field `index_kind`."""
 SAMPLE = 200
 """Documents whose beginnings serve as queries for the recall of an approximate index."""
-MERGING, COMPARING = "making one file of the vectors", "comparing with exact search"
+MERGING, COMPARING = "writing the vectors to one file", "comparing with exact search"
 """Progress messages without a number."""
 _FACTS = "facts.json"
 _SEED = 20_210
 
 
 def _unheard(done: int) -> None:
-    """Progress that nobody watches."""
+    """Discards progress messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Embedding(ABC):
     """One vector for each document and query, compared by inner product.
 
-    `index_kind` is flat (exact), hnsw or ivf; their parameters are in vectors.Layout.
-    `dtype`, float32 or float16, is how vectors are stored. A graph that several threads build
-    differs a little from build to build; all else is the same every time.
+    `index_kind` is flat (exact), hnsw or ivf; their parameters are in vectors.Layout. `dtype`,
+    float32 or float16, is the storage type of vectors. A graph built by several threads differs
+    slightly from build to build; everything else is deterministic.
     """
 
     index_kind: str = "flat"
@@ -72,7 +72,7 @@ class Embedding(ABC):
 
     @abstractmethod
     def vectors_identity(self) -> dict[str, Any]:
-        """Identity of the vectors: weights, pooling, cut, fields."""
+        """Identity of the vectors: weights, pooling, truncation, fields."""
 
     @abstractmethod
     def join(self, title: str, text: str) -> Any:
@@ -83,22 +83,20 @@ class Embedding(ABC):
         """The loaded model: vectors (texts, dimensions) of texts; of "documents" or "queries"."""
 
     def index_identity(self) -> dict[str, Any]:
-        """The vectors, and how they are kept where that is not one by one."""
+        """The vectors, and their storage if it is not one by one."""
         return self.vectors_identity() | self.layout.stored()
 
     def identity(self) -> dict[str, Any]:
-        """The vectors and how they are compared."""
+        """The vectors and their similarity."""
         return self.index_identity() | {"ranker": self.layout.ranker()}
 
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """Facts: documents.
-
-        Beside an approximate index is what its recall is told by: the titles, or first words, of
-        sampled documents, and what exact search finds for them. Finished shards are kept, and a
-        trained or finished index: after an interruption the next call resumes there.
-        """
+        """Returns the number of documents. An approximate index is stored with the data that
+        measures its recall: the titles, or first words, of sampled documents, and their exact
+        search results. Finished shards and a trained or finished index are kept: after an
+        interruption, the next call resumes there."""
         facts = folder / _FACTS
         if not facts.exists():
             about = self._build(documents, folder, settings, progress)
@@ -107,7 +105,7 @@ class Embedding(ABC):
         if (folder / vectors.FILE).exists():
             (folder / vectors.TRAINED).unlink(missing_ok=True)
             if not self.refine:
-                # The approximate index holds the vectors.
+                # The approximate index contains the vectors.
                 (folder / f"{NAME}.npy").unlink(missing_ok=True)
         return json_files.read(facts)
 
@@ -136,7 +134,7 @@ class Embedding(ABC):
         count = parquet_files.opened(documents).metadata.num_rows
 
         def pack(rows: list[Any]) -> dict[str, np.ndarray]:
-            # With the first shard, not when all are encoded.
+            # With the first shard, not after all are encoded.
             self.layout.fit(count, len(rows[0]), settings.vector_bytes)
             return {"": self._finite(np.stack(rows), "a document")}
 
@@ -161,7 +159,7 @@ class Embedding(ABC):
             return {"documents": total}
         stored = encoding.read(folder, NAME)
         if not (folder / vectors.FILE).exists():
-            # Shards that others made were not looked at yet.
+            # Shards from other workers were not checked yet.
             self.layout.fit(total, stored[0].shape[1], settings.vector_bytes)
             self.layout.build(folder, stored, settings.threads, progress)
         progress(0, 0, COMPARING)
@@ -181,9 +179,11 @@ class Embedding(ABC):
         return vectors.recall(found, exact) if exact.size else None
 
     def _finite(self, rows: np.ndarray, of: str) -> np.ndarray:
-        """The rows as they are stored. Raises WrongInput if one has no number to compare by."""
+        """The rows in their storage type. Raises WrongInput if one has no usable numbers."""
         if not np.isfinite(rows).all():
-            raise WrongInput(f"the vector of {of} is not of finite numbers: try another model")
+            raise WrongInput(
+                f"the vector of {of} has numbers that are not finite: try another model"
+            )
         with np.errstate(over="ignore"):
             stored = rows.astype(self.dtype)
         if not np.isfinite(stored).all():
@@ -198,14 +198,16 @@ class Embedding(ABC):
         stripped = [text.strip() for text in texts]
         rows = encoding.by_length(encode, stripped, list(map(len, stripped)), report)
         if not all(np.isfinite(row).all() for row in rows):
-            raise WrongInput("the vector of a query is not of finite numbers: try another model")
+            raise WrongInput(
+                "the vector of a query has numbers that are not finite: try another model"
+            )
         return rows
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the inner product.
 
-        Every query has `depth` hits, if there are many documents; of clusters or a graph perhaps
-        fewer.
+        Every query has `depth` hits if there are enough documents; with clusters or a graph,
+        perhaps fewer.
         """
         texts, settings = request.texts, request.settings
         if not texts:
@@ -240,7 +242,7 @@ class Embedding(ABC):
         yield ask
 
     def _nearest(self, folder: Path, settings: Settings) -> vectors.Nearest:
-        """Scores and places of the best documents, by the index if there is one, or exactly."""
+        """Scores and positions of the best documents, exact if there is no index."""
         self._require(folder)
         stored = encoding.read(folder, NAME)
         if (folder / vectors.FILE).exists():
@@ -249,7 +251,7 @@ class Embedding(ABC):
         return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
 
     def _require(self, folder: Path) -> None:
-        """Raises Unavailable if a file of the index is lost: less would be found, or nothing."""
+        """Raise Unavailable if a file of the index is lost, which would lose hits."""
         facts = folder / _FACTS
         if not facts.exists() or not json_files.read(facts)["documents"]:
             return
@@ -262,7 +264,7 @@ class Embedding(ABC):
 
 
 def _beginnings(documents: Path) -> list[str]:
-    """The titles, else the first ten words, of sampled documents."""
+    """The titles, or the first ten words, of sampled documents."""
     file = parquet_files.opened(documents)
     total = file.metadata.num_rows
     chosen = np.random.default_rng(_SEED).permutation(total)[:SAMPLE]

@@ -1,9 +1,7 @@
-"""Encoding a corpus: batches of like length, in files that an interruption does not lose.
-
-A corpus is cut into shards of `SHARD` documents, in file order. Each shard is encoded sorted by
-length, so that little of a batch is padding, and stored in file order as `<name>-000000.npy`,
-whole or not at all. The files are read through memory maps.
-"""
+"""Encoding a corpus: batches of similar length, in files that survive an interruption. A corpus is
+divided into shards of `SHARD` documents, in file order. Each shard is encoded sorted by length, to
+limit padding, and stored atomically in file order as `<name>-000000.npy`. The files are read
+through memory maps."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -20,9 +18,9 @@ from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
 
 SHARD = 2048
-"""Documents in one file: an interrupted encoding loses no more."""
+"""Documents in one file: an interrupted encoding loses at most this many."""
 SLICE = 128
-"""Texts handed to a model at once, and between two reports of progress."""
+"""Texts given to a model at once, and between two reports of progress."""
 
 Encode = Callable[[list[Any]], Iterable[Any]]
 """Function from texts to one array for each, in their order."""
@@ -31,10 +29,8 @@ Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
 
 
 def joined(title: str, text: str) -> str:
-    """Text of a document for most systems: title, a space, text; without blanks around it.
-
-    To RoBERTa's tokenizer a blank in front is another first word.
-    """
+    """Text of a document for most systems: title, a space, text; without surrounding spaces.
+    RoBERTa's tokenizer reads a different first word after a leading space."""
     return f"{title} {text}".strip()
 
 
@@ -65,11 +61,11 @@ def in_shards(
 ) -> int:
     """Encode a Parquet file (doc_id, title, text) into `folder`; returns the number of documents.
 
-    `load` gives the encoder and is called once, which is told as LOADING, if anything is left to
-    do: finished shards are kept. An array that `pack` names `count` lies in
-    `<name>.count-000000.npy`. The document ids lie in `ids.parquet`. Where the shards are merged,
-    nothing is left to do. Of a `span`, which begins with a shard, only its own shards are written,
-    named as those of the whole, and no ids.
+    `load` returns the encoder and is called once, reported as LOADING, if anything is left to do:
+    finished shards are kept. An array that `pack` names `count` is in `<name>.count-000000.npy`.
+    The document ids are in `ids.parquet`. If the shards are merged, nothing is left to do. With a
+    `span`, which begins with a shard, only its own shards are written, named as in the complete
+    index, and no ids.
     """
     file = parquet_files.opened(documents)
     if span is None:
@@ -85,7 +81,8 @@ def in_shards(
             if encode is None:
                 progress(0, 0, LOADING)
                 encode = load()
-                # Else nothing is told before the first slice, which may take half a minute.
+                # Otherwise nothing is reported before the first slice, which may take half a
+                # minute.
                 progress(first - start, total, "documents")
             lengths = [len(title) + len(text) for title, text in shard]
             texts = [join(title, text) for title, text in shard]
@@ -96,7 +93,7 @@ def in_shards(
 
 
 def whole_shards(documents: int, shard: int = SHARD) -> int:
-    """This many documents, rounded up to whole shards."""
+    """This many documents, rounded up to complete shards."""
     return -(-documents // shard) * shard
 
 
@@ -106,7 +103,7 @@ def by_length(
     lengths: Sequence[int],
     report: Callable[[int], None] = lambda done: None,
 ) -> list[Any]:
-    """Results of `encode` for each text, in their order; it is given texts of similar length."""
+    """Results of `encode` for each text, in order; `encode` gets texts of similar length."""
     rows: list[Any] = [None] * len(texts)
     order = np.argsort(lengths, kind="stable").tolist()
     for start in range(0, len(order), SLICE):
@@ -119,7 +116,7 @@ def by_length(
 
 
 def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
-    """Title and text of each document, in file order, from the one in place `start` on."""
+    """Title and text of each document, in file order, from position `start` on."""
     groups, skipped = rest_of(file, start)
     for batch in file.iter_batches(SHARD, row_groups=groups, columns=["title", "text"]):
         rest = batch.slice(min(skipped, len(batch)))
@@ -129,7 +126,7 @@ def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
-    """The row groups from the one that has the row in place `start`, and the rows before that."""
+    """The row groups from the one with the row at `start`, and the number of earlier rows."""
     about = file.metadata
     ends = np.cumsum([about.row_group(number).num_rows for number in range(about.num_row_groups)])
     first = int(np.searchsorted(ends, start, side="right"))
@@ -138,11 +135,11 @@ def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
 
 
 class Shards(Sequence[np.ndarray]):
-    """Stored arrays, memory-mapped as they are asked for: not all are open at once."""
+    """Stored arrays, memory-mapped on request, so that not all are open at once."""
 
     def __init__(self, files: list[Path]) -> None:
         self.files = files
-        # A process may open 1,024 files, often enough.
+        # The limit of open files is often 1,024.
         self._map = lru_cache(maxsize=256)(lambda place: np.load(files[place], mmap_mode="r"))
 
     def __len__(self) -> int:
@@ -160,16 +157,14 @@ def read(folder: Path, name: str, array: str = "") -> Sequence[np.ndarray]:
 
 
 def merge(folder: Path, name: str) -> None:
-    """Make one file, `<name>.npy`, of the vectors of all shards, which go.
-
-    Nothing is lost by an interruption, and nothing is done where there is no shard.
-    """
+    """Write the vectors of all shards to one file, `<name>.npy`, and remove the shards. An
+    interruption loses nothing, and without shards nothing is done."""
     target = folder / f"{name}.npy"
     shards = Shards(sorted(folder.glob(f"{name}-*.npy")))
     if not target.exists() and shards:
         shape = (sum(len(shard) for shard in shards), *shards[0].shape[1:])
         kind = np.lib.format.dtype_to_descr(shards[0].dtype)
-        # Written, not memory-mapped: those pages would count as this process's memory.
+        # Written, not memory-mapped: mapped pages would count as this process's memory.
         with written_aside(target, alone=True) as whole:
             about = {"descr": kind, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(whole, about)
@@ -198,14 +193,14 @@ def _file(folder: Path, name: str, array: str, number: int) -> Path:
 
 
 def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
-    # The one without a name last: where it is, the shard is whole.
+    # The unnamed one last: its existence shows that the shard is complete.
     for array in sorted(arrays, reverse=True):
         with written_aside(_file(folder, name, array, number), alone=True) as file:
             _put(file, arrays[array])
 
 
 def _put(file: BinaryIO, array: np.ndarray) -> None:
-    """Write an array as np.save does, whose own error on a full disk does not say that it is."""
+    """Write an array like np.save, whose own error does not mention a full disk."""
     whole = np.ascontiguousarray(array)
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
     file.write(whole.data)

@@ -235,7 +235,7 @@ def test_a_model_without_a_trained_score_is_refused(
     folders: dict[str, Path], settings: Settings, tmp_path: Path
 ) -> None:
     for folder, message in (
-        (folders["monot5"], r"is no cross-encoder \(its config.json says T5For.*monot5\(FIRST"),
+        (folders["monot5"], r"is not a cross-encoder \(its config.json says T5For.*monot5\(FIRST"),
         (models.cross_encoder(tmp_path / "two", outputs=2), "gives 2 numbers for a pair"),
     ):
         with pytest.raises(WrongInput, match=message):
@@ -246,7 +246,7 @@ def test_vectors_of_texts_are_no_reranker(settings: Settings, tmp_path: Path) ->
     """Loaded as one, such a model would get a last layer of random numbers."""
     base = models.bert(tmp_path / "bert")
     for folder in (base, models.sentence_transformer(tmp_path / "dense", base)):
-        with pytest.raises(WrongInput, match=r"is no cross-encoder .*says BertModel"):
+        with pytest.raises(WrongInput, match=r"is not a cross-encoder .*says BertModel"):
             CrossEncoder(Checkpoint(str(folder)))._scorer(settings)
 
 

@@ -213,8 +213,11 @@ def test_a_cut_can_be_asked_for(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dense({world}/mean-dot,similarity=cosine)", "compares by 'dot'; asked for is 'cosine'"),
-        ("tas-b(model={world}/mean-dot)", "pools by 'mean'; its row says 'cls'"),
+        (
+            "dense({world}/mean-dot,similarity=cosine)",
+            "compares by 'dot', not by 'cosine' as requested",
+        ),
+        ("tas-b(model={world}/mean-dot)", "uses 'mean' pooling; its row says 'cls'"),
         ("dense({world}/short,max_length=65)", "reads 64 word pieces"),
         ("dense({world}/far)", "compares by 'euclidean'; only cosine and dot"),
     ],
@@ -245,7 +248,7 @@ def test_a_model_that_is_not_what_the_row_says_is_refused(
         ("minilm(index=ivf,refine=10)", "refine is 10 without pq"),
         ("dense", "name one model"),
         ("dense(a,b)", "name one model"),
-        ("dense(a,model=b)", "stands first in the brackets"),
+        ("dense(a,model=b)", "give the model first in the brackets"),
     ],
 )
 def test_names_out_of_range_are_answered(name: str, message: str) -> None:

@@ -87,8 +87,8 @@ def test_systems_that_share_an_index_tell_each_its_own_recall(
 @pytest.mark.parametrize(
     ("value", "dtype", "message"),
     [
-        (np.nan, "float32", "the vector of a document is not of finite numbers"),
-        (np.inf, "float16", "the vector of a document is not of finite numbers"),
+        (np.nan, "float32", "the vector of a document has numbers that are not finite"),
+        (np.inf, "float16", "the vector of a document has numbers that are not finite"),
         (7e4, "float16", "the vector of a document has numbers too large for dtype=float16"),
     ],
 )
@@ -116,7 +116,7 @@ def test_a_query_without_a_score_is_refused(
     searcher.index(file, folder, settings, _ignore)
     asking = replace(searcher, asked=np.full_like(rows, np.nan))
     queries = DataFrame({"query_id": ["q"], "text": ["0"]})
-    with pytest.raises(WrongInput, match="the vector of a query is not of finite numbers"):
+    with pytest.raises(WrongInput, match="the vector of a query has numbers that are not finite"):
         asking.search(folder, Request(queries, 5, settings, _ignore))
 
 

@@ -48,7 +48,7 @@ ARCHIVES: list[tuple[Pack, str]] = [
         _with("more", bytes(30 * 1024**2)),
         "FILE: 'more' would unpack to 31,457,280 bytes: it is not opened: AGAIN",
     ),
-    (_with("a/b/c/corpus.jsonl"), "FILE holds no corpus.jsonl: it is not in the BEIR layout"),
+    (_with("a/b/c/corpus.jsonl"), "FILE contains no corpus.jsonl: it is not in the BEIR layout"),
     (
         _with("tiny/corpus.jsonl", b"{}\n"),
         "FILE: tiny/queries.jsonl is missing: add it",

@@ -138,5 +138,5 @@ def test_an_archive_inside_is_never_opened(tmp_path: Path) -> None:
     outer = tmp_path / "outer.zip"
     with zipfile.ZipFile(outer, "w") as packed:
         packed.writestr("outer/tiny.zip", inner)
-    with pytest.raises(WrongInput, match=r"holds no corpus\.jsonl"):
+    with pytest.raises(WrongInput, match=r"contains no corpus\.jsonl"):
         open_path(outer)

@@ -154,7 +154,7 @@ def test_an_archive_that_lacks_the_collection_is_not_kept(bench: Bench, server: 
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("scifact/README", "nothing else")
-    with pytest.raises(WrongInput, match=r"holds no corpus\.jsonl"):
+    with pytest.raises(WrongInput, match=r"contains no corpus\.jsonl"):
         bring(bench, _offered(server, packed.getvalue()), patience=PATIENCE)
 
 
@@ -260,7 +260,7 @@ def test_packed_files_that_burst_or_are_damaged_leave_nothing(
         (
             Answer(json.dumps({"id": TEXTS, "sha": hub.COMMIT, "siblings": []}).encode()),
             Missing,
-            r"holds no corpus\.jsonl\.gz at commit 0123456: its layout has changed",
+            r"contains no corpus\.jsonl\.gz at commit 0123456: its layout has changed",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Interface of a family of systems: a searcher of documents, or a combiner of other runs."""
+"""Interface of a system family: a searcher of documents, or a combiner of other runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Progress = Callable[[int, int, str], None]
-"""Told (done, total, unit) now and then, such as (500, 3633, "documents")."""
+"""Receives (done, total, unit) from time to time, such as (500, 3633, "documents")."""
 Ask = Callable[[str, int], object]
-"""Answer one query: its text, and how many hits it may have. It is timed; what it returns is not
+"""Answer one query: its text, and the maximum number of hits. For timing; the result is not
 used."""
 Span = tuple[int, int]
-"""Documents by their places in the file: the first, and the one after the last."""
+"""Documents by position in the file: the first, and the one after the last."""
 AskWith = Callable[[str, Sequence["DataFrame"]], object]
 """The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
 
@@ -35,29 +35,29 @@ class Request:
     queries: DataFrame
     """query_id, text."""
     depth: int
-    """Number of hits of a query that count."""
+    """Number of hits per query."""
     settings: Settings
     progress: Progress
 
     @property
     def texts(self) -> list[str]:
-        """The text of each query, empty if none is known."""
+        """The text of each query, empty if unknown."""
         return self.queries["text"].fillna("").tolist()
 
 
 class Parametrised(Protocol):
-    """A frozen dataclass some of whose fields a system name sets. Building one loads nothing."""
+    """A frozen dataclass with fields that a system name sets. Creating one loads nothing."""
 
     PARAMETERS: ClassVar[tuple[str, ...]]
-    """The fields that a system name may set, in the order in which it writes them."""
+    """The fields that a system name may set, in the order of the name."""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def identity(self) -> dict[str, Any]:
-        """Everything besides its inputs that changes its results, as JSON values."""
+        """Everything besides its inputs that affects its results, as JSON values."""
         ...
 
     def check(self) -> None:
-        """Raises Unavailable, saying what is missing, before any work is done."""
+        """Raise Unavailable, saying what is missing, before any work is done."""
         ...
 
 
@@ -68,16 +68,14 @@ class Searcher(Parametrised, Protocol):
     """
 
     def index_identity(self) -> dict[str, Any]:
-        """The part of the identity that the index depends on: systems that agree share one."""
+        """The part of the identity that determines the index: equal parts share an index."""
         ...
 
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """Index a Parquet file (doc_id, title, text) into an existing folder; facts about it.
-
-        A folder left behind by an interrupted call may be given again.
-        """
+        """Index a Parquet file (doc_id, title, text) into an existing folder; returns facts about
+        the index. A folder left by an interrupted call may be passed again."""
         ...
 
     def search(self, folder: Path, request: Request) -> DataFrame:
@@ -95,7 +93,7 @@ class Combiner(Parametrised, Protocol):
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: hits of the queries, whose first `depth` count.
+        """query_id, doc_id, score: hits of the queries, of which the first `depth` count.
 
         `inputs` are canonical runs (query_id, doc_id, rank, score) in the order of the system's
         name; `documents` is Parquet (doc_id, title, text).
@@ -108,21 +106,18 @@ class Divisible(Protocol):
     """Work that several workers can divide by documents: usually an index."""
 
     def piece_documents(self, settings: Settings) -> int:
-        """Number of documents per piece under these settings; 0 if nothing is divided."""
+        """Number of documents per piece under these settings; 0 for no division."""
         ...
 
     def piece_identity(self) -> dict[str, Any]:
-        """Identity of a piece: systems that agree share pieces, even if not the index."""
+        """Identity of a piece: systems share equal pieces even if their indexes differ."""
         ...
 
     def make_piece(
         self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
     ) -> None:
-        """Make the piece of these documents, in an empty folder.
-
-        A searcher's `index` takes it up when it finds it in its own folder, and makes what it does
-        not find.
-        """
+        """Make the piece of these documents, in an empty folder. A searcher's `index` uses the
+        pieces in its own folder and makes the missing ones."""
         ...
 
 
@@ -131,26 +126,24 @@ class Approximate(Protocol):
     """A searcher whose index may miss some of the best documents."""
 
     def recall(self, folder: Path, settings: Settings) -> float | None:
-        """The share of the exact first 100 that it finds, mean over queries made up of documents.
-
-        It depends on how the index is searched, not on the index alone. None if the search is
-        exact, or the index is one of an earlier version.
-        """
+        """The mean share of the exact top 100 that it finds, over queries made from documents. It
+        depends on the search as well as on the index. None if the search is exact, or the index is
+        one of an earlier version."""
         ...
 
 
 @runtime_checkable
 class Multilingual(Protocol):
-    """A searcher that analyses texts by the language of the dataset."""
+    """A searcher that analyses texts in the language of the dataset."""
 
     def for_language(self, language: str) -> Searcher:
-        """The searcher for datasets in this language (en, pl); its identity distinguishes them."""
+        """The searcher for datasets in this language (en, pl), which is part of its identity."""
         ...
 
 
 @runtime_checkable
 class Rewriting(Protocol):
-    """A searcher that asks another query instead of the one it is given."""
+    """A searcher that searches with another query than the given one."""
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
         """query_id, piece, in_query, weight: the terms of each of `queries`."""
@@ -159,7 +152,7 @@ class Rewriting(Protocol):
 
 @runtime_checkable
 class TimedSearcher(Protocol):
-    """A searcher whose latency can be told: one query at a time, everything loaded before."""
+    """A searcher whose latency can be measured: one query at a time, with everything loaded."""
 
     def session(self, folder: Path, settings: Settings) -> AbstractContextManager[Ask]:
         """A function that answers one query on the index in `folder`."""
@@ -188,7 +181,7 @@ _FIELDS = {"index": "index_kind"}
 
 
 def values(method: Parametrised) -> dict[str, Any]:
-    """The parameters of a method, in the order of a name, and their values."""
+    """The parameters of a method, in the order of its name, with their values."""
     return {name: getattr(method, _FIELDS.get(name, name)) for name in method.PARAMETERS}
 
 
@@ -201,7 +194,7 @@ def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
 
 
 def in_language(method: Method, language: str) -> Method:
-    """The method as it is on a dataset in this language."""
+    """The method for a dataset in this language."""
     return method.for_language(language) if isinstance(method, Multilingual) else method
 
 
@@ -215,12 +208,12 @@ def no_hits() -> DataFrame:
 
 
 def limited(default: Any, low: float, high: float = math.inf) -> Any:
-    """The default of a field of `Limited` that lies from `low` to `high`."""
+    """The default of a field of `Limited` with values from `low` to `high`."""
     return field(default=default, metadata={"limits": (low, high)})
 
 
 def one_of(*known: str) -> Any:
-    """The default of a field of `Limited`, and what else it may be."""
+    """The default of a field of `Limited`, and its other possible values."""
     return field(default=known[0], metadata={"known": known})
 
 
@@ -239,8 +232,8 @@ class Limited:
 
 
 def within(method: object, parameter: str, low: float, high: float = math.inf) -> None:
-    """Raises WrongInput unless the parameter lies from `low` to `high`."""
+    """Raise WrongInput unless the parameter is between `low` and `high`."""
     value = getattr(method, parameter)
     if not low <= value <= high:
-        must = f"be {low} or more" if high == math.inf else f"lie from {low} to {high}"
+        must = f"be {low} or more" if high == math.inf else f"be from {low} to {high}"
         raise WrongInput(f"{parameter} is {value}; it must {must}")

@@ -1,7 +1,6 @@
 """Trained models: parts of the store that hold a folder, and weights that a system loads.
 
-A model is looked for in the home of the settings in force, as the weights of the hub are looked
-for in the hub's cache.
+A model is searched in the home of the current settings, like weights of the hub in the hub's cache.
 """
 
 import hashlib
@@ -23,13 +22,13 @@ from compute.systems import names
 from compute.systems.checkpoints import Checkpoint, require
 
 CHUNK = 4 * 1024**2
-"""Bytes of a file in one row."""
+"""Bytes of a file per row."""
 _SCHEMA = pa.schema([("file", pa.string()), ("number", pa.int32()), ("content", pa.binary())])
 
 
 @dataclass(frozen=True)
 class TrainedModel(Checkpoint):
-    """The weights that a recipe made; `model` is their system's name, `genq[scifact](seed=1)`."""
+    """The weights made by a recipe; `model` is their system's name, `genq[scifact](seed=1)`."""
 
     @property
     def dataset(self) -> str:
@@ -44,7 +43,7 @@ class TrainedModel(Checkpoint):
         return found
 
     def identity(self) -> dict[str, Any]:
-        """The fingerprint of the model, which is of its weights and of how it was made."""
+        """The fingerprint of the model, which depends on its weights and its training."""
         return {"trained": self.part().fingerprint}
 
     def check(self, *libraries: str) -> None:
@@ -53,7 +52,7 @@ class TrainedModel(Checkpoint):
         self.part()
 
     def folder(self) -> Path:
-        """The folder of the model, unpacked into a cache first; its content verified."""
+        """The folder of the model, unpacked into a cache first; its content is verified."""
         part = self.part()
         with caches.folder(
             settings.load(), part.fingerprint, lambda aside: unpack(part, aside)
@@ -61,7 +60,7 @@ class TrainedModel(Checkpoint):
             return folder
 
     def commit(self) -> str:
-        """No commit of the hub identifies it."""
+        """It has no commit of the hub."""
         return ""
 
 
@@ -90,7 +89,7 @@ def content_hash(folder: Path) -> str:
 
 
 def packed(folder: Path) -> Iterator[pa.RecordBatch]:
-    """A folder as rows: file, number (of the chunk, from 0), content. An empty file has one."""
+    """A folder as rows: file, number (of the chunk, from 0), content. An empty file has one row."""
     for name, file in _files(folder):
         with file.open("rb") as stream:
             number = 0
@@ -106,7 +105,7 @@ def unpack(part: Part, folder: Path) -> None:
         row = batch.to_pylist()[0]
         name = PurePosixPath(row["file"])
         if name.is_absolute() or ".." in name.parts:
-            raise WrongInput(f"{part.path}: {row['file']!r} leads out of the model's folder")
+            raise WrongInput(f"{part.path}: {row['file']!r} points outside the model's folder")
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("ab" if row["number"] else "wb") as stream:
@@ -122,5 +121,5 @@ def _files(folder: Path) -> list[tuple[str, Path]]:
 
 @lru_cache(maxsize=4)
 def _store(now: Settings) -> Store:
-    """The store of a home, opened once: it is asked for every system that is named."""
+    """The store of a home, opened once, since every named system needs it."""
     return Store(now)

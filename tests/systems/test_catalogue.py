@@ -84,7 +84,7 @@ def test_parameters_make_another_system_under_its_canonical_name() -> None:
         ("bm52", "did you mean: bm25"),
         ("bm25(k3=1)", "no parameter 'k3'; it takes: k1, b"),
         ("genq(k1=1)", "it takes: model, queries"),
-        ("bm25(b=2)", "b is 2.0; it must lie from 0 to 1"),
+        ("bm25(b=2)", "b is 2.0; it must be from 0 to 1"),
         ("bm25-rm3(fb_docs=0)", "fb_docs is 0; it must be 1 or more"),
         ("minilm(bm25)", "not made from other systems"),
         ("bm25[nfcorpus]", "not trained on a dataset"),

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 INDEX = "tokens.faiss"
 _LISTS_EACH = 1024
-"""Token vectors for each list of the approximate index, about; at most `_LISTS` lists."""
+"""Approximate number of token vectors per list of the approximate index; at most `_LISTS` lists."""
 _LISTS = 4096
 _TRAINED_ON = 64
-"""Token vectors for each list that the lists are learned from."""
+"""Number of token vectors per list with which the lists are trained."""
 _ADDED = 65_536
-"""Token vectors made 32-bit floats at once."""
+"""Number of token vectors converted to 32-bit floats at once."""
 _SAMPLE = 16
-"""Documents whose beginnings are the queries that candidates are checked with."""
+"""Documents whose beginnings are the queries that check the candidates."""
 _WORDS = 12
 
 
@@ -42,13 +42,14 @@ _WORDS = 12
 class LateInteraction(OfCheckpoint, Limited):
     """A model of token vectors; a document's score is MaxSim, of 32-bit products.
 
-    `title + " " + text`, cut to `document_length` word pieces, special tokens included, the query
-    to `query_length`; 0 is the model's own length. Token vectors are kept as 16-bit floats. The
-    candidates of a query are the documents of the `candidates` token vectors nearest to each of
-    its tokens, by an inverted index (FAISS, 4 bits a number) of which `probes` lists are looked
-    through; all of them are scored exactly. A document without tokens is never found. Of a model
-    that was not trained for late interaction the unit vectors of the last layer are compared,
-    without [CLS] and [SEP]. Raises WrongInput for a length below 3, or less than one candidate.
+    The document is `title + " " + text`, truncated to `document_length` word pieces including
+    special tokens, the query to `query_length`; 0 is the model's own length. Token vectors are
+    stored as 16-bit floats. The candidates of a query are the documents of the `candidates` token
+    vectors nearest to each of its tokens, by an inverted index (FAISS, 4 bits a number) of which
+    `probes` lists are searched; all candidates are scored exactly. A document without tokens is
+    never found. For a model that was not trained for late interaction, the unit vectors of the last
+    layer are compared, without [CLS] and [SEP]. Raises WrongInput for a length below 3, or less
+    than one candidate.
     """
 
     checkpoint: Checkpoint
@@ -72,7 +73,7 @@ class LateInteraction(OfCheckpoint, Limited):
                 within(self, name, 3)
 
     def index_identity(self) -> dict[str, Any]:
-        """Weights, cuts and the way vectors are kept."""
+        """Weights, truncation and the storage of vectors."""
         return self.checkpoint.identity() | {
             "vectors": "each token, float16",
             "query_length": self.query_length,
@@ -82,7 +83,7 @@ class LateInteraction(OfCheckpoint, Limited):
         }
 
     def identity(self) -> dict[str, Any]:
-        """The vectors, the candidates and how they are ranked."""
+        """The vectors, the candidates and the ranking."""
         return self.index_identity() | {
             "candidates": self.candidates,
             "probes": self.probes,
@@ -96,11 +97,9 @@ class LateInteraction(OfCheckpoint, Limited):
     def index(
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
-        """documents and tokens (counts): token vectors and their index.
-
-        Beside them is what the recall is told by: the titles (else first words) of a seeded
-        sample of documents, and the exact MaxSim's first 100 for them.
-        """
+        """documents and tokens (counts): token vectors and their index. They are stored with the
+        data that measures recall: the titles (else first words) of a seeded sample of documents,
+        and their top 100 by exact MaxSim."""
         load = cache(lambda: self._load(settings))
         total = _encode(documents, folder, load, progress)
         tokens = maxsim.read(folder)
@@ -119,7 +118,7 @@ class LateInteraction(OfCheckpoint, Limited):
         return facts
 
     def recall(self, folder: Path, settings: Settings) -> float | None:
-        """The share of the exact first 100 that the candidates have."""
+        """The share of the exact top 100 among the candidates."""
         kept = vectors.compared(folder)
         if kept is None:
             return None
@@ -146,7 +145,7 @@ class LateInteraction(OfCheckpoint, Limited):
         _encode(documents, folder, lambda: self._load(settings), progress, span)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
-        """query_id, doc_id, score: the candidates of each query, best first, cut at `depth`."""
+        """query_id, doc_id, score: the candidates of each query, best first, down to `depth`."""
         texts = request.texts
         ids = encoding.read_ids(folder)
         found = [no_hits()]
@@ -175,7 +174,7 @@ class LateInteraction(OfCheckpoint, Limited):
 
     @contextmanager
     def _ranking(self, folder: Path, settings: Settings) -> Iterator[tuple[Any, Rank]]:
-        """The model, and a function from a query's vectors to places and scores, best first."""
+        """The model, and a function from a query's vectors to positions and scores, best first."""
         tokens = maxsim.read(folder)
         index = _open(folder / INDEX, self.probes, settings.threads)
 
@@ -227,8 +226,8 @@ def _encode(
 def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
     """Write the approximate index of all token vectors, numbered through all shards.
 
-    Its candidates are scored exactly: 4 bits a number find those that 8 or 32 bits find. A graph
-    (HNSW) found no more of them, took 3 times the room and 25 times as long to build.
+    Its candidates are scored exactly: 4 bits per number find the same candidates as 8 or 32 bits. A
+    graph (HNSW) found no more candidates, took 3 times the space and 25 times as long to build.
     """
     faiss = vectors.faiss_on(threads)
     total, dimensions = int(tokens.firsts[-1]), tokens.shards[0].shape[1]
@@ -240,7 +239,7 @@ def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
         faiss.ScalarQuantizer.QT_4bit,
         faiss.METRIC_INNER_PRODUCT,
     )
-    # Small corpora have fewer tokens for a list than the clustering wants, and that is no harm.
+    # Small corpora have fewer tokens per list than the clustering expects, which is harmless.
     index.cp.min_points_per_centroid = 1
     index.train(_some(tokens, lists * _TRAINED_ON))
     for shard in tokens.shards:
@@ -266,7 +265,7 @@ def _some(tokens: maxsim.Tokens, count: int) -> np.ndarray:
 
 
 def _open(file: Path, probes: int, threads: int) -> Any:
-    """The approximate index, its lists memory-mapped; None of a corpus without a token."""
+    """The approximate index, its lists memory-mapped; None for a corpus without tokens."""
     if not file.exists():
         return None
     faiss = vectors.faiss_on(threads)
@@ -276,7 +275,7 @@ def _open(file: Path, probes: int, threads: int) -> Any:
 
 
 def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
-    """The titles, else first words, of a seeded sample of the documents that have tokens."""
+    """The titles, else first words, of a seeded sample of the documents with tokens."""
     filled = np.flatnonzero(counts)
     size = min(_SAMPLE, len(filled))
     places = np.sort(np.random.default_rng(0).choice(filled, size, replace=False))

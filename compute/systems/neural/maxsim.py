@@ -1,4 +1,4 @@
-"""MaxSim, the score of late interaction, over token vectors that lie in memory-mapped shards.
+"""MaxSim, the score of late interaction, over token vectors in memory-mapped shards.
 
 Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
 Interaction over BERT", SIGIR 2020, equation 3.
@@ -23,8 +23,8 @@ def maxsim(query: np.ndarray, tokens: np.ndarray, counts: np.ndarray) -> np.ndar
 
     The sum, over the query's tokens, of the largest inner product with any token of the document.
     `query` is (query tokens, dimensions); `tokens` (document tokens, dimensions) holds `counts`
-    vectors of each document, one document after the other. A document without tokens scores 0,
-    and so does everything for a query without tokens.
+    vectors of each document, one document after the other. A document without tokens scores 0, and
+    so do all documents for a query without tokens.
     """
     scores = np.zeros(len(counts), np.float32)
     filled = counts > 0
@@ -32,27 +32,27 @@ def maxsim(query: np.ndarray, tokens: np.ndarray, counts: np.ndarray) -> np.ndar
         return scores
     products = tokens.astype(np.float32, copy=False) @ query.astype(np.float32, copy=False).T
     starts = np.cumsum(counts[filled]) - counts[filled]
-    # Where empty documents are left out, each segment ends where the next one starts.
+    # Without the empty documents, each segment ends where the next one starts.
     scores[filled] = np.maximum.reduceat(products, starts, axis=0).sum(axis=1)
     return scores
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The token vectors of a corpus; documents and tokens are counted through all shards."""
+    """The token vectors of a corpus; documents and tokens are numbered across all shards."""
 
     shards: Sequence[np.ndarray]
     """(tokens, dimensions) of each shard, float16, memory-mapped."""
     counts: np.ndarray
-    """(documents,): how many tokens each document has."""
+    """(documents,): number of tokens of each document."""
     starts: np.ndarray
     """(documents,): the number of each document's first token."""
     firsts: np.ndarray
-    """(shards + 1,): the number of each shard's first token, and of all tokens."""
+    """(shards + 1,): the number of each shard's first token, and the total number of tokens."""
 
     def documents_of(self, tokens: np.ndarray) -> np.ndarray:
-        """The documents, ascending, that the tokens of these numbers belong to."""
-        # Of documents that start at one token all but the last are empty.
+        """The documents, ascending, with the tokens of these numbers."""
+        # If several documents start at one token, all but the last are empty.
         return np.unique(np.searchsorted(self.starts, tokens, side="right") - 1)
 
     def scores(self, queries: Sequence[np.ndarray], documents: np.ndarray) -> np.ndarray:
@@ -75,7 +75,7 @@ class Tokens:
         yield from np.split(documents, cuts)
 
     def _read(self, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The token vectors of the documents, one after the other, and how many each has."""
+        """The token vectors of the documents, one after the other, and the number for each."""
         starts, counts = self.starts[documents], self.counts[documents]
         shards = np.searchsorted(self.firsts, starts, side="right") - 1
         parts = []
@@ -90,7 +90,7 @@ class Tokens:
 
 
 def read(folder: Path) -> Tokens:
-    """The token vectors that lie in the folder of an index."""
+    """The token vectors in the folder of an index."""
     shards = encoding.read(folder, NAME)
     counts = np.concatenate([np.empty(0, np.int64), *encoding.read(folder, NAME, "count")])
     firsts = np.cumsum([0, *map(len, shards)])

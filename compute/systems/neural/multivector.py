@@ -1,4 +1,4 @@
-"""Models that give one vector for each token of a text: loaded alike, whatever their kind.
+"""Models that give one vector for each token of a text: the same loading for all kinds.
 
 torch and sentence-transformers are imported inside the functions.
 """
@@ -26,14 +26,12 @@ Encode = Callable[[list[str]], list[np.ndarray]]
 def load(
     folder: Path, *, query_length: int, document_length: int, settings: Settings
 ) -> "MultiVectorEncoder":
-    """The model in `folder`, its texts cut at this many word pieces; 0 keeps the model's limit.
-
-    A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) as it was trained:
-    its markers, its query padded with masks to `query_length`, its list of tokens left out. Any
-    other encoder gives the unit vectors of its last layer, without those of the special tokens
-    around a text (such as [CLS] and [SEP]): they stand for no word. Raises Unavailable if it
-    does not load, WrongInput for a length that the model has no positions for.
-    """
+    """The model in `folder`, with texts truncated at this many word pieces; 0 keeps the model's
+    limit. A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) is used as it
+    was trained: with its markers, its query padded with masks to `query_length`, and its list of
+    skipped tokens. Any other encoder gives the unit vectors of its last layer, without those of the
+    special tokens around a text (such as [CLS] and [SEP]), which represent no word. Raises
+    Unavailable if it does not load, WrongInput for a length beyond the model's positions."""
     torch_on(settings)
     with loading(folder):
         made = _trained if is_late_interaction(folder) else _untrained
@@ -43,7 +41,7 @@ def load(
 
 
 def is_late_interaction(folder: Path) -> bool:
-    """Whether the model in `folder` was trained to give one vector for each token."""
+    """Return whether the model in `folder` was trained to give one vector for each token."""
     kinds = ("ColBERT", "MultiVectorEncoder")
     if kind(folder) in kinds:
         return True
@@ -51,19 +49,19 @@ def is_late_interaction(folder: Path) -> bool:
 
 
 def kind(folder: Path) -> str:
-    """Kind of the model that sentence-transformers recorded in `folder`; else empty."""
+    """Kind of the model that sentence-transformers recorded in `folder`; empty if there is none."""
     return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
 
 
 def queries(model: "MultiVectorEncoder") -> Encode:
-    """A function that gives the token vectors of queries."""
+    """A function to the token vectors of queries."""
     return lambda texts: list(
         model.encode_query(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False)
     )
 
 
 def documents(model: "MultiVectorEncoder") -> Encode:
-    """A function that gives the token vectors of documents."""
+    """A function to the token vectors of documents."""
     return lambda texts: list(
         model.encode_document(
             texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False
@@ -78,7 +76,7 @@ def _trained(folder: Path, device: str) -> "MultiVectorEncoder":
 
 
 def _untrained(folder: Path, device: str) -> "MultiVectorEncoder":
-    # Loaded as a MultiVectorEncoder it would get a projection of random numbers.
+    # If loaded as a MultiVectorEncoder, it would get a random projection.
     from sentence_transformers import MultiVectorEncoder, SentenceTransformer
     from sentence_transformers.base.modules import Normalize
     from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
@@ -110,5 +108,5 @@ def _cut(
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """Content of a JSON file; empty if there is none."""
+    """Content of a JSON file; empty if the file is missing."""
     return json_files.read(file) if file.is_file() else {}

@@ -41,8 +41,8 @@ _SAVED = "saved_model.pb"
 class UseQa(OfCheckpoint, Embedding):
     """Vectors of the two signatures, of unit length: cosine.
 
-    The title is the response and the text its context; without a title the text is both. The model
-    reads whole texts. `checkpoint` is the one on TensorFlow Hub or a folder of a SavedModel.
+    The title is the response and the text its context; without a title, the text is both. The model
+    reads complete texts. `checkpoint` is the one on TensorFlow Hub or a folder with a SavedModel.
     Raises WrongInput for any other.
     """
 
@@ -70,7 +70,7 @@ class UseQa(OfCheckpoint, Embedding):
         elif not (_cached() / _SAVED).is_file() and not checkpoints.answers(ADDRESS):
             raise Unavailable(
                 f"{self.model} is not cached here and TensorFlow Hub cannot be reached: "
-                "connect once, or give a folder that holds the SavedModel, model=/FOLDER"
+                "connect once, or give a folder with the SavedModel, model=/FOLDER"
             )
 
     def join(self, title: str, text: str) -> tuple[str, str]:
@@ -101,13 +101,13 @@ class UseQa(OfCheckpoint, Embedding):
 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
-    """The SavedModel, and the function that makes TensorFlow's strings. Raises Unavailable."""
+    """The SavedModel, and the function that creates TensorFlow's strings. Raises Unavailable."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # By name: without the extra there is no types of it either.
+    # By name: without the extra, its types are missing too.
     tensorflow = importlib.import_module("tensorflow")
-    # The model is written in its operations.
+    # The model uses its operations.
     importlib.import_module("tensorflow_text")
-    # Where TensorFlow has started already, its threads stay as they are.
+    # If TensorFlow has already started, its number of threads stays.
     with contextlib.suppress(RuntimeError):
         tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
     model = tensorflow.saved_model.load(str(folder))
@@ -123,13 +123,13 @@ def _unit(outputs: Any) -> np.ndarray:
 
 
 def _cached() -> Path:
-    """Folder of the model from TensorFlow Hub once it was fetched."""
+    """Folder of the model from TensorFlow Hub once downloaded."""
     root = os.environ.get("TFHUB_CACHE_DIR") or "~/.cache/tfhub"
     return Path(root).expanduser() / NAME.replace("/", "--")
 
 
 def _fetched() -> Path:
-    """The folder of the model, downloaded and unpacked first where it must be."""
+    """The folder of the model, downloaded and unpacked first if needed."""
     folder = _cached()
     if (folder / _SAVED).is_file():
         return folder
@@ -144,8 +144,8 @@ def _fetched() -> Path:
                 untar(archive, whole)
         except (OSError, tarfile.TarError) as error:
             raise Unavailable(
-                f"{NAME} cannot be downloaded ({type(error).__name__}): try again, or give a "
-                "folder that holds the SavedModel, model=/FOLDER"
+                f"{NAME} cannot be downloaded ({type(error).__name__}): try again, or give a"
+                " folder with the SavedModel, model=/FOLDER"
             ) from error
         whole.replace(folder)
     return folder

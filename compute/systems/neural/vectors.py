@@ -1,8 +1,8 @@
 """Search among vectors with FAISS: exact, through a graph (HNSW), or in clusters (IVF, IVF-PQ).
 
-Scores are inner products throughout. Vectors lie in memory-mapped shards (see encoding.py), which
-are read block by block; an approximate index holds them itself, so that the shards go once it is
-built, unless they are to refine what it finds.
+Scores are inner products throughout. Vectors are in memory-mapped shards (see encoding.py), which
+are read block by block; an approximate index contains them itself, so the shards are removed once
+it is built, unless they are needed to refine its results.
 """
 
 import mmap
@@ -21,9 +21,9 @@ from compute.systems.searcher import Progress, within
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
-"""The approximate index, in the folder beside the document ids."""
+"""The approximate index, in the folder of the document ids."""
 TRAINED = "trained.faiss"
-"""The index when it is trained and empty; it stays until FILE is there."""
+"""The trained but empty index; it stays until FILE exists."""
 COMPARED = "compared.npz"
 """Queries and their exact hits, in the folder of an approximate index."""
 TRAINING, ADDING = "training the index", "vectors in the index"
@@ -33,11 +33,11 @@ DEPTH = 100
 _BLOCK = 65_536
 """Vectors compared at once: 100 MB of 384 dimensions."""
 _CODED = 2048
-"""Vectors added at once with `pq`: for each, and each of its bytes, faiss takes 1 kB meanwhile."""
+"""Vectors added at once with `pq`: faiss temporarily needs 1 kB for each byte of each vector."""
 _MOST = 2**31 - 1
-"""The largest whole number that faiss takes for a parameter."""
+"""The largest whole number that faiss accepts as a parameter."""
 _TRAINING = 128
-"""Vectors that the clustering of IVF sees for each cluster."""
+"""Number of vectors per cluster in the clustering of IVF."""
 _SAMPLE_BYTES = 1 << 30
 """Maximum size of the vectors on which product quantisation is trained."""
 _CENTROIDS = 256
@@ -45,11 +45,11 @@ _CENTROIDS = 256
 _MAPPED = 2 << 30
 """Bytes of a memory-mapped file that may stay in memory while it is read."""
 _BETWEEN = 16
-"""Queries that are refined before the pages that were read for them go."""
+"""Queries refined before the pages read for them are released."""
 
 
 Nearest = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
-"""Function from queries and a depth to the scores and places of documents, best first."""
+"""Function from queries and a depth to the scores and positions of documents, best first."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Layout:
 
     HNSW: `m` links of each vector, `ef_construction` and `ef_search` candidates while it is built
     and searched (Malkov and Yashunin, arXiv 1603.09320). IVF: `nlist` clusters, 0 for four times
-    the square root of the number of documents, `nprobe` of them searched. With `pq`, the index has
-    that many bytes of each vector instead of its numbers (product quantisation: Jégou et al., PAMI
-    2011), and with `refine` this many candidates, or all hits where more are asked for, are
-    rescored by the stored vectors.
+    the square root of the number of documents, `nprobe` of them searched. With `pq`, the index
+    stores that many bytes of each vector instead of its numbers (product quantisation: Jégou et
+    al., PAMI 2011), and with `refine`, this many candidates, or all hits if more are requested, are
+    rescored with the stored vectors.
     """
 
     kind: str
@@ -93,8 +93,8 @@ class Layout:
         """Raise Unavailable unless this many vectors can be indexed in this many bytes of memory; 0
         is no limit.
 
-        Raises WrongInput if `pq` does not divide the dimensions, Unavailable where the index
-        would need more, by an estimate.
+        Raises WrongInput if `pq` does not divide the dimensions, Unavailable if the index is
+        estimated to need more.
         """
         if self.pq and dimensions % self.pq:
             raise WrongInput(
@@ -110,22 +110,22 @@ class Layout:
             )
 
     def _memory(self, count: int, dimensions: int) -> int:
-        """Bytes that building the index takes, about."""
+        """Approximate number of bytes needed to build the index."""
         vector = dimensions * np.dtype(self.dtype).itemsize
         if self.kind == "flat":
             return 0
         block = min(count, _BLOCK) * dimensions * 4
         if self.kind == "hnsw":
-            # A vector has 2m links of 4 bytes on the lowest level, and few above it; they are in a
-            # list that doubles when it is full.
+            # A vector has 2m links of 4 bytes on the lowest level, and few above it, in a list that
+            # doubles when it is full.
             return block + count * (vector + 16 * self.m)
         sample = min(self._training(self._clusters(count), dimensions), count) * dimensions * 4
         coding = min(count, _CODED) * self.pq * _CENTROIDS * 4
-        # Lists double when they are full, so half as much again is taken on average.
+        # Lists double when they are full, so they use 1.5 times the space on average.
         return block + sample + coding + round(1.5 * count * ((self.pq or vector) + 8))
 
     def stored(self) -> dict[str, Any]:
-        """Part of it that the files of an index depend on; empty for exact 32-bit vectors."""
+        """The part that determines the index files; empty for exact 32-bit vectors."""
         kind: dict[str, dict[str, Any]] = {
             "flat": {},
             "hnsw": {"index": "hnsw", "m": self.m, "ef_construction": self.ef_construction},
@@ -152,10 +152,8 @@ class Layout:
         threads: int,
         progress: Progress = lambda *_: None,
     ) -> None:
-        """Write the approximate index of all vectors to `folder`; it appears whole.
-
-        What an interrupted call has trained is taken up; vectors are added from the first one on.
-        """
+        """Write the approximate index of all vectors to `folder`, atomically. The training of an
+        interrupted call is reused; vectors are added from the first one on."""
         faiss_on(threads)
         index = self._trained(folder, shards, progress)
         count, done = sum(map(len, shards)), 0
@@ -169,7 +167,7 @@ class Layout:
         _write(index, folder / FILE)
 
     def _trained(self, folder: Path, shards: Sequence[np.ndarray], progress: Progress) -> Any:
-        """The index without vectors, from `folder` or, trained now, written there."""
+        """The index without vectors, from `folder`, or trained now and written there."""
         import faiss
 
         if (folder / TRAINED).exists():
@@ -180,7 +178,7 @@ class Layout:
             progress(0, 0, TRAINING)
             sample = _sample(shards, count, self._training(index.nlist, dimensions))
             if self.pq and len(sample) < _CENTROIDS:
-                # faiss refuses fewer vectors than centroids: some are taken several times.
+                # faiss refuses fewer vectors than centroids, so some are used several times.
                 sample = np.resize(sample, (_CENTROIDS, dimensions))
             index.train(sample)
             _write(index, folder / TRAINED)
@@ -190,7 +188,7 @@ class Layout:
         return min(self.nlist or round(4 * count**0.5), count)
 
     def _training(self, nlist: int, dimensions: int) -> int:
-        """Most vectors on which this many clusters are trained."""
+        """Maximum number of vectors on which this many clusters are trained."""
         # Twice the clusters, since evenly spread vectors may be half as many as asked for.
         most = max(_SAMPLE_BYTES // (4 * dimensions), 2 * nlist)
         return min(_TRAINING * nlist, most) if self.pq else _TRAINING * nlist
@@ -214,21 +212,19 @@ class Layout:
             index = faiss.IndexIVFPQ(centres, dimensions, nlist, self.pq, 8, metric)
             index.pq.cp.min_points_per_centroid = 1
         elif self.dtype == "float16":
-            # Of the vectors themselves, not of their distance from the centre: halves as stored.
+            # Of the vectors themselves, not of their distance from the centre: 16-bit as stored.
             index = faiss.IndexIVFScalarQuantizer(centres, dimensions, nlist, half, metric, False)
         else:
             index = faiss.IndexIVFFlat(centres, dimensions, nlist, metric)
-        # The index keeps a bare pointer.
+        # The index keeps only a pointer.
         centres.this.disown()
         index.own_fields = True
         index.cp.min_points_per_centroid = 1
         return index
 
     def opened(self, folder: Path, threads: int) -> Nearest:
-        """The approximate index in `folder`, in memory: as `nearest`, but perhaps not the nearest.
-
-        A place of -1 is no hit.
-        """
+        """The approximate index in `folder`, in memory: like `nearest`, but approximate. A position
+        of -1 is no hit."""
         faiss = faiss_on(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":
@@ -243,10 +239,8 @@ class Layout:
 def nearest(
     queries: np.ndarray, shards: Iterable[np.ndarray], depth: int, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and places (documents counted through all shards) of each query's nearest vectors.
-
-    Both (queries, min(depth, documents)), best first; of equal scores the earlier place first.
-    """
+    """Scores and positions (documents numbered across all shards) of each query's nearest vectors.
+    Both (queries, min(depth, documents)), best first; ties in the order of positions."""
     faiss = faiss_on(threads)
     scores = np.empty((len(queries), 0), np.float32)
     places = np.empty((len(queries), 0), np.int64)
@@ -262,14 +256,15 @@ def nearest(
 
 
 def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
-    """`candidates`, at least this many of them, scored and ordered by the vectors in `stored`."""
+    """`candidates`, at least this many, scored and ordered by the vectors in `stored`."""
 
     def search(queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
         places = candidates(queries, max(depth, least))[1]
         scores = np.full(places.shape, -np.inf, np.float32)
         for row, query in enumerate(np.asarray(queries, np.float32)):
             hits = places[row] >= 0
-            # BLAS rounds by the place of a row: equal vectors would score unequally.
+            # BLAS rounding depends on the position of a row: equal vectors would get different
+            # scores.
             rows = np.asarray(stored[places[row, hits]], np.float32)
             scores[row, hits] = np.einsum("ij,j->i", rows, query)
             if row % _BETWEEN == _BETWEEN - 1:
@@ -280,7 +275,7 @@ def refined(candidates: Nearest, stored: np.ndarray, least: int) -> Nearest:
 
 
 def keep_compared(folder: Path, queries: Sequence[np.ndarray], exact: np.ndarray) -> None:
-    """Write queries, some vectors each, and the places that exact search has first for them."""
+    """Write queries, some vectors each, and the first positions of their exact search."""
     rows, counts = np.concatenate(queries), [len(query) for query in queries]
     with written_aside(folder / COMPARED, alone=True) as file:
         np.savez(file, rows=rows, counts=counts, exact=exact)
@@ -295,7 +290,7 @@ def compared(folder: Path) -> tuple[list[np.ndarray], np.ndarray] | None:
 
 
 def recall(found: Iterable[np.ndarray], exact: np.ndarray) -> float:
-    """Share of the places in each row of `exact` that the same row of `found` has; their mean."""
+    """Mean share of the positions in each row of `exact` that are in the same row of `found`."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]
     return float(np.mean(shares)) if shares else 1.0
 
@@ -317,7 +312,7 @@ def _best(scores: np.ndarray, places: np.ndarray, depth: int) -> tuple[np.ndarra
 
 
 def _reserve(graph: Any, count: int) -> None:
-    """Make room for this many vectors: those that grow by blocks are copied, and there twice."""
+    """Make room for this many vectors: growing vectors are copied and need space twice."""
     import faiss
 
     codes: Any = faiss.downcast_index(graph.storage)
@@ -326,7 +321,7 @@ def _reserve(graph: Any, count: int) -> None:
 
 
 def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """32-bit vectors, in order: pieces of large shards, small ones put together."""
+    """32-bit vectors, in order: large shards are split, small ones combined."""
     held: list[np.ndarray] = []
     for piece in _pieces(shards):
         held.append(piece)
@@ -338,7 +333,7 @@ def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 
 
 def _pieces(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Rows as they are stored, in order, at most a block at once."""
+    """Stored rows, in order, at most a block at once."""
     for shard in shards:
         for first in range(0, len(shard), _BLOCK):
             yield shard[first : first + _BLOCK]
@@ -357,7 +352,7 @@ def _together(held: list[np.ndarray]) -> np.ndarray:
 
 
 def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
-    """Vectors spread evenly over the corpus, at most `most`, as 32-bit floats."""
+    """Up to `most` vectors spread evenly over the corpus, as 32-bit floats."""
     step = max(1, -(-count // most))
     sample = np.empty((-(-count // step), shards[0].shape[1]), np.float32)
     seen = filled = 0
@@ -369,7 +364,7 @@ def _sample(shards: Sequence[np.ndarray], count: int, most: int) -> np.ndarray:
 
 
 def _write(index: Any, file: Path) -> None:
-    """A file of the index, which is there whole or not at all."""
+    """A file of the index, written atomically."""
     import faiss
 
     aside = file.with_name(file.name + ".part")

@@ -1,4 +1,4 @@
-"""Loading weights with torch and transformers: threads, errors in a sentence, nothing made up."""
+"""Loading weights with torch and transformers: threads, one-sentence errors, no random weights."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
 def torch_on(settings: Settings) -> Any:
     """torch, on as many threads as the settings say.
 
-    Raises Unavailable where it does not see their device.
+    Raises Unavailable if it does not find the device in the settings.
     """
     # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -24,7 +24,7 @@ def torch_on(settings: Settings) -> Any:
     import torch
     from transformers.utils import logging
 
-    # A command shows its own progress, on the line that theirs would write over.
+    # A command shows its own progress, on the line that theirs would overwrite.
     logging.disable_progress_bar()
     torch.set_num_threads(settings.threads)
     try:
@@ -40,7 +40,7 @@ def torch_on(settings: Settings) -> Any:
 
 @contextmanager
 def loading(folder: Path | str) -> Iterator[None]:
-    """Raises Unavailable, in one sentence, for file errors of the libraries."""
+    """Raise Unavailable, in one sentence, for file errors of the libraries."""
     from safetensors import SafetensorError
 
     try:
@@ -55,8 +55,8 @@ def loading(folder: Path | str) -> Iterator[None]:
 def whole_model(kind: Any, folder: str, what: str) -> Any:
     """The model in `folder` as class `kind` of transformers, ready to compute.
 
-    Raises Unavailable if it does not load, WrongInput where weights of its own head are missing:
-    transformers would make them up. `what` says what it should be.
+    Raises Unavailable if it does not load, WrongInput if weights of its head are missing:
+    transformers would initialise them randomly. `what` describes the expected model.
     """
     with loading(folder):
         model, report = kind.from_pretrained(
@@ -69,7 +69,7 @@ def whole_model(kind: Any, folder: str, what: str) -> Any:
 
 
 def tokenizer_of(folder: str) -> Any:
-    """The tokenizer that lies in `folder`. Raises Unavailable if it does not load."""
+    """The tokenizer in `folder`. Raises Unavailable if it does not load."""
     from transformers import AutoTokenizer
 
     with loading(folder):
@@ -77,14 +77,14 @@ def tokenizer_of(folder: str) -> Any:
 
 
 def batches(tokenizer: Any, texts: list[str], size: int, length: int) -> Iterator[Any]:
-    """The texts as torch's tensors, `size` at a time, each cut to `length` word pieces."""
+    """The texts as torch's tensors, `size` at a time, each truncated to `length` word pieces."""
     for start in range(0, len(texts), size):
         some = texts[start : start + size]
         yield tokenizer(some, padding=True, truncation=True, max_length=length, return_tensors="pt")
 
 
 def positions(config: Any) -> int | None:
-    """Word pieces that a model of this configuration has positions for; None for any number."""
+    """Number of word pieces that a model of this configuration can read; None for any number."""
     found = getattr(config, "max_position_embeddings", None)
     if found and getattr(config, "model_type", "") in _SHIFTED:
         found -= (getattr(config, "pad_token_id", 0) or 0) + 1
@@ -92,7 +92,7 @@ def positions(config: Any) -> int | None:
 
 
 def refuse_longer(config: Any, model: str, length: int) -> None:
-    """Raises WrongInput if the model has no positions for texts of this many word pieces."""
+    """Raise WrongInput if the model has no positions for texts of this many word pieces."""
     most = positions(config)
     if most is not None and length > most:
         raise WrongInput(f"{model} reads {most} word pieces: max_length must be that or less")

@@ -1,8 +1,8 @@
 """Training a bi-encoder on pairs with in-batch negatives, by sentence-transformers' trainer.
 
 Henderson et al., "Efficient Natural Language Response Suggestion for Smart Reply", 2017: each
-text's positive is the other documents' negative. The batch of a step depends only on its number
-and the seed, so that a training resumes from a checkpoint as if it had not been interrupted.
+text's positive is the other documents' negative. The batch of a step depends only on its number and
+the seed, so a training resumes from a checkpoint as if it had not been interrupted.
 
 torch and its libraries are imported inside the functions that compute.
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("torch", "sentence_transformers", "accelerate", "datasets", "faiss")
 CHECKPOINT_SECONDS = 120.0
-"""Steps between two checkpoints: a killed training repeats no more."""
+"""Steps between two checkpoints: a killed training repeats at most this many."""
 _SCALES = {"cosine": 20.0, "dot": 1.0}
 """Factors of similarities before the softmax, as in sentence-transformers."""
 
@@ -40,11 +40,9 @@ Pairs = Callable[[int], list[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class Fit:
-    """Training of a bi-encoder: AdamW, a rate that rises for `warmup` steps and falls to 0.
-
-    Texts are cut to `max_length` word pieces, 0 for the model's own. `similarity` is cosine or
-    dot; empty, it is what the model says, else `otherwise`.
-    """
+    """Training of a bi-encoder: AdamW with a learning rate that rises for `warmup` steps and falls
+    to 0. Texts are truncated to `max_length` word pieces, 0 for the model's own. `similarity` is
+    cosine or dot; if empty, the model's, otherwise `otherwise`."""
 
     steps: int
     lr: float
@@ -57,11 +55,8 @@ class Fit:
 
 
 def batch(n: int, size: int, seed: int, step: int) -> tuple[int, np.ndarray]:
-    """The round of a step (from 0), and which of `n` documents it has.
-
-    A round goes through all documents once, each time in another order; its last step may have
-    fewer than `size`.
-    """
+    """The round of a step (from 0), and its documents out of `n`. Each round visits all documents
+    once, in a new order; its last step may have fewer than `size`."""
     per_round = rounds_steps(n, size)
     number, place = divmod(step, per_round)
     order = np.random.default_rng([seed, number]).permutation(n)
@@ -78,7 +73,7 @@ def fit(
 ) -> dict[str, Any]:
     """Train the model in `start`, or resume from the checkpoint in `folder`; leave `folder/model`.
 
-    Facts: steps, the loss of the last one, similarity and cut.
+    Returns steps, the loss of the last one, similarity and truncation.
     """
     torch_on(settings)
     from sentence_transformers import SimilarityFunction
@@ -100,13 +95,13 @@ def fit(
     trainer.train(resume_from_checkpoint=str(newest) if newest else None)
     model.max_seq_length = own
     model.similarity_fn_name = SimilarityFunction(similarity)
-    # The card would hold examples, and the day.
+    # The model card would contain examples and the date.
     model.save(str(folder / MODEL), create_model_card=False)
     return {"steps": how.steps, "similarity": similarity, "max_length": cut} | last
 
 
 def _says(start: Path) -> str:
-    """Similarity function that a model declares; cosine if its last module makes unit length."""
+    """Similarity function declared by a model; cosine if its last module makes unit vectors."""
     file = start / "config_sentence_transformers.json"
     about = json_files.read(file) if file.is_file() else {}
     modules = start / "modules.json"
@@ -123,7 +118,7 @@ def _trainer(
     report: Report,
     last: dict[str, float],
 ) -> Any:
-    """sentence-transformers' trainer, its batches ours; `last` holds the loss of the last step."""
+    """sentence-transformers' trainer with our batches; `last` has the loss of the last step."""
     from datasets import Dataset
     from sentence_transformers import util
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
@@ -136,7 +131,7 @@ def _trainer(
     trainer = _kind(pairs, how.steps, last)(
         model=model,
         args=_arguments(how, aside, use_cpu=model.device.type == "cpu"),
-        # Only its columns are looked at: the batches are made from `pairs`.
+        # Only its columns are used: the batches are made from `pairs`.
         train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
         loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
         callbacks=[_watch(folder, aside, report, last)],
@@ -152,7 +147,7 @@ def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
 
     class Trainer(SentenceTransformerTrainer):
         def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
-            """None: it would draw examples."""
+            """None: a sampler would draw examples."""
 
         def get_train_dataloader(self) -> Any:
             batches = _batches(self, pairs, steps)
@@ -176,7 +171,7 @@ def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
         warmup_steps=how.warmup,
         weight_decay=how.weight_decay,
         seed=how.seed,
-        # Steps after a checkpoint are found by their number.
+        # Steps after a checkpoint are determined by their number.
         ignore_data_skip=True,
         save_strategy="no",
         logging_strategy="no",
@@ -190,7 +185,8 @@ def _arguments(how: Fit, aside: Path, *, use_cpu: bool) -> Any:
 def _own_generator() -> Any:
     import torch
 
-    # Else a loader takes a number from those that dropout draws from, once more when it goes on.
+    # Otherwise a loader would take random numbers from those for dropout, and again when it
+    # resumes.
     return torch.Generator()
 
 
@@ -202,7 +198,7 @@ def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
             return steps
 
         def __iter__(self) -> Iterator[Any]:
-            # Asked when training begins: the state of a checkpoint is another object.
+            # Read when training begins: the state of a checkpoint is another object.
             for step in range(trainer.state.global_step, steps):
                 rows = [{"anchor": text, "positive": found} for text, found in pairs(step)]
                 yield trainer.data_collator(rows)
@@ -211,7 +207,7 @@ def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
 
 
 def _watch(folder: Path, aside: Path, report: Report, last: dict[str, float]) -> "TrainerCallback":
-    """Reports every step, and keeps a checkpoint now and then: whole, or not at all."""
+    """Reports every step, and regularly writes an atomic checkpoint."""
     from transformers import TrainerCallback
 
     class Watch(TrainerCallback):
@@ -230,7 +226,7 @@ def _watch(folder: Path, aside: Path, report: Report, last: dict[str, float]) ->
 
 
 def _keep(written: Path, folder: Path) -> None:
-    """Bring a checkpoint to the disk, then to its name; older ones go."""
+    """Write a checkpoint to the disk, then rename it; older ones are removed."""
     older = [*folder.glob("checkpoint-*")]
     for file in written.rglob("*"):
         if file.is_file():
@@ -243,6 +239,6 @@ def _keep(written: Path, folder: Path) -> None:
 
 
 def _newest(folder: Path) -> Path | None:
-    """The last checkpoint; one that was being removed is older than it."""
+    """The last checkpoint; a partially removed one is older."""
     found = folder.glob("checkpoint-*")
     return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

@@ -1,4 +1,4 @@
-"""Shared parts of recipes that learn only from documents: no judgement is read."""
+"""Shared parts of recipes that learn only from documents, without judgements."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ _SEED = 20_210
 
 @dataclass(frozen=True)
 class Unjudged(OfCheckpoint, Limited):
-    """A bi-encoder fine-tuned with in-batch negatives, on pairs from only the documents.
+    """A bi-encoder fine-tuned with in-batch negatives on pairs from only documents.
 
     Raises WrongInput for a batch, rate, length or seed that makes no sense.
     """
@@ -39,7 +39,7 @@ class Unjudged(OfCheckpoint, Limited):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not 0 < self.lr < 1:
-            raise WrongInput(f"lr is {self.lr}; it must lie between 0 and 1")
+            raise WrongInput(f"lr is {self.lr}; it must be between 0 and 1")
         if self.max_length and not 3 <= self.max_length <= LONGEST:
             raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
 
@@ -48,7 +48,7 @@ class Unjudged(OfCheckpoint, Limited):
         self.checkpoint.check(*biencoder.LIBRARIES, *TO_SEARCH)
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """No judgement: pairs are made from documents."""
+        """No judgements: pairs are made from documents."""
         return ()
 
     def _fit(
@@ -62,10 +62,8 @@ class Unjudged(OfCheckpoint, Limited):
         similarity: str = "",
         otherwise: str = "cosine",
     ) -> dict[str, Any]:
-        """Train on the pairs of each step, a tenth of them warm-up; facts about it.
-
-        Texts are compared as `biencoder.Fit` says of `similarity` and `otherwise`.
-        """
+        """Train on the pairs of each step, a tenth of the steps as warm-up; returns facts about the
+        training. `biencoder.Fit` explains `similarity` and `otherwise`."""
         how = Fit(
             steps,
             self.lr,
@@ -79,14 +77,14 @@ class Unjudged(OfCheckpoint, Limited):
 
 
 def read_documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
-    """Title and text of the documents, or of a sample."""
+    """Title and text of all documents, or of a sample."""
     table = pq.read_table(file, columns=["title", "text"])
     table = table.take(sampled(table.num_rows, most))
     return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]
 
 
 def sampled(total: int, most: int) -> np.ndarray:
-    """The places of at most `most` of `total` documents, in file order; always the same ones."""
+    """The positions of at most `most` of `total` documents, in file order; always the same."""
     if total <= most:
         return np.arange(total)
     return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))

@@ -1,8 +1,7 @@
-"""GenQ: a dense model fine-tuned on queries that are made from the documents themselves.
-
-Thakur et al., "BEIR", 2021: T5 asks 5 queries of each document (top-k 25, top-p 0.95), of at most
-100,000; a model that knows MS MARCO learns from them with in-batch negatives, one per dataset.
-"""
+"""GenQ: a dense model fine-tuned on queries generated from the documents. Thakur et al., "BEIR",
+2021: T5 generates 5 queries per document (top-k 25, top-p 0.95), for at most 100,000 documents; a
+model trained on MS MARCO learns from these queries with in-batch negatives, one model per
+dataset."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
 
 Asked = list[tuple[list[str], str]]
-"""Queries of each document, and the texts that they should find."""
+"""Queries of each document, and the texts that they should retrieve."""
 
 T5, JUDGED = "t5", "judged"
 
@@ -43,19 +42,18 @@ def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] 
 MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
     {"title": _of_title, "sentence": _of_sentence}
 )
-"""Queries that need no model, from title, text and language; None where a document gives none."""
+"""Queries made without a model, from title, text and language; None if a document gives none."""
 
 
 @dataclass(frozen=True)
 class GenQ(Unjudged):
-    """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
-
-    `queries` is t5, title (which finds the text without it), sentence (the first one, which
-    finds the title and the rest) or judged: no made queries, but those of the train split (of the
-    dataset itself, where it has none) with their relevant documents. `similarity` is cosine or dot,
-    or empty for the model's own. Texts are cut to `max_length` word pieces while training;
-    searching reads as many as the model did before. Raises WrongInput for values out of range.
-    """
+    """Fine-tuning with generated queries; the defaults are those of BEIR and its code. `queries` is
+    t5, title (which should retrieve the text without it), sentence (the first sentence, which
+    should retrieve the title and the rest) or judged: the queries of the train split (or of the
+    dataset if it has none) with their relevant documents, instead of generated ones. `similarity`
+    is cosine or dot, or empty for the model's own. Texts are truncated to `max_length` word pieces
+    in training; a search reads as many as the original model. Raises WrongInput for values out of
+    range."""
 
     queries: str = one_of(T5, JUDGED, *MADE)
     number: int = limited(5, 1)
@@ -75,7 +73,7 @@ class GenQ(Unjudged):
         return Generator(asks, number=self.number, top_k=25, top_p=0.95)
 
     def identity(self) -> dict[str, Any]:
-        """The model that it begins with, and how that is trained."""
+        """The initial model and its training."""
         names = ("epochs", "batch", "lr", "max_length", "seed")
         names += ("similarity",) if self.similarity else ()
         return {
@@ -84,7 +82,7 @@ class GenQ(Unjudged):
         } | {name: getattr(self, name) for name in names}
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """The dataset, where its judged queries are learnt from."""
+        """The dataset, if its judged queries are used."""
         return (dataset,) if self.queries == JUDGED else ()
 
     def check(self) -> None:
@@ -96,9 +94,10 @@ class GenQ(Unjudged):
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train on every query once in an epoch; no document is in a batch twice."""
+        """Train on every query once per epoch; no document is in a batch twice."""
         asked = self._asked(material)
-        # Of made queries each document has as many: one in a round. Of judged ones any number.
+        # Every document has the same number of generated queries, one per round, but any number of
+        # judged ones.
         rounds = 1 if self.queries == JUDGED else len(asked[0][0])
         steps = self.epochs * rounds * biencoder.rounds_steps(len(asked), self.batch)
 
@@ -123,18 +122,18 @@ class GenQ(Unjudged):
             found = [one for one in made if one is not None]
         if len(found) < 2:
             raise WrongInput(
-                f"queries={self.queries} makes {len(found)} queries of these documents, and "
-                "in-batch negatives need 2: take other queries"
+                f"queries={self.queries} makes {len(found)} queries of these documents, and"
+                " in-batch negatives need 2: choose other queries"
             )
         return found
 
     def system(self, model: Checkpoint) -> Dense:
-        """Dense retrieval, as the model compares."""
+        """Dense retrieval with the model's similarity."""
         return Dense(checkpoint=model)
 
 
 def _judged(material: Material) -> Asked:
-    """Each document judged relevant, with the queries that it is relevant for."""
+    """Each document judged relevant, with the queries for which it is relevant."""
     texts = _texts(material)
     table = pq.read_table(material.path("queries"), columns=["query_id", "text"])
     asked = {row["query_id"]: row["text"] for row in table.to_pylist() if row["text"]}

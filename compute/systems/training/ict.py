@@ -1,4 +1,4 @@
-"""The inverse cloze task: a sentence is to find the document that it was taken from.
+"""The inverse cloze task: a sentence should retrieve its document.
 
 Lee, Chang and Toutanova, "Latent Retrieval for Weakly Supervised Open Domain Question Answering",
 ACL 2019; as ICT (HerBERT-base) in BEIR-PL, Wojtasik et al., 2023.
@@ -27,14 +27,11 @@ Cloze = tuple[str, list[str]]
 
 @dataclass(frozen=True)
 class Ict(Unjudged):
-    """A bi-encoder trained to find a sentence's document; the defaults are BEIR-PL's.
-
-    Of a document each round takes another sentence at random. What it is to find is the title
-    and the other sentences; with probability `keep` the sentence stays among them (Lee et al.;
-    BEIR-PL leaves it open). Compared by cosine, in-batch negatives. `epochs`, where it is not 0,
-    counts rounds through the documents instead of `steps`. Raises WrongInput for values out of
-    range.
-    """
+    """A bi-encoder trained to retrieve a sentence's document; the defaults are BEIR-PL's. Each
+    round uses another random sentence of each document. The target is the title and the other
+    sentences; with probability `keep` the sentence stays in the target (Lee et al.; BEIR-PL does
+    not specify it). Cosine similarity, in-batch negatives. `epochs`, if not 0, gives the number of
+    rounds through the documents instead of `steps`. Raises WrongInput for values out of range."""
 
     steps: int = limited(1_800_000, 1)
     epochs: int = limited(0, 0)
@@ -47,7 +44,7 @@ class Ict(Unjudged):
     )
 
     def identity(self) -> dict[str, Any]:
-        """The model that it begins with, and how that is trained."""
+        """The initial model and its training."""
         length = {"epochs": self.epochs} if self.epochs else {"steps": self.steps}
         names = ("batch", "lr", "keep", "max_length", "seed")
         return (
@@ -59,7 +56,7 @@ class Ict(Unjudged):
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train on one sentence of each document in a round; no document is in a batch twice."""
+        """Train on one sentence of each document per round; no document is in a batch twice."""
         clozes = self._clozes(material)
         per_round = biencoder.rounds_steps(len(clozes), self.batch)
         steps = self.epochs * per_round or self.steps
@@ -76,12 +73,12 @@ class Ict(Unjudged):
         language = material.about["language"]
         rows = read_documents(material.path("documents"))
         split = ((title, sentences(text, language)) for title, text in rows)
-        # Of one sentence without a title nothing would be left to find.
+        # With one sentence and no title, nothing would be left as a target.
         found = [row for row in split if len(row[1]) > 1 or (row[0].strip() and row[1])]
         if len(found) < 2:
             raise WrongInput(
-                f"{len(found)} of these documents have a sentence and other text, and "
-                "in-batch negatives need 2: take longer documents"
+                f"{len(found)} of these documents have a sentence and other text, and in-batch"
+                " negatives need 2: choose longer documents"
             )
         return found
 
@@ -91,10 +88,8 @@ class Ict(Unjudged):
 
 
 def inverse_cloze(cloze: Cloze, keep: float, chance: np.random.Generator) -> tuple[str, str]:
-    """A sentence drawn from a document, and the text that it should find.
-
-    That is the title and the other sentences; with probability `keep` all of them.
-    """
+    """A random sentence of a document, and its target text: the title and the other sentences, or
+    with probability `keep` all sentences."""
     title, found = cloze
     place = int(chance.integers(len(found)))
     stays = chance.random() < keep

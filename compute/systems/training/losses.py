@@ -1,4 +1,4 @@
-"""The losses of a training: a file that grows beside it, which pages read while it runs."""
+"""The losses of a training: a growing file that pages read while it runs."""
 
 import json
 import time
@@ -14,7 +14,7 @@ from compute.base.settings import Settings
 from compute.store.loading import Progress
 
 POINTS = 1_000
-"""Rows of a training, at most: a row is the mean over the steps since the one before."""
+"""Maximum rows per training: a row is the mean over the steps since the previous row."""
 _LOSSES, _ABOUT = "losses.jsonl", "about.json"
 
 
@@ -24,18 +24,18 @@ def folder(settings: Settings, fingerprint: str) -> Path:
 
 
 def begin(place: Path, about: Mapping[str, Any]) -> None:
-    """Record in a folder the training it belongs to."""
+    """Record in a folder the training to which it belongs."""
     make_folder(place)
     with written_aside(place / _ABOUT) as file:
         file.write(json.dumps(dict(about)).encode())
 
 
 def under_way(settings: Settings, system: str) -> DataFrame:
-    """step, total, seconds, name, value of the training of a system; empty if none is begun."""
+    """step, total, seconds, name, value of the training of a system; empty if none has begun."""
     for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
         try:
             found = json_files.parsed(file.read_text("utf-8"))["system"] == system
-        except (OSError, ValueError, KeyError):  # it is removed, or rewritten, at this moment
+        except (OSError, ValueError, KeyError):  # it is being removed or rewritten
             continue
         if found:
             return frame(rows(file.parent))
@@ -55,7 +55,7 @@ def frame(found: list[dict[str, Any]]) -> DataFrame:
 
 
 def rows(place: Path) -> list[dict[str, Any]]:
-    """Losses written so far; an incomplete last line is left out."""
+    """Losses written so far; an incomplete last line is skipped."""
     try:
         lines = (place / _LOSSES).read_text("utf-8").splitlines()
     except FileNotFoundError:
@@ -70,10 +70,8 @@ def rows(place: Path) -> list[dict[str, Any]]:
 
 
 class Curve:
-    """Writes the losses as they are reported, and tells the progress.
-
-    A training that resumes from a checkpoint reports steps again: their old rows go.
-    """
+    """Writes the losses as they are reported, and reports the progress. A training that resumes
+    from a checkpoint reports steps again: their old rows are removed."""
 
     def __init__(self, place: Path, progress: Progress) -> None:
         self._file, self._progress = place / _LOSSES, progress
@@ -85,11 +83,11 @@ class Curve:
 
     @property
     def seconds(self) -> float:
-        """Seconds of training, through all interruptions."""
+        """Seconds of training, including all interrupted calls."""
         return self._base + time.perf_counter() - self._start
 
     def __call__(self, step: int, total: int, losses: Mapping[str, float]) -> None:
-        """Record the losses after a step; the report of every step is wanted."""
+        """Record the losses after a step; must be called after every step."""
         if not self._begun:
             self._go_on(step)
         for name, value in losses.items():

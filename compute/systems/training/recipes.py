@@ -1,4 +1,4 @@
-"""Interface of a recipe: a training that can be interrupted, its material, and a system."""
+"""Interface of a recipe: a resumable training, its material, and a system."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import Parametrised, Searcher
 
 Report = Callable[[int, int, Mapping[str, float]], None]
-"""Told (step, total, losses by name) after every step, from 1; the total may change."""
+"""Receives (step, total, losses by name) after every step, from 1; the total may change."""
 
 MODEL = "model"
-"""The folder, in that of a training, where the finished model is left."""
+"""The folder of the finished model inside that of a training."""
 
 
 @dataclass(frozen=True)
 class Material:
-    """Training material, as parts of the store by names that the recipe chooses."""
+    """Training material, as parts of the store with names chosen by the recipe."""
 
     fingerprint: str
     parts: Mapping[str, Part]
     about: Mapping[str, Any]
-    """Options that choose or change examples, as JSON values."""
+    """Options that select or change examples, as JSON values."""
 
     def path(self, name: str) -> Path:
         """The file of one part."""
@@ -33,32 +33,31 @@ class Material:
 
 
 def material(about: Mapping[str, Any], **parts: Part) -> Material:
-    """The material of these parts, of which examples are made as `about` says."""
+    """The material from these parts; `about` describes how examples are made."""
     content = {name: part.fingerprint for name, part in parts.items()}
     called = fingerprint("material", [], about=dict(about), parts=content)
     return Material(called, parts, dict(about))
 
 
 class Recipe(Parametrised, Protocol):
-    """Method that trains a model, with which a searcher then searches."""
+    """Method that trains a model and defines its searcher."""
 
     SEARCH: ClassVar[tuple[str, ...]]
-    """Parameters of its searcher that a name may set besides: they change no model."""
+    """Additional parameters of its searcher that a name may set: they change no model."""
 
     def saw(self, dataset: str) -> tuple[str, ...]:
-        """Collections whose judgements, or other training pairs, its model knows."""
+        """Datasets whose judgements, or other training pairs, its model has seen."""
         ...
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
     ) -> dict[str, Any]:
-        """Train, and leave the model in `folder / MODEL`; facts about it, as JSON values.
-
-        `folder` is empty, or what an interrupted call left: then it resumes from its last
-        checkpoint, which holds optimiser, sampler and random state, and comes to the same model.
-        """
+        """Train, and leave the model in `folder / MODEL`; returns facts about it, as JSON values.
+        `folder` is empty or was left by an interrupted call: then training resumes from its last
+        checkpoint, which contains optimiser, sampler and random state, and reaches the same
+        model."""
         ...
 
     def system(self, model: Checkpoint) -> Searcher:
-        """Searcher of the trained model. `model.folder()` is its folder, when it is needed."""
+        """Searcher of the trained model; `model.folder()` returns its folder on demand."""
         ...

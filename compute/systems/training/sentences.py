@@ -1,4 +1,4 @@
-"""Sentences: a small rule for where one ends, by language."""
+"""Sentences: a small rule for sentence ends, by language."""
 
 import re
 
@@ -11,18 +11,16 @@ _FOLLOWED = {
     " s str św tab tj tys tzn tzw ul ur w wg zm zob",
 }
 _ABBREVIATIONS = {language: frozenset(words.split()) for language, words in _FOLLOWED.items()}
-"""Words that a full stop follows in the midst of a sentence, in small letters."""
+"""Words followed by a full stop in the middle of a sentence, in lower case."""
 _NUMBERED = frozenset({"no", "nos"})
-"""The same, where a number follows."""
+"""The same, if a number follows."""
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
-    """The sentences of a text (en, pl), in order, without blanks around them.
-
-    A sentence ends with . ! ? or … and a blank, unless a small letter follows, or the full stop
-    is that of an abbreviation or of an initial (`J. Smith`). An abbreviation that ends a sentence
-    so joins it to the next.
-    """
+    """The sentences of a text (en, pl), in order, without surrounding spaces. A sentence ends with
+    . ! ? or … and a space, unless a lower-case letter follows, or the full stop belongs to an
+    abbreviation or an initial (`J. Smith`). So an abbreviation at the end of a sentence joins it to
+    the next."""
     found, start = [], 0
     for end in _END.finditer(text):
         if _goes_on(text[start : end.start()], text[end.end() : end.end() + 9], language):

@@ -253,7 +253,7 @@ def test_documents_that_the_corpus_lacks_are_told_by_the_import_too(
     run = "q1 Q0 D1 1 3 s\nq1 Q0 d2 2 2 s\nq1 Q0 nowhere 3 1 s\n"
     told = said(bench, tiny, tmp_path / "run", run)
     otherwise, unknown = (one for one in told if one.startswith(("document", "unknown")))
-    assert "its document 'D1' is 'd1' in tiny, in other letters" in otherwise
+    assert "its document 'D1' is 'd1' in tiny, in another case" in otherwise
     assert "in all 1 of 2 unknown ids" in otherwise
     assert unknown == "unknown document: 2 documents, as 'D1'; 2 hits in all → kept, as unjudged"
     (tmp_path / "none").write_text("q1 Q0 x 1 3 n\n", "utf-8")

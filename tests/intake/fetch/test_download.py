@@ -296,7 +296,7 @@ def test_a_proxy_of_the_environment_is_asked(fetch: Try, monkeypatch: pytest.Mon
 
 
 def test_a_disk_without_room_is_told_before_anything_is_fetched(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match=r"needs 1,000,000,000 GB more and .* make room"):
+    with pytest.raises(Unavailable, match=r"needs 1,000,000,000 GB more, but .* make room"):
         require_room(tmp_path / "f.zip", 10**18)
 
 

@@ -260,7 +260,7 @@ def test_packed_files_that_burst_or_are_damaged_leave_nothing(
         (
             Answer(json.dumps({"id": TEXTS, "sha": hub.COMMIT, "siblings": []}).encode()),
             Missing,
-            r"contains no corpus\.jsonl\.gz at commit 0123456: its layout has changed",
+            r"has no corpus\.jsonl\.gz at commit 0123456: its layout has changed",
         ),
     ],
 )
@@ -294,7 +294,7 @@ def test_every_dataset_of_the_catalogue_has_its_offer_or_a_reason() -> None:
     for name in ("bioasq", "signal1m", "trec-news", "robust04", "poleval-wiki-trivia"):
         with pytest.raises(Unavailable, match=f"cannot be fetched: .*put it as {name}"):
             offers.offer(OFFERS[name].rows[0])
-    for name, words in (("pydocs-numpy", "builds it"), ("nq-dpr", "published figures only")):
+    for name, words in (("pydocs-numpy", "builds it"), ("nq-dpr", "only published scores")):
         with pytest.raises(WrongInput, match=words):
             offers.offer(DATASETS[name])
 

@@ -202,7 +202,7 @@ def test_a_system_not_trained_yet_names_the_command(world: World) -> None:
         ("genq(queries=none)", "queries is 'none'; it must be one of: t5, judged, title, sentence"),
         ("genq(similarity=euclid)", "similarity is 'euclid'; it must be one of: , cosine, dot"),
         ("genq(batch=1)", "batch is 1; it must be 2 or more"),
-        ("ict-herbert(keep=2)", "keep is 2.0; it must lie from 0 to 1"),
+        ("ict-herbert(keep=2)", "keep is 2.0; it must be from 0 to 1"),
         ("genq(bm25)", "genq is not made from other systems"),
     ],
 )

@@ -52,7 +52,7 @@ def _run(name: str, words: Sequence[str]) -> int:
 
 
 def _is_damage() -> bool:
-    """Whether the error comes from damage in the store or its state, which is then named."""
+    """Return whether the error comes from damage in the store or its state, which is then named."""
     with contextlib.suppress(Exception):
         # Imported late: the store loads SQLAlchemy, which help and usage errors do not need.
         from compute.store import damage, integrity

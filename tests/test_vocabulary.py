@@ -28,6 +28,16 @@ PHRASES = {
     r"(?:these|those|them|ones|\b(?:run|type|measure|quer|document|system)\w*) alone\b": "only",
     r"\bhave a machine\b": "with an LLM",
     r"\bwhat (?:is|was|are) (?:judged|compared|drawn|published|asked|said|taken)\b": "a noun",
+    r"\bwhat stands\b|\bas it stands\b": "the noun; unchanged",
+    r"\bto be had\b": "available",
+    r"\bwhere nobody\b": "if nobody",
+    r"\bmade again\b": "recomputed; rebuilt",
+    r"\bwhole or not at all\b": "atomically",
+    r"\bin small letters\b": "in lower case",
+    r"\bat work\b": "running",
+    r"\btakes? (?:the place|for)\b": "replace; read as",
+    r"\border (?:could|can) turn\b": "the order could flip",
+    r"\b(?:between|holds?|with|without|a) blanks?\b(?! lines?)": "space",
 }
 """Phrases, as expressions, and the words to use instead."""
 FIRST = re.compile(r"(?:What|Who|Whose|Whoever|That which|Those|Hands|Says)\b")

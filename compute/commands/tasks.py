@@ -58,7 +58,7 @@ def new(
         order: without --goal, the order of the documents (default: impact)
         depth: top k of each list
         pairs: number of judgements
-        assessors: only these may judge (default: everybody)
+        assessors: only these may judge (default: everyone)
         double: share of documents with two assessors, 0 to 1
         guideline: a Markdown file
         title: name of the task
@@ -170,7 +170,7 @@ def extend(
     told = f"{counted(after.n_pairs - batch.done, 'document')} drawn for {after.title}"
     printable.say(
         f"{told} ({task}), batch {batch.number};"
-        f" {batch.done:,} judged before {'count' if batch.done != 1 else 'counts'}"
+        f" {counted(batch.done, 'earlier judgement')} {'count' if batch.done != 1 else 'counts'}"
     )
     return 0
 

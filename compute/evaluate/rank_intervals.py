@@ -337,7 +337,7 @@ def told_together(apart: NDArray[np.bool_]) -> tuple[tuple[int, ...], ...]:
 
 
 def letters(groups: Sequence[Sequence[int]], n: int) -> list[str]:
-    """Letters of each system's groups, separated by blanks: compact letters (Piepho 2004)."""
+    """Letters of each system's groups, separated by spaces: compact letters (Piepho 2004)."""
     found: list[list[str]] = [[] for _ in range(n)]
     for number, members in enumerate(groups):
         for place in members:

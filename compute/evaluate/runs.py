@@ -327,7 +327,7 @@ def line_of(path: Path, *, ranks: bool) -> trec.Layout:
 
 
 def _shared(table: pa.Table) -> bool:
-    """Whether several tags share a hit."""
+    """Return whether several tags share a hit."""
     table, pair = table.unify_dictionaries(), ["query_id", "doc_id"]
     tagged = table.group_by([*pair, "tag"]).aggregate([])
     return tagged.num_rows > tagged.group_by(pair).aggregate([]).num_rows

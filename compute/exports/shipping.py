@@ -131,7 +131,7 @@ def ship(
 
 def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
     """The visible parts. Raises Unavailable if one of these datasets is damaged."""
-    # Parts are verified before they ship, since one flipped bit would reach everybody.
+    # Parts are verified before they ship, since one flipped bit would reach everyone.
     parts = [store.verify(part) if part.dataset in names else part for part in store.parts()]
     damage.refuse(part for part in parts if part.dataset in names)
     return freshness.split(parts)[0]

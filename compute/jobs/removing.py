@@ -109,7 +109,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     which = f"{runs[0]}, " if len(runs) == 1 else ""
     told = f"{', '.join(words)} ({which}{sized(sum(part.bytes for part in parts))})"
     if resting := _resting(store, parts):
-        told += f"; left out until made again: {', '.join(resting)}"
+        told += f"; left out until recomputed: {', '.join(resting)}"
     if kept := len(store.added_judgements(dataset=dataset)) * (rows["queries"] > 0):
         told += f"; {counted(kept, 'added judgement')} of people stay"
     return told

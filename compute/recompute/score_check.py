@@ -54,7 +54,7 @@ class ScoreCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether all values agree."""
+        """Return whether all values agree."""
         return self.largest <= APART
 
     def __str__(self) -> str:

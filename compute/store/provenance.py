@@ -46,7 +46,7 @@ _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identi
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
 """Keys of a record of `of_runs` that have their own place."""
 _PATH = re.compile(
-    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
+    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may contain spaces
     r"""|(?<=[(,=])(?:~|\.{0,2})/[^\s'"(),=]*(?=[,)])"""  # in a system's name, up to its mark
     r"""|file://\S*"""
     r"""|(?<![\w./:…])(?:~|\.{0,2})/[\w.~-][^\s'"]*"""

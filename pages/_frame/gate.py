@@ -224,7 +224,7 @@ def _kind(content: bytes) -> str | None:
 
 
 def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
-    """True if these claims currently give a role; without sign-in everybody has every role. Nobody
+    """True if these claims currently give a role; without sign-in everyone has every role. Nobody
     has one while the settings cannot be read."""
     try:
         now = settings.load()

@@ -72,7 +72,7 @@ def name() -> str:
 
 
 def role() -> Role | None:
-    """The role of the user at this browser; without sign-in everybody has every role."""
+    """The role of the user at this browser; without sign-in everyone has every role."""
     now = settings.load()
     if not now.sign_in:
         return OPERATOR

@@ -144,7 +144,7 @@ def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     last = frame.systems[3]
     assert main(["tasks", "extend", task.id, "--pairs", "70", "--add", last]) == 0
     said = capsys.readouterr().out
-    assert "70 documents drawn for Holes" in said and "batch 2; 90 before count" in said
+    assert "70 documents drawn for Holes" in said and "batch 2; 90 earlier judgements count" in said
     made_up.judge(store, task, frame, grades, 70)
     rows = told(capsys, "--task", task.id)
     assert {row["system"] for row in rows} == {*frame.systems}

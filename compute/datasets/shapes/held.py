@@ -90,7 +90,7 @@ class Rows:
 
     @property
     def by_text(self) -> bool:
-        """Whether queries may be identified by their texts."""
+        """Return whether queries may be identified by their texts."""
         return may_be_text(self.called.get("query_id", ""))
 
     def first(self, n: int = _SAMPLE, *columns: str) -> list[list[str]]:
@@ -162,7 +162,7 @@ class Held:
 
     @property
     def by_text(self) -> bool:
-        """Whether queries may be identified by their texts."""
+        """Return whether queries may be identified by their texts."""
         return any(rows.by_text for rows in (self.run, self.judged) if rows is not None)
 
     def question(self) -> str:
@@ -173,9 +173,9 @@ class Held:
         return f"a run or judgements? It begins with {rows}, and nothing says which{why}"
 
     def as_run(self) -> pa.Table:
-        """query_id (a dictionary), doc_id, score; rank and tag where there are; and line.
+        """query_id (a dictionary), doc_id, score; rank and tag if present; and line.
 
-        Raises WrongInput if it holds no run, or nothing says that it does.
+        Raises WrongInput if the file is not, or not known to be, a run.
         """
         if self.run is None:
             raise WrongInput(f"{self.file}: {self._refused(RUN)}")
@@ -188,15 +188,15 @@ class Held:
             pair = f"query {shown(table['query_id'][at].as_py())}, document"
             pair += f" {shown(table['doc_id'][at].as_py())}"
             where = self.run.where(table["line"][at].as_py())
-            raise WrongInput(f"{where}: {pair}: the score is no finite number, fix it")
+            raise WrongInput(f"{where}: {pair}: the score is not a finite number, fix it")
         if not table.num_rows:
             raise WrongInput(f"{self.file}: no documents in it: give a file with some")
         return table
 
     def as_judged(self, how: How, *, nulls: bool = False) -> tuple[pa.Table, str]:
-        """query_id, doc_id, relevance, line, and how grades were made of something else.
+        """query_id, doc_id, relevance, line, and a sentence about converted grades.
 
-        With `nulls` a grade may be absent. Raises WrongInput if it holds no judgements.
+        With `nulls` a grade may be absent. Raises WrongInput if the file is not judgements.
         """
         rows = self.judged
         if rows is None and self.unclear is not None and not self.why:

@@ -26,7 +26,7 @@ all strata have one rate. Chosen in simulations, where errors fall anywhere or o
 
 
 def allocated(sizes: Counts, n: int, *, equally: bool = False) -> Counts:
-    """(H,) How many labels of each stratum are drawn, n in all: in proportion to its size, or
+    """(H,) Number of labels drawn from each stratum, n in all: in proportion to its size, or
     equally many; one at least and at most all, given out one by one (equal proportions, Wright
     2012, The American Statistician 66)."""
     found, worth = np.zeros(len(sizes), np.int64), np.ones(len(sizes)) if equally else sizes

@@ -110,7 +110,7 @@ class Audited:
 
 
 def survival(audited: Audited, measure: str, draws: int = DRAWS) -> tuple[DataFrame, DataFrame]:
-    """Of systems: system, score, low, high, rank, rank_low, rank_high, the best first; of pairs: a,
+    """Of systems: system, score, low, high, rank, rank_low, rank_high, best first; of pairs: a,
     b, difference, flip (the chance that b is ahead of a), the likeliest first.
 
     Scores are by the labels; intervals hold 95% of the draws. Systems that are level have no order.

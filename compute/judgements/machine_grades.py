@@ -111,7 +111,7 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
         raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, fix the line')
     # An escape can name half a character, which no text file can hold, or NUL.
     if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
-        raise WrongInput(f"{where}: an escape in it names no character of a text, fix the line")
+        raise WrongInput(f"{where}: an escape in it is not a valid character, fix the line")
     return record
 
 

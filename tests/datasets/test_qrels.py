@@ -53,7 +53,7 @@ def test_columns_are_read_by_their_names(tmp_path, header, order):
 
 def test_names_that_contradict_their_places_are_refused(tmp_path):
     file = written(tmp_path, "corpus-id\ttopics\tscore\nd1\tq1\t1\n")
-    told = "called 'corpus-id', 'topics', 'score'; the first line must be query-id corpus-id score"
+    told = "named 'corpus-id', 'topics', 'score'; the first line must be query-id corpus-id score"
     with pytest.raises(WrongInput, match=told):
         read_qrels(file)
     assert len(read_qrels(written(tmp_path, "a\tb\tc\nq1\td1\t1\n"))) == 1
@@ -90,7 +90,7 @@ def test_qrels_without_their_header_are_refused(tmp_path):
 
 
 def test_a_pair_judged_twice_differently_is_refused(tmp_path):
-    with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
+    with pytest.raises(WrongInput, match="query '1' and document 'd1' have two different"):
         read_qrels(written(tmp_path, TREC + "1 0 d1 1\n"))
 
 
@@ -104,7 +104,7 @@ def test_a_document_judged_by_subtopic_has_its_highest_grade_and_keeps_them(tmp_
         ("1", "d1", "a", 1),
         ("1", "d2", "1", 0),
     ]
-    with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
+    with pytest.raises(WrongInput, match="query '1' and document 'd1' have two different"):
         read(written(tmp_path, "1 1 d1 0\n1 2 d1 2\n1 1 d1 1\n"))
 
 
@@ -114,7 +114,7 @@ def test_iterations_and_rounds_are_no_subtopics(tmp_path):
     assert read(written(tmp_path, rounds + "1 7 d0 0\n")).subtopics is None
     assert read(written(tmp_path, BEIR)).subtopics is None
     # One pair of fifty that a later round judged anew is a mistake still.
-    with pytest.raises(WrongInput, match="judged twice, differently"):
+    with pytest.raises(WrongInput, match="have two different judgements"):
         read(written(tmp_path, rounds + "1 7 d0 1\n"))
 
 

@@ -170,7 +170,7 @@ def broken(tiny: Path, file: str, old: str, new: str) -> str:
     [
         ("corpus.jsonl", '"_id": "d2", ', "", "corpus.jsonl line 2: no _id"),
         ("corpus.jsonl", '{"_id": "d2"', '{"_id" "d2"', "corpus.jsonl line 2: not JSON"),
-        ("corpus.jsonl", '"d2"', '"d1"', "corpus.jsonl line 2: _id 'd1' occurs above"),
+        ("corpus.jsonl", '"d2"', '"d1"', "corpus.jsonl line 2: _id 'd1' already occurs above"),
         ("corpus.jsonl", '"d2"', '"d 2"', "corpus.jsonl line 2: id 'd 2' is empty or contains"),
         ("corpus.jsonl", '"d2"', '""', "corpus.jsonl line 2: id '' is empty or contains"),
         ("corpus.jsonl", '"d2"', "2.5", "corpus.jsonl line 2: _id is a number"),
@@ -183,7 +183,7 @@ def broken(tiny: Path, file: str, old: str, new: str) -> str:
             "no text, its keys are _id, title, txt:",
         ),
         ("corpus.jsonl", '{"_id": "d1"', '[]\n{"_id": "d1"', "line 1: not a JSON object"),
-        ("queries.jsonl", '"q2"', '"q1"', "queries.jsonl line 2: _id 'q1' occurs above"),
+        ("queries.jsonl", '"q2"', '"q1"', "queries.jsonl line 2: _id 'q1' already occurs above"),
         ("queries.jsonl", '"q2"', '"q4"', "test.tsv line 4: no query 'q2' in queries.jsonl"),
         ("qrels/test.tsv", "q1\td5\t1", "q1\td5\t0.5", "line 3: relevance '0.5' is not a whole"),
         ("qrels/test.tsv", "q1\td5\t1", "q1\td5\t1_0", "line 3: relevance '1_0' is not a whole"),

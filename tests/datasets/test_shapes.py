@@ -328,7 +328,7 @@ RUN_FAULTS = {
     "broken line": ('{"qid": "q1", "docid": "d1", "score": 1}\n{"qid"\n', "line 2: not JSON"),
     "twice": ('{"q1": {"d1": 1.5, "d1": 2.5}}', "the key 'd1' occurs twice"),
     "no runs": ('{"a": 1, "b": {"c": "d"}}', "no queries with documents in it"),
-    "half a letter": ('{"q1": {"\\ud800": 1.5}}', "an escape in it names no character"),
+    "half a letter": ('{"q1": {"\\ud800": 1.5}}', "an escape in it is not a valid character"),
     "no id in RankLib": ("1 qid:q1 1:2\n", "line 1: no document id after a #"),
     "judgements": (
         "qid,docid,rating\nq1,d1,1\n",

@@ -94,9 +94,9 @@ def test_topics_have_the_encoding_that_they_declare(tmp_path: Path) -> None:
     for content, fault in (
         (declared.format("UTF-8").encode("latin-1"), "line 2: byte 30 is not UTF-8: save the file"),
         (titles.encode("latin-1"), "line 1: byte 30 is not UTF-8: save the file"),
-        (declared.format("none").encode(), "in the encoding 'none', which is not known"),
-        (declared.format("hex").encode(), "in the encoding 'hex', which is not known"),
-        (declared.format("a\0b").encode(), r"in the encoding 'a\\x00b', which is not known"),
+        (declared.format("none").encode(), "in the encoding 'none', which is unknown"),
+        (declared.format("hex").encode(), "in the encoding 'hex', which is unknown"),
+        (declared.format("a\0b").encode(), r"in the encoding 'a\\x00b', which is unknown"),
     ):
         with pytest.raises(WrongInput, match=fault):
             _source(tmp_path, content).queries()

@@ -198,7 +198,7 @@ HEADER = "query_id,doc_id,grade\n"
         *(
             (
                 '{"qid": "q1' + half + '", "docid": "d1", "judgment": 1}\n',
-                "FILE, line 1: an escape in it names no character of a text, fix the line",
+                "FILE, line 1: an escape in it is not a valid character, fix the line",
             )
             for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),

@@ -88,7 +88,7 @@ def test_a_look_before_the_import_tells_of_them(bench: Bench, tmp_path: Path) ->
     assert "judged by subtopic, 6 times" in " ".join(report.lines())
     (tmp_path / "qrels").write_text(QRELS + "q1 1 a 0\n")
     assert doctor.check(tmp_path / "qrels").refused
-    with pytest.raises(WrongInput, match="judged twice"):
+    with pytest.raises(WrongInput, match="two different judgements"):
         imports.import_dataset(bench, "wrong", qrels=tmp_path / "qrels")
 
 

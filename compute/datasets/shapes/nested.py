@@ -271,7 +271,7 @@ def held(path: Path, how: How) -> Held:
             return _held(found, records, how)
     except UnicodeEncodeError:  # half a pair
         pass
-    raise WrongInput(f"{path}: it contains an escape that is not a valid character, fix it")
+    raise WrongInput(f"{path}: an escape in it is not a valid character, fix it")
 
 
 def of_parquet(path: Path, how: How) -> Held:

@@ -228,13 +228,12 @@ def _changed(two: Two, rows: DataFrame, tops: DataFrame) -> Steps:
         fields = f"at_{side}", f"only_{side}"
         columns.append(Column(f"Only {title}", fields, partial(_first, texts)))
     columns += [Column("Overlap@10", "shared"), Column("RBO", "rbo", looks.plain)]
-    names = {"systems": list(two.systems)}
     yield Table(
         "changed",
         "Queries whose rankings changed most",
         found,
         columns,
-        opens=Link("query", names, carried=("dataset", "query")),
+        opens=Link("query", {"systems": list(two.systems)}, carried=("dataset", "query")),
         carried=found[["dataset", "query_id"]].to_numpy().tolist(),
         of=_PAIR,
     )

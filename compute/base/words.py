@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 def counted(number: int, noun: str) -> str:
     """`1 column`, `8,674 hits`, `2 queries`: for nouns whose plural ends in s."""
-    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    several = f"{noun[:-1]}ies" if noun.endswith(("ry", "ly")) else f"{noun}s"
     return f"{number:,} {noun if number == 1 else several}"
 
 

@@ -214,16 +214,31 @@ def import_grades(
     return done(bench)
 
 
-def import_labels(file: options.File, /, *, dataset: options.Dataset, replace: bool = False) -> int:
-    """Import labels of queries, to see scores by query group.
+def import_labels(
+    file: options.SomeFile = None,
+    /,
+    *,
+    dataset: options.Dataset,
+    replace: bool = False,
+    family: Annotated[str | None, Parameter(metavar="KEY")] = None,
+) -> int:
+    """Import labels of queries: query groups, and families of queries that belong together.
 
     Args:
         file: TSV: query_id, key, value; or BEIR's queries.jsonl
         replace: replace labels of its keys
+        family: tests and intervals resample the families that this key names, such as conversation;
+            an empty one: queries again
     """
     bench = open_bench()
     row = dataset_of(dataset, own_datasets(bench.store))
-    part, new = query_labels.import_file(bench, file, row, replace=replace)
+    if file:
+        how: dict[str, Any] = {"replace": replace, "family": family}
+        part, new = query_labels.import_file(bench, file, row, **how)
+    elif family is None:
+        raise WrongInput("give a file of labels, or --family with a key of stored ones")
+    else:
+        part, new = query_labels.declare(bench, row, family)
     told = query_labels.said(part) + ("" if new else "; they were already stored")
     printable.say(told)
     return done(bench)

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame
 
+from compute.evaluate import families as of_families
 from compute.evaluate.distributions import normal_chance
+from compute.evaluate.families import Codes
 from compute.evaluate.sign_flips import Signs, on_one_thread
 from compute.evaluate.significance import PERMUTATIONS, SEED, Values, least
 from compute.evaluate.tolerance import equal
@@ -16,25 +18,29 @@ sign patterns. At p = .0006, which .05 is over 80 systems, its tail is 9% too la
 drawn patterns has a standard error of 40%."""
 
 
-def against(parts: Sequence[Values], base: int) -> DataFrame:
-    """n, difference, error (its standard error), differing (queries with different values), p by
-    system: its mean minus the baseline's, over the n queries of both.
+def against(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
+    """n, difference, error (its standard error), differing (queries with different values),
+    units (queries), freedom (degrees of it), alone (the error by queries), p by system: its mean
+    minus the baseline's, over the n queries of both. With `families`, of the queries of all parts,
+    differing, units, freedom, error and p are by family.
 
     `parts`: values of systems x queries on each part of a dataset, nan if a system has no value;
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
     1 for systems that are equal on every query.
     """
-    found, shares = _weighed(parts, base)
+    found, shares = _weighed(parts, base, families)
     return found.assign(p=_p(shares))
 
 
-def differences(parts: Sequence[Values], base: int) -> DataFrame:
-    """`against` without its test: n, difference, error, differing."""
-    return _weighed(parts, base)[0]
+def differences(parts: Sequence[Values], base: int, families: Codes | None = None) -> DataFrame:
+    """`against` without its test."""
+    return _weighed(parts, base, families)[0]
 
 
-def _weighed(parts: Sequence[Values], base: int) -> tuple[DataFrame, Values]:
-    """n, difference, error, differing by system, and each query's share of its difference."""
+def _weighed(
+    parts: Sequence[Values], base: int, families: Codes | None
+) -> tuple[DataFrame, Values]:
+    """`differences`, and each query's, or family's, share of a system's difference."""
     gaps = [_gaps(part, base) for part in parts]
     sizes = np.array([np.count_nonzero(~np.isnan(gap), axis=1) for gap in gaps])
     # By part and system: 1 / (parts with common queries x queries of this one).
@@ -44,7 +50,14 @@ def _weighed(parts: Sequence[Values], base: int) -> tuple[DataFrame, Values]:
     there = [~np.isnan(gap) * own[:, None] for gap, own in zip(gaps, weights, strict=True)]
     n, means, held = sizes.sum(axis=0), shares.sum(axis=1), np.concatenate(there, axis=1)
     squares = ((shares - held * means[:, None]) ** 2).sum(axis=1)
-    found = {"n": n, "difference": means, "error": np.sqrt(squares * n / np.maximum(n - 1, 1))}
+    error = np.sqrt(squares * n / np.maximum(n - 1, 1))
+    found = {"n": n, "difference": means, "error": error, "alone": error, "units": n}
+    found["freedom"] = n - 1
+    if families is not None:
+        shares, held = (of_families.sums(of, families) for of in (shares, held))
+        found["error"] = of_families.error(shares - held * means[:, None], held)
+        found["units"] = np.count_nonzero(held, axis=1)
+        found["freedom"] = of_families.freedom(held)
     return DataFrame(found | {"differing": np.count_nonzero(shares, axis=1)}), shares
 
 

@@ -33,6 +33,7 @@ from pandas import DataFrame, Series
 from scipy import special
 
 from compute.evaluate import baseline, power
+from compute.evaluate.families import design_effect
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above
@@ -46,7 +47,8 @@ ENDS = ("least", "most")
 COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
 """Columns of a group, a row for each query: the part of the dataset, both values (absent if a
 measure has none), the least and the largest difference in the joint possible range (absent if
-unknown), and the unjudged share of both lists (absent for an empty one)."""
+unknown), and the unjudged share of both lists (absent for an empty one). Besides, where families
+are declared, `family`: that of the query, by part."""
 
 
 def decide(
@@ -59,6 +61,8 @@ def decide(
     p (of being worse, by Holm's method), verdict, queries_needed (`needed`), holes_baseline,
     holes_candidate, and the same decision were all holes judged as badly, or as well, as they can
     be for the candidate: least, most (the mean differences), at_least, at_most (the verdicts).
+    families: their number, by which the interval and the verdict are, and design_effect, where a
+    group has `family`; absent elsewhere. queries_needed is then of queries in families like these.
     answered: queries that the baseline answers; unanswered: of these those that the candidate does
     not. Where these are too many there is no test, unless `any_answered`.
     `sign` is -1 if a lower value is better. A single query has no interval: it is undecided.
@@ -78,13 +82,17 @@ def decide(
         found[end] = extreme["difference"].where(there)
         found[f"at_{end}"] = extreme["verdict"].where(there)
     found["queries_needed"] = needed(found, margin)
+    by_family = Series(["family" in rows for rows in frames])
+    found["families"] = found["units"].where(by_family).astype("Int64")
+    found["design_effect"] = design_effect(found["error"], found["alone"]).where(by_family)
     there = [rows[[*HOLES]].notna().to_numpy() for rows in frames]
     found["answered"] = [int(both[:, 0].sum()) for both in there]
     found["unanswered"] = [int((both[:, 0] > both[:, 1]).sum()) for both in there]
     failed = found["unanswered"] > (1 if any_answered else MOST_UNANSWERED) * found["answered"]
     found[[*_TESTED]] = found[[*_TESTED]].mask(failed)
     found["verdict"] = found["verdict"].mask(failed, NOT_COMPARABLE)
-    return found.drop(columns="error").assign(group=list(groups))[list(_SHOWN)]
+    shown = (*_SHOWN, *_OF_FAMILIES) if by_family.any() else _SHOWN
+    return found.assign(group=list(groups))[list(shown)]
 
 
 _TESTED = ("low", "high", "p", "queries_needed", "at_least", "at_most")
@@ -93,6 +101,7 @@ _SHOWN = (
     *("queries_needed", *HOLES, *ENDS, "at_least", "at_most"),
     *("answered", "unanswered"),
 )
+_OF_FAMILIES = ("families", "design_effect")
 
 
 def overall(verdicts: Sequence[str]) -> str:
@@ -108,7 +117,7 @@ def tested(found: DataFrame, margin: float) -> DataFrame:
 
     Absent for a single query, p 1. p is below half of LEVEL where `high` is below -margin.
     """
-    freedom = found["n"] - 1
+    freedom = found["freedom"]
     low, high = student(found["difference"], found["error"], freedom)
     behind, error = (found["difference"] + margin).to_numpy(), found["error"].to_numpy()
     flat = np.copysign(np.inf, behind)
@@ -127,23 +136,27 @@ def needed(found: DataFrame, margin: float) -> Series:
     """Number of queries like these with which an equally good candidate is called not worse with
     80% probability, for one dataset; absent if fewer than `power.FEWEST` queries differ."""
     few = found["differing"] < power.FEWEST
-    deviation = found["error"] * np.sqrt(found["n"])
-    queries = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)
+    deviation = found["error"] * np.sqrt(found["units"])
+    units = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)
+    queries = np.ceil(units * (found["n"] / found["units"]))
     return Series(queries, found.index).astype("Int64").mask(few)
 
 
 def _decided(frames: Sequence[DataFrame], gaps: Sequence[Series], margin: float) -> DataFrame:
-    parts = [rows["part"] for rows in frames]
-    rows = [_difference(gap, part) for gap, part in zip(gaps, parts, strict=True)]
+    rows = [_difference(gap, frame) for gap, frame in zip(gaps, frames, strict=True)]
     found = tested(pd.concat(rows, ignore_index=True), margin)
     found["p"] = baseline.holm(found["p"].to_numpy())
     return found.assign(verdict=verdicts(found["low"], found["high"], found["p"], margin))
 
 
-def _difference(gaps: Series, part: Series) -> DataFrame:
+def _difference(gaps: Series, frame: DataFrame) -> DataFrame:
     """One row of `baseline.differences`."""
-    beside = [np.stack([np.zeros(len(own)), own]) for _, own in gaps.groupby(part)]
-    return baseline.differences(beside, 0).iloc[1:]
+    parts = [own for _, own in gaps.groupby(frame["part"])]
+    beside = [np.stack([np.zeros(len(own)), own]) for own in parts]
+    codes = None
+    if "family" in frame:
+        codes = pd.factorize(frame["family"][np.concatenate([own.index for own in parts])])[0]
+    return baseline.differences(beside, 0, codes).iloc[1:]
 
 
 def _mean(rows: DataFrame, column: str) -> float:

@@ -81,7 +81,7 @@ def queries_needed(
     """The fewest queries that detect a named true difference above 0.
 
     `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
-    error. At least FEWEST, at most MOST.
+    error. At least FEWEST, at most MOST. Of families it takes and gives their number.
     """
     spread, level = np.broadcast_arrays(np.asarray(deviation, np.float64), np.asarray(level))
     low, high = (np.full(spread.shape, end, np.int64) for end in (FEWEST, MOST))
@@ -94,10 +94,12 @@ def queries_needed(
 
 def of_pairs(found: DataFrame, n: int) -> DataFrame:
     """`significance.pairs` over n queries with level (at which each pair is tested among all),
-    deviation (of the differences), detectable (at that level) and alone (at LEVEL)."""
-    level = level_of(found["high"] - found["low"], found["error"], n)
+    deviation (of the differences), detectable (at that level) and alone (at LEVEL). Of families n
+    is their number; as in a t-test over 1 query more than the degrees of freedom."""
+    over = found["freedom"] + 1 if "freedom" in found else n
+    level = level_of(found["high"] - found["low"], found["error"], over)
     together, alone = (
-        detectable(found["error"], n, one, found["differing"]) for one in (level, LEVEL)
+        detectable(found["error"], over, one, found["differing"]) for one in (level, LEVEL)
     )
     named = {"n": n, "level": level, "deviation": found["error"] * np.sqrt(n)}
     return found.assign(**named, detectable=together, alone=alone)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,7 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
 from compute.evaluate.distributions import normal_chance, normal_reach, t_reach
+from compute.evaluate.families import FEWEST, Codes, sums
 from compute.evaluate.sign_flips import LEVEL, on_one_thread
 from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.evaluate.tolerance import TOLERANCE, above, equal
@@ -59,6 +61,8 @@ class Ranking:
     n_queries: int
     """0 if there are no scores by query."""
     n_left_out: int
+    n_families: int = 0
+    """Of the queries of datasets with families, on all datasets; 0 if none has any."""
 
 
 @on_one_thread()
@@ -82,11 +86,12 @@ def of_scores(
     means = np.mean([_mean(dataset) for dataset in datasets], axis=0)
     both = len(datasets) >= FEWEST_DATASETS
     drawn = (_both if both else _within)(datasets, resamples, random)
-    units = len(datasets) if both else min(dataset.values.shape[1] for dataset in datasets)
+    units = len(datasets) if both else min(dataset.n_units for dataset in datasets)
     if both:
-        apart = _by_max_t(np.transpose([_mean(dataset) for dataset in datasets]), None, sign)
+        apart = _by_max_t(np.transpose([_mean(dataset) for dataset in datasets]), sign)
     elif len(datasets) == 1:
-        apart = _by_max_t(datasets[0].values, datasets[0].weights, sign)
+        (one,) = datasets
+        apart = _by_max_t(one.values, sign, weights=one.weights, families=one.families)
     else:
         apart = _by_bootstrap(sign * means, sign * drawn, units)
     return _ranking(
@@ -99,6 +104,7 @@ def of_scores(
         n_datasets=len(datasets),
         n_queries=sum(dataset.values.shape[1] for dataset in datasets),
         n_left_out=sum(dataset.n_left_out for dataset in datasets),
+        n_families=sum(of.n_units for of in datasets if of.families is not None),
     )
 
 
@@ -116,30 +122,37 @@ def of_means(
         nobody = np.zeros((len(given), len(given)), bool)
         return _ranking(means, None, nobody, sign, n, drawn_from=NOTHING, **sizes)
     drawn = drawn_again(n, resamples, np.random.default_rng(seed)) @ given.T / n
-    apart = _by_max_t(given, None, sign)
+    apart = _by_max_t(given, sign)
     return _ranking(means, drawn, apart, sign, n, drawn_from=DATASETS, **sizes)
 
 
 def _check(datasets: Sequence[Aligned]) -> None:
     if not datasets or min(dataset.values.shape[1] for dataset in datasets) < 2:
         raise WrongInput("no ranks: choose systems that answer two queries and more in common")
+    if any(of.families is not None and of.n_units < FEWEST for of in datasets):
+        raise WrongInput(f"no ranks: the queries are of fewer than {FEWEST} families")
 
 
-def _parts(dataset: Aligned) -> Iterable[Values]:
-    names = dataset.queries["dataset"].to_numpy()
+def _parts(dataset: Aligned) -> Iterable[tuple[Values, Codes | None]]:
+    names, families = dataset.queries["dataset"].to_numpy(), dataset.families
     for name in dict.fromkeys(names):
-        yield dataset.values[:, names == name]
+        own = names == name
+        codes = None if families is None else np.unique(families[own], return_inverse=True)[1]
+        yield dataset.values[:, own], codes
 
 
 def _mean(dataset: Aligned) -> Values:
-    return np.mean([part.mean(axis=1) for part in _parts(dataset)], axis=0)
+    return np.mean([part.mean(axis=1) for part, _ in _parts(dataset)], axis=0)
 
 
 def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) -> Values:
     """resamples x systems: means over queries resampled within each part."""
     parts = list(_parts(dataset))
     total = np.zeros((resamples, len(dataset.values)))
-    for part in parts:
+    for part, families in parts:
+        if families is not None:
+            total += _drawn_families(part, families, resamples, random)
+            continue
         spread = _Spread.of(part)
         drawn = spread.drawn if spread.is_normal(CLOSE_PAIRS) else partial(_drawn_queries, part)
         total += drawn(resamples, random)
@@ -154,6 +167,18 @@ def _drawn_queries(part: Values, resamples: int, random: np.random.Generator) ->
     for start in range(0, resamples, size):
         number = min(size, resamples - start)
         means[start : start + number] = drawn_again(n, number, random) @ part.T / n
+    return means
+
+
+def _drawn_families(
+    part: Values, families: Codes, resamples: int, random: np.random.Generator
+) -> Values:
+    """resamples x systems: means over the queries of families drawn one by one."""
+    sizes, totals = np.bincount(families).astype(np.float64), sums(part, families).T
+    means, step = np.empty((resamples, len(part))), max(1, DRAWN_AT_ONCE // len(sizes))
+    for start in range(0, resamples, step):
+        counts = drawn_again(len(sizes), min(step, resamples - start), random)
+        means[start : start + step] = counts @ totals / (counts @ sizes)[:, None]
     return means
 
 
@@ -233,7 +258,7 @@ def _widening(units: int) -> float:
     return float(t * np.sqrt(units / (units - 1)) / normal_reach(LEVEL))
 
 
-def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.bool_]:
+def _by_max_t(values: Values, sign: int, **of: Any) -> NDArray[np.bool_]:
     """[i, j]: whether maxT's interval of i minus j lies above 0.
 
     Over few datasets the bootstrap would be anticonservative: with 10 equal systems, it called some
@@ -242,7 +267,7 @@ def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.b
     n = len(values)
     better = np.zeros((n, n), bool)
     if n > 1:
-        found = significance.pairs(values, weights=weights, resamples=0)
+        found = significance.pairs(values, **of, resamples=0)
         a, b = found["a"].to_numpy(), found["b"].to_numpy()
         ahead, behind = above(found["low"], 0), above(0, found["high"])
         better[a[ahead], b[ahead]] = True
@@ -280,6 +305,7 @@ def _ranking(
     n_datasets: int,
     n_queries: int,
     n_left_out: int,
+    n_families: int = 0,
 ) -> Ranking:
     rank = tolerance.ranks(sign * means).astype(int)
     order = np.argsort(rank, kind="stable")
@@ -296,7 +322,8 @@ def _ranking(
         frame["first"] = _first(sign * drawn[:, order])
         groups = told_together(better | better.T)
     frame["group"] = letters(groups, len(means))
-    return Ranking(frame, better, groups, drawn_from, n_datasets, n_queries, n_left_out)
+    counts = n_datasets, n_queries, n_left_out, n_families
+    return Ranking(frame, better, groups, drawn_from, *counts)
 
 
 def _percentiles(drawn: Values, units: int) -> Values:

@@ -3,10 +3,11 @@
 Values come as a matrix of systems x queries, nothing absent. Weights let the parts of a
 dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their forum). The
 null hypothesis of a pair is that each query's difference is as likely to have the other
-sign.
+sign; of queries in families, that the sum of each family's differences is.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.evaluate import families as of_families
 from compute.evaluate.distributions import normal_reach, t_chance, t_reach
+from compute.evaluate.families import Codes
 from compute.evaluate.sign_flips import FEW, LEVEL, MANY, Signs, flipped, on_one_thread
 from compute.evaluate.tolerance import equal, levels
 
@@ -52,6 +55,13 @@ class Aligned:
     """By query, where there are several datasets, which then count equally."""
     n_left_out: int
     """Queries that some of the systems have no value for."""
+    families: Codes | None = None
+    """Of each query, where the dataset has declared any."""
+
+    @property
+    def n_units(self) -> int:
+        """Number of queries, or of their families."""
+        return self.values.shape[1] if self.families is None else int(self.families.max()) + 1
 
 
 @dataclass(frozen=True)
@@ -73,10 +83,22 @@ class Comparison:
     p_randomisation: float
     p_t: float
     p_wilcoxon: float
-    """Absent (nan) where queries are weighted: ranks take no weights."""
+    """Absent (nan) where queries are weighted or in families: ranks take neither."""
     won: int
     lost: int
     equal: int
+    families: int = 0
+    """Number of families of queries; 0 where none are declared."""
+    freedom: float = np.nan
+    """Degrees of freedom of the interval by families."""
+    design_effect: float = np.nan
+    """Variance of the difference by families over that by queries."""
+    differing: int = 0
+    """Families with another sum."""
+
+
+BY_FAMILY = ("families", "freedom", "design_effect", "differing")
+"""Fields of a Comparison that queries without families lack."""
 
 
 def by_part(parts: pd.Series) -> Values | None:
@@ -92,6 +114,7 @@ def pairs(
     values: ArrayLike,
     *,
     weights: ArrayLike | None = None,
+    families: Codes | None = None,
     test: str = "randomisation",
     correction: str = "maxT",
     permutations: int = PERMUTATIONS,
@@ -100,7 +123,9 @@ def pairs(
 ) -> DataFrame:
     """Every pair of systems: a, b, difference, low, high, p, p_adjusted, effect, effect_low,
     effect_high, error, differing; a < b are row numbers and the difference is a minus b. `error` is
-    the standard error of the difference, `differing` the number of queries with another value.
+    the standard error of the difference, `differing` the number of queries with another value. With
+    `families`, of each query, these are tested, drawn and counted in place of queries, and
+    `freedom` has the degrees of freedom of the error.
 
     `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
     studentised differences, of the randomisation test alone, whose intervals are then simultaneous
@@ -111,12 +136,14 @@ def pairs(
     """
     given, own = _checked(values, weights)
     _check_names(test, correction)
-    family = _Family.of(given, own)
-    drawn = Signs(given.shape[1], permutations, seed)
-    p, adjusted, (low, high) = _tested(given, own, family, test, correction, drawn)
+    family = _Family.of(given, own, families)
+    unit = (given, own) if families is None else of_families.collapsed(given, own, families)
+    drawn = Signs(unit[0].shape[1], permutations, seed)
+    p, adjusted, (low, high) = _tested(*unit, family, test, correction, drawn)
     frame = DataFrame({"a": family.a, "b": family.b, "difference": family.mean})
     frame = frame.assign(low=low, high=high, p=p, p_adjusted=adjusted, effect=family.effect)
     frame = frame.assign(error=family.error, differing=family.differing)
+    frame = frame if families is None else frame.assign(freedom=family.freedom)
     effects = _effect_intervals(given, own, family, resamples, seed)
     return frame.assign(effect_low=effects[0], effect_high=effects[1])
 
@@ -126,19 +153,20 @@ def two(
     b: ArrayLike,
     *,
     weights: ArrayLike | None = None,
+    families: Codes | None = None,
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> Comparison:
     """One pair, by all tests. Raises WrongInput for fewer than two queries."""
     both, own = _checked(np.array([a, b], dtype=np.float64), weights)
-    row = pairs(both, weights=own, permutations=permutations, resamples=resamples, seed=seed).iloc[
-        0
-    ]
-    family = _Family.of(both, own)
+    about: dict[str, Any] = {"permutations": permutations, "resamples": resamples, "seed": seed}
+    row = pairs(both, weights=own, families=families, **about).iloc[0]
+    family = _Family.of(both, own, families)
     signs = np.sign(both[0] - both[1])
     ((low,), (high,)) = family.interval(LEVEL)
-    return Comparison(
+    ranks = weights is None and families is None
+    found = Comparison(
         n=both.shape[1],
         difference=float(row["difference"]),
         error=float(row["error"]),
@@ -149,18 +177,28 @@ def two(
         effect_high=float(row["effect_high"]),
         p_randomisation=float(row["p"]),
         p_t=float(family.t_test()[0]),
-        p_wilcoxon=float(_wilcoxon(both, own, family)[0]) if weights is None else np.nan,
+        p_wilcoxon=float(_wilcoxon(both, own, family)[0]) if ranks else np.nan,
         won=int((signs > 0).sum()),
         lost=int((signs < 0).sum()),
         equal=int((signs == 0).sum()),
     )
+    if families is None:
+        return found
+    alone = float(_Family.of(both, own).error[0])
+    effect = (found.error / alone) ** 2 if alone > 0 else np.nan
+    of: dict[str, Any] = {"families": int(families.max()) + 1, "design_effect": effect}
+    return replace(found, **of, freedom=family.freedom, differing=int(row["differing"]))
 
 
 @dataclass(frozen=True)
 class _Family:
-    """All pairs of some systems, and what does not change when signs flip; arrays by pair."""
+    """All pairs of some systems, and what does not change when signs flip; arrays by pair.
+
+    w and d are of families where there are any: their shares of the weights, and weighted means.
+    """
 
     n: int
+    """Queries."""
     a: NDArray[np.int64]
     b: NDArray[np.int64]
     mean: Values
@@ -175,9 +213,15 @@ class _Family:
     """Queries on which the two have another value."""
     weight: float
     """Sum of w^2: 1 / n without weights."""
+    freedom: float
+    families: Codes | None = None
+    robust: tuple[Values, Values, float] | None = None
+    """`square`, `cross` and `weight` with every w^2 over 1 - w, as CR2 has it; of families."""
 
     @classmethod
-    def of(cls, values: Values, weights: Values) -> "_Family":
+    def of(cls, values: Values, weights: Values, families: Codes | None = None) -> "_Family":
+        if families is not None:
+            return cls._by_family(values, weights, families)
         a, b = (side.astype(np.int64) for side in np.triu_indices(len(values), 1))
 
         def total(of: Values, power: int) -> Values:
@@ -199,6 +243,26 @@ class _Family:
             spread=total(weights, 2),
             differing=np.concatenate(unlike),
             weight=float(squared.sum()),
+            freedom=values.shape[1] - 1,
+        )
+
+    @classmethod
+    def _by_family(cls, values: Values, weights: Values, families: Codes) -> "_Family":
+        alone, (means, shares) = (
+            cls.of(values, weights),
+            of_families.collapsed(values, weights, families),
+        )
+        if len(shares) < 2:
+            raise WrongInput("a test needs two families of queries: all are in one")
+        of, factor = cls.of(means, shares), shares / np.sqrt(1 - shares)
+        robust = cls.of(means, factor)
+        return replace(
+            of,
+            n=alone.n,
+            spread=alone.spread,
+            freedom=float(of_families.freedom(shares)),
+            families=families,
+            robust=(robust.square, robust.cross, robust.weight),
         )
 
     @property
@@ -213,10 +277,11 @@ class _Family:
     @property
     def error(self) -> Values:
         """The standard error of the mean: s / sqrt(n) without weights, else White's with n / (n-1),
-        as weighted least squares on a constant has it."""
-        squares = self.square - 2 * self.mean * self.cross + self.mean**2 * self.weight
-        squares = np.where(squares > NEAR**2 * self.square, squares, 0)
-        return np.sqrt(squares * self.n / (self.n - 1))
+        as weighted least squares on a constant has it; of families CR2."""
+        square, cross, weight = self.robust or (self.square, self.cross, self.weight)
+        squares = square - 2 * self.mean * cross + self.mean**2 * weight
+        squares = np.where(squares > NEAR**2 * square, squares, 0)
+        return np.sqrt(squares if self.robust else squares * self.n / (self.n - 1))
 
     @property
     def effect(self) -> Values:
@@ -225,15 +290,15 @@ class _Family:
         return _effect(self.mean, self.spread, self.n)
 
     def t_test(self) -> Values:
-        """Two-sided p-values of the paired t-test, n - 1 degrees of freedom."""
+        """Two-sided p-values of the paired t-test."""
         t = np.divide(
             np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
         )
-        return np.where(self.some, t_chance(t, self.n - 1), 1.0)
+        return np.where(self.some, t_chance(t, self.freedom), 1.0)
 
     def interval(self, level: float) -> tuple[Values, Values]:
         """The t-test's interval of each mean."""
-        return student(self.mean, self.error, self.n - 1, level)
+        return student(self.mean, self.error, self.freedom, level)
 
     def not_rejected(self, highest: float) -> tuple[Values, Values]:
         """The differences x at which |u(x)| is not above `highest`.
@@ -352,7 +417,7 @@ def _randomised(
 def _of_few(values: Values, weights: Values, family: _Family) -> NDArray[np.bool_]:
     """(n,) The queries that some pair differs on of which few carry the sum of squares."""
     found = np.zeros(values.shape[1], bool)
-    if family.n < MANY:
+    if values.shape[1] < MANY:
         return found
     for pair in np.flatnonzero(family.some):
         gaps = weights * (values[family.a[pair]] - values[family.b[pair]])
@@ -429,7 +494,8 @@ def _effect_intervals(
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
-    if values.shape[1] >= MANY:
+    n = values.shape[1] if family.families is None else int(family.families.max()) + 1
+    if n >= MANY:
         return _effects_of_many(values, weights, family, resamples, seed)
     return _drawn_intervals(values, weights, family, resamples, seed)
 
@@ -437,10 +503,12 @@ def _effect_intervals(
 def _drawn_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    n, random = values.shape[1], np.random.default_rng(seed)
+    n, of, random = values.shape[1], family.families, np.random.default_rng(seed)
+    units = n if of is None else int(of.max()) + 1
     effects = np.empty((len(family.a), resamples))
     for start in range(0, resamples, size := max(1, DRAWN_AT_ONCE // n)):
-        counts = drawn_again(n, min(size, resamples - start), random) * weights
+        again = drawn_again(units, min(size, resamples - start), random)
+        counts = (again if of is None else again[:, of]) * weights
         counts /= counts.sum(axis=1, keepdims=True)
         effects[:, start : start + len(counts)] = _drawn_effects(values, family, counts)
     # Between a number and infinity there is nothing to interpolate.
@@ -463,6 +531,8 @@ def _effects_of_many(
             continue
         off = gaps - mean
         change = weights * (off - mean * ((off / deviation) ** 2 - 1) / 2)
+        if family.families is not None:
+            change = of_families.sums(change, family.families)
         drawn[pair] = _carrying(change) < FEW
         reach = normal_reach(LEVEL) * np.sqrt(change @ change) / deviation
         ends[:, pair] = family.effect[pair] - reach, family.effect[pair] + reach

@@ -5,7 +5,12 @@ comes from permuting labels over the queries: exact if labels are independent of
 nearly so if only the means are equal (Janssen 1997, Statistics & Probability Letters 36, 9). The
 maximum over all slices of a key in each permutation corrects for their number (maxT, Westfall and
 Young 1993). It is no evidence of an effect that a slice's own interval excludes 0 when that of all
-queries does not (Gelman and Stern 2006)."""
+queries does not (Gelman and Stern 2006).
+
+With families of queries nothing is permuted: the error is CR2's for two means, whose families may
+have queries in both, with Satterthwaite's degrees of freedom (at most those of a mean over all
+families), and Holm's method corrects for the number of slices.
+"""
 
 from collections.abc import Sequence
 
@@ -13,9 +18,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
+from compute.evaluate import families as of_families
+from compute.evaluate.baseline import holm
+from compute.evaluate.distributions import t_chance
+from compute.evaluate.families import Codes
 from compute.evaluate.significance import NEAR, least, student
 
 Values = NDArray[np.float64]
+MOST_VALUES = 40
+"""Most values of a key; more make no useful query groups."""
 FEWEST = 5
 """Fewest queries inside and outside for a test of a contrast: with fewer, the spread is unknown."""
 DEALS = 2_000
@@ -30,23 +41,30 @@ _AT_ONCE = 2_000_000
 """Values permuted at a time, to limit memory."""
 
 
-def means(values: ArrayLike, slices: Sequence[str]) -> DataFrame:
+def means(values: ArrayLike, slices: Sequence[str], families: Codes | None = None) -> DataFrame:
     """value, n, mean, low, high: each slice of (n,) values, by first occurrence. The interval is
-    Student's 95% interval; absent for a single query."""
+    Student's 95% interval, by family with `families`; absent for a single query."""
     frame = DataFrame({"value": slices, "of": np.asarray(values, np.float64)})
     found = frame.groupby("value", sort=False)["of"].agg(["size", "mean", "std"]).reset_index()
     found = found.rename(columns={"size": "n"})
-    low, high = student(found["mean"], found["std"] / np.sqrt(found["n"]), found["n"] - 1)
+    error, freedom = found["std"] / np.sqrt(found["n"]), found["n"] - 1
+    if families is not None:
+        own = [(frame["value"] == value).to_numpy() for value in found["value"]]
+        by_family = [of_families.of_mean(frame.loc[one, "of"], families[one]) for one in own]
+        error, freedom = np.transpose(by_family).reshape(2, -1)
+    low, high = student(found["mean"], error, freedom)
     return found.assign(low=low, high=high).drop(columns="std")
 
 
-def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFrame:
+def contrasts(
+    values: ArrayLike, slices: Sequence[str], seed: int = 0, families: Codes | None = None
+) -> DataFrame:
     """value, n, mean, low, high, contrast, p, p_adjusted: `means`, and each slice against the rest.
 
     `contrast` is the mean inside minus the mean outside. p is absent if there are fewer than FEWEST
     queries inside or outside, or no spread; p_adjusted corrects for the slices that are tested.
     """
-    found = means(values, slices)
+    found = means(values, slices, families)
     places = {value: place for place, value in enumerate(found["value"])}
     order = np.argsort([places[one] for one in slices], kind="stable")
     of, sizes = np.asarray(values, np.float64)[order], found["n"].to_numpy()
@@ -54,12 +72,39 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
     found["contrast"] = (found["mean"] - of.mean()) * len(of) / np.maximum(len(of) - sizes, 1)
     found.loc[sizes == len(of), "contrast"] = np.nan
     found["p"] = found["p_adjusted"] = np.nan
-    if some.any():
+    if families is not None:
+        inside = np.asarray(slices) == found["value"].to_numpy()[:, None]
+        ps = [_by_family(np.asarray(values, np.float64), one, families) for one in inside]
+        found["p"] = np.where(some, ps, np.nan)
+        known = found["p"].notna()
+        found.loc[known, "p_adjusted"] = holm(found.loc[known, "p"].to_numpy())
+    elif some.any():
         seen = least(_seen(of, sizes)[some])
         drawn = _dealt(of, sizes, seed)[:, some]
         found.loc[some, "p"] = _share(drawn >= seen)
         found.loc[some, "p_adjusted"] = _share(drawn.max(axis=1)[:, None] >= seen)
     return found
+
+
+def _by_family(values: Values, inside: NDArray[np.bool_], families: Codes) -> float:
+    """p that the means inside and outside differ; absent for under FEWEST families on a side."""
+    gap, off, squares, degrees = 0.0, np.zeros(families.max() + 1), [], []
+    for sign, own in ((1, inside), (-1, ~inside)):
+        share = np.bincount(families[own], minlength=len(off)) / max(own.sum(), 1)
+        if np.count_nonzero(share) < FEWEST:
+            return np.nan
+        mean = values[own].mean()
+        sums = np.bincount(families[own], values[own] - mean, len(off)) / own.sum()
+        gap, part = gap + sign * mean, sums / np.sqrt(1 - share)
+        off += sign * part
+        squares.append(part @ part)
+        degrees.append(float(of_families.freedom(share)))
+    below = sum(square**2 / of for square, of in zip(squares, degrees, strict=True))
+    error = np.sqrt(off @ off)
+    if not (below > 0 and error > 0):
+        return np.nan
+    every = of_families.freedom(np.bincount(families) / len(values))
+    return float(t_chance(gap / error, min(sum(squares) ** 2 / below, every)))
 
 
 def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:

@@ -15,6 +15,8 @@ from compute.base.errors import WrongInput
 from compute.base.files import written_aside
 from compute.base.printable import unsigned
 from compute.base.words import counted
+from compute.evaluate.families import FEWEST as FEWEST_FAMILIES
+from compute.evaluate.families import said as families_said
 from compute.evaluate.non_inferiority import NOT_COMPARABLE, NOT_WORSE, UNDECIDED, WORSE, overall
 from compute.evaluate.power import FEWEST
 from compute.evaluate.sign_flips import LEVEL
@@ -150,25 +152,35 @@ def notes(report: Report) -> list[str]:
     """Notes on how to read the table, and the remarks."""
     told = list(_READING)
     told += [said for row in _rows(report) if (said := _thin(row, report.margin))]
+    told += [_by_family(row) for row in _rows(report) if not _absent(row.get("families"))]
     return told + report.remarks
 
 
 def _thin(row: Row, margin: float) -> str:
     """Warning about a group with few differing queries; empty for others."""
     group, n, differing = row["group"], row["n"], row["differing"]
+    by_family = not _absent(row.get("families"))
+    noun, units = ("families", row["families"]) if by_family else ("queries", n)
     if n < 2:
         return f"{group} has {counted(n, 'query')} with a value for both: no interval"
     if differing >= FEWEST:
         enough = row["verdict"] == UNDECIDED and row["queries_needed"] <= n
         shows = f"with {n:,} queries like those of {group}, two equally good systems pass in 80%"
         return f"{shows} of cases or more, and this candidate did not" if enough else ""
-    some = f"{differing} of {n:,} queries of {group}" if differing else f"no query of {group}"
+    some = f"{differing} of {units:,} {noun} of {group}" if differing else f"no query of {group}"
     unseen = (1 - margin) ** n
     rare = (
         f"; a total loss on {margin:.3g} of all queries would not appear among {n:,} in"
         f" {unseen:.0%} of cases"
     )
     return f"{some} {'differ' if differing > 1 else 'differs'}{rare * (unseen > LEVEL / 2)}"
+
+
+def _by_family(row: Row) -> str:
+    """The families of queries that the interval of a group is over, and their effect."""
+    few = f": no interval with fewer than {FEWEST_FAMILIES}" * (row["families"] < FEWEST_FAMILIES)
+    said = families_said(row["n"], row["families"], row["design_effect"])
+    return f"{row['group']}: the interval is over {said}{few}"
 
 
 def _rows(report: Report) -> list[dict[Hashable, Any]]:

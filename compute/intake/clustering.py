@@ -12,6 +12,7 @@ from compute.corpora import query_clusters
 from compute.corpora.query_clusters import Clusters
 from compute.corpora.stop_words import STOP_WORDS
 from compute.datasets import Dataset
+from compute.evaluate.slices import MOST_VALUES
 from compute.intake import query_labels
 from compute.recompute import run as recompute
 from compute.store import provenance
@@ -36,8 +37,8 @@ def cluster(
     start = time.perf_counter()
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
-    if k and not 2 <= k <= query_labels.MOST_VALUES:
-        raise WrongInput(f"{k} clusters: ask for 2 to {query_labels.MOST_VALUES}")
+    if k and not 2 <= k <= MOST_VALUES:
+        raise WrongInput(f"{k} clusters: ask for 2 to {MOST_VALUES}")
     rows = recompute.read(recompute.stored_dataset(bench.store, dataset).queries)
     rows = rows[rows["text"].fillna("").str.strip() != ""]
     if rows.empty:

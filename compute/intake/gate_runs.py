@@ -17,7 +17,7 @@ from compute.datasets.places import how_to_judge
 from compute.evaluate import holes, scored_measures
 from compute.evaluate.measures import Measure, evaluate
 from compute.evaluate.non_inferiority import COLUMNS, MEANS
-from compute.intake import imports
+from compute.intake import imports, query_labels
 from compute.recompute import run as recompute
 from compute.store import damage, freshness
 from compute.store.loading import Bench, Loaded
@@ -110,7 +110,7 @@ def compared(
     bench: Bench, row: Dataset, two: Sequence[Given], measure: Measure, *, alone: bool
 ) -> tuple[DataFrame, list[str]]:
     """Baseline and candidate on every query with an official judgement: query_id, and
-    `non_inferiority.COLUMNS`; and remarks on files.
+    `non_inferiority.COLUMNS`, with `family` where families are declared; and remarks on files.
 
     `alone`: no other dataset is requested. Raises BeirscopeError for a run that is missing, stale,
     too shallow, or without judged documents at its top ranks.
@@ -121,10 +121,23 @@ def compared(
         loaded = recompute.stored_dataset(bench.store, dataset(part, own))
         sides = [_side(bench, loaded, one, measure, alone and len(parts) == 1) for one in two]
         frames.append(_beside(sides, loaded, measure))
+        families = query_labels.families(bench.store, part)
+        if len(families):
+            frames[-1]["family"] = _family(frames[-1], families)
         for side, name in zip(sides, MEANS, strict=True):
             told = [*side.remarks, *_unanswered(frames[-1][f"holes_{name}"])]
             remarks += [f"{side.name} on {part}: {one}" for one in told]
-    return pd.concat(frames, ignore_index=True), list(dict.fromkeys(remarks))
+    whole = pd.concat(frames, ignore_index=True)
+    if "family" in whole:
+        # Of a part without any, each query is its own.
+        whole["family"] = whole["family"].fillna(whole["part"] + "\nq" + whole["query_id"])
+    return whole, list(dict.fromkeys(remarks))
+
+
+def _family(rows: DataFrame, families: Series) -> Series:
+    """By part: another's may have the same name."""
+    own = rows["query_id"].map(families)
+    return rows["part"] + ("\nf" + own).fillna("\nq" + rows["query_id"])
 
 
 def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: bool) -> _Side:

@@ -9,42 +9,47 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, compressed, trec, unpacked_size
+from compute.evaluate.slices import MOST_VALUES
 from compute.recompute import run as recompute
 from compute.store import leakage, provenance
 from compute.store.loading import Bench
 from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
+FAMILY = "family"
+"""In the provenance of labels: the key that says which queries belong together."""
 _OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
-MOST_VALUES = 40
-"""Most values of a key; more make no useful query groups."""
 LONGEST = 60
 """Most characters of a key or a value, which labels an axis."""
 
 
 def import_file(
-    bench: Bench, file: Path, dataset: Dataset, *, replace: bool = False
+    bench: Bench,
+    file: Path,
+    dataset: Dataset,
+    *,
+    replace: bool = False,
+    family: str | None = None,
 ) -> tuple[Part, bool]:
     """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
 
     Stored labels stay, except those of the file's keys with `replace`; queries outside the dataset,
-    such as those of another split, are left out. Raises WrongInput with file and line, Conflict if
-    a query has another label of a key and `replace` is false.
+    such as those of another split, are left out. `family` as in `put`. Raises WrongInput with file
+    and line, Conflict if a query has another label of a key and `replace` is false.
     """
     start = time.perf_counter()
-    if dataset.parts:
-        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    _refuse_parts(dataset)
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
-    rows, no_kinds = read(file)
+    rows, no_kinds = read(file, family)
     known = rows["query_id"].isin(recompute.read(loaded.queries)["query_id"])
     if not known.any():
         raise WrongInput(
@@ -53,23 +58,51 @@ def import_file(
     about: dict[str, Any] = {"file": file.name, "sha256": digest(file)}
     about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
     words = ["import-labels", file.name, "--dataset", dataset.name]
+    words += [] if family is None else ["--family", family]
     made = provenance.record(words, time.perf_counter() - start, **about)
-    return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, replace=replace)
+    how: dict[str, Any] = {"replace": replace, "family": family}
+    return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, **how)
+
+
+def declare(bench: Bench, dataset: Dataset, family: str) -> tuple[Part, bool]:
+    """Make the families of a dataset's queries those of a key of its labels; none if empty."""
+    _refuse_parts(dataset)
+    words = ["import-labels", "--dataset", dataset.name, "--family", family]
+    made, nothing = provenance.record(words, 0), DataFrame(columns=COLUMNS, dtype="str")
+    return put(bench.store, dataset.name, nothing, made, family=family)
+
+
+def _refuse_parts(dataset: Dataset) -> None:
+    if dataset.parts:
+        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
 
 
 def put(
-    store: Store, dataset: str, rows: DataFrame, made: dict[str, Any], *, replace: bool = False
+    store: Store,
+    dataset: str,
+    rows: DataFrame,
+    made: dict[str, Any],
+    *,
+    replace: bool = False,
+    family: str | None = None,
 ) -> tuple[Part, bool]:
     """Publish labels (COLUMNS) in addition to those of a dataset; returns its part, and whether it
-    is new. Its provenance is `made`, and under `keys` the origin of each key's labels. Raises
-    Conflict and WrongInput as `import_file`."""
+    is new. Its provenance is `made`, under `keys` the origin of each key's labels, and under FAMILY
+    the key whose labels are the families of queries: `family` (empty: none), or as before if None.
+    Raises Conflict and WrongInput as `import_file`, Missing for a family without labels."""
     with store.alone("import"):
         for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
             told = f"{shown(key)} is what `leakage find` found on {dataset}: rename the key"
             raise Conflict(told)
         old = store.part(KIND, dataset)
-        together = _beside(old, rows, replace=replace)
-        if old and old.fingerprint == _mark(together):
+        if family is None:
+            family = family_key(old)
+        together = _beside(old, rows, family, replace=replace)
+        if family and family not in {*together["key"]}:
+            there = near(family, [*together["key"]])
+            raise Missing(f"{dataset} has no labels {shown(family)}: {there}import them first")
+        made |= {FAMILY: family} if family else {}
+        if old and old.fingerprint == _mark(together, family):
             return old, False
         before, own = made_by_key(old) if old else {}, by_key(rows["key"], made)
         keys = {key: ([] if replace else before.get(key, [])) + of for key, of in own.items()}
@@ -86,7 +119,8 @@ def of_training(store: Store, dataset: str) -> dict[str, str]:
 def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
     # Labels from a file depend on nothing, though early ones may claim to.
     made = {name: value for name, value in made.items() if name != "inputs"}
-    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=made)
+    mark = _mark(rows, made.get(FAMILY, ""))
+    return parts.add(KIND, rows, dataset=dataset, fingerprint=mark, provenance=made)
 
 
 def _without(parts: Publication, old: Part | None, key: str) -> None:
@@ -98,11 +132,26 @@ def _without(parts: Publication, old: Part | None, key: str) -> None:
     if rows.empty:
         parts.remove(*old.identity)
     else:
-        _add(parts, old.dataset, rows, old.provenance | {"keys": left})
+        kept = {FAMILY: ""} if family_key(old) == key else {}
+        _add(parts, old.dataset, rows, old.provenance | {"keys": left} | kept)
 
 
-def _mark(rows: DataFrame) -> str:
-    return fingerprint(KIND, [], labels=rows.to_numpy().tolist())
+def _mark(rows: DataFrame, family: str) -> str:
+    named = {FAMILY: family} if family else {}
+    return fingerprint(KIND, [], labels=rows.to_numpy().tolist(), **named)
+
+
+def family_key(part: Part | None) -> str:
+    """The key whose labels are the families of a dataset's queries; empty for none."""
+    return str(part.provenance.get(FAMILY, "")) if part else ""
+
+
+def families(store: Store, dataset: str) -> Series:
+    """The family of each query that has one, by query_id; empty if none are declared."""
+    part = store.part(KIND, dataset)
+    key = family_key(part)
+    rows = recompute.read(part) if part and key else DataFrame(columns=COLUMNS, dtype="str")
+    return rows[rows["key"] == key].set_index("query_id")["value"]
 
 
 def by_key(keys: Iterable[str], made: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -142,17 +191,18 @@ def drop(store: Store, dataset: str, key: str) -> int:
     return n
 
 
-def read(file: Path) -> tuple[DataFrame, list[str]]:
+def read(file: Path, family: str | None = None) -> tuple[DataFrame, list[str]]:
     """query_id, key, value, line: the labels of a file, each once; and the fields left out. The
     file is a TSV of these three columns, with or without a header; or BEIR's queries.jsonl, of
     which all fields besides id and text that are words or numbers count, including those of
-    `metadata`. Fields that make no query groups, such as a narrative or an address, are left out.
-    Raises Missing or WrongInput with file and line."""
+    `metadata`. Fields that make no query groups, such as a narrative or an address, are left out;
+    the key `family` may have any number of values. Raises Missing or WrongInput with file and
+    line."""
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
     of_fields = first.lstrip("\ufeff \t").startswith("{")
     found = _records(file) if of_fields else _of_lines(file)
     rows = DataFrame(found, columns=[*COLUMNS, "line"]).astype({"line": "int64"})
-    rows, no_kinds = _of_kinds(rows, file, left_out=of_fields)
+    rows, no_kinds = _of_kinds(rows, file, family, left_out=of_fields)
     if rows.empty:
         besides = f" but {', '.join(map(shown, no_kinds))}, which make no query groups"
         raise WrongInput(
@@ -166,12 +216,14 @@ def read(file: Path) -> tuple[DataFrame, list[str]]:
     return rows, no_kinds
 
 
-def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame, list[str]]:
+def _of_kinds(
+    rows: DataFrame, file: Path, family: str | None, *, left_out: bool
+) -> tuple[DataFrame, list[str]]:
     """The distinct rows of the keys that make query groups, and the keys left out; if none may be
     left out, WrongInput is raised for the first."""
     rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
     wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
-    values = rows.groupby("key")["value"].nunique()
+    values = rows[rows["key"] != family].groupby("key")["value"].nunique()
     many = values[values > MOST_VALUES]
     if left_out:
         no_kinds = sorted({*wrong["key"], *many.index})
@@ -233,10 +285,11 @@ def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
                 yield str(query_id), key.strip(), text, number
 
 
-def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
+def _beside(old: Part | None, rows: DataFrame, family: str, *, replace: bool) -> DataFrame:
     """The rows with those stored. Raises Conflict for another label of a query, WrongInput if a key
     has too many values together with the stored ones."""
     if old is not None:
+        given = {*rows["key"]} - {family}
         stored = recompute.read(old)[COLUMNS]
         if replace:
             stored = stored[~stored["key"].isin(rows["key"])]
@@ -246,7 +299,7 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
                 f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
                 f" {old.dataset}: replace them (--replace), or give these another key"
             )
-        values = rows.groupby("key")["value"].nunique()
+        values = rows[rows["key"].isin(given)].groupby("key")["value"].nunique()
         if len(many := values[values > MOST_VALUES]):
             told = _too_many(many.index[0], many.iloc[0])
             raise WrongInput(f"with those on {old.dataset} {told}")
@@ -264,4 +317,6 @@ def said(part: Part) -> str:
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
         told += f"; left out, since they make no groups: {', '.join(map(shown, no_kinds))}"
+    if key := family_key(part):
+        told += f"; {shown(key)} is the family of queries, by which tests and intervals resample"
     return told

@@ -292,3 +292,38 @@ def test_each_kind_of_query_must_pass_too(place: Path) -> None:
     assert done.returncode == 3
     wrong = run(place, *words, "colour")
     assert (wrong.returncode, "no query groups by 'colour'" in wrong.stderr) == (2, True)
+
+
+def test_families_widen_intervals_everywhere_until_they_are_taken_back(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """compare, power and gate by 20 families of four queries, and as before without."""
+    two = {"base": "base.run", "half": "families.run"}
+    write_run(place / two["half"], dict.fromkeys([n for n in range(QUERIES) if n % 20 < 8], 2))
+    labels = "".join(f"q{n}\tconversation\tc{n % 20}\n" for n in range(QUERIES))
+    (place / "labels.tsv").write_text(labels, "utf-8")
+    on = ["--dataset", "own/dev"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(place / "home"))
+        for name, file in two.items():
+            assert main(["import-run", str(place / file), *on, "--system", name]) == 0
+        assert main(["import-labels", str(place / "labels.tsv"), *on]) == 0
+        capsys.readouterr()
+
+        def told() -> list[str]:
+            main(["compare", "base", "half", *on, "--json"])
+            main(["power", *on, "--json"])
+            main(["gate", "base", "half", *on, "--json"])
+            return capsys.readouterr().out.split("\n[\n")
+
+        before = told()
+        assert main(["import-labels", *on, "--family", "conversation"]) == 0
+        assert "'conversation' is the family of queries" in capsys.readouterr().out
+        (found,) = json.loads(told()[0])
+        said = "by 20 families of 80 queries (design effect 4.2: they count as 19)"
+        assert (found["families"], said in found["verdict"]) == (20, True)
+        main(["gate", "base", "half", *on])
+        assert "own/dev: the interval is over 20 families of 80" in capsys.readouterr().out
+        assert main(["import-labels", *on, "--family", ""]) == 0
+        capsys.readouterr()
+        assert told() == before

@@ -54,6 +54,8 @@ def scored(*rows: tuple[str, str, float]) -> duckdb.DuckDBPyConnection:
     frame = frame.astype({"query_id": str, "system": str, "value": float})
     database.register("given", frame.assign(dataset="d", measure="nDCG@10"))
     database.execute("create table scores as select * from given")
+    parts = "'' as kind, '' as dataset, '' as system, '{}' as provenance"
+    database.execute(f"create table parts as select {parts} where false")
     for table in ("judgements", "queries"):
         columns = "'d' as dataset, '' as query_id, 1 as relevance, '' as text, 1 as n_words"
         database.execute(f"create table {table} as select {columns} where false")

@@ -167,3 +167,27 @@ def test_labels_go_with_their_dataset(bench: Bench, tiny: Dataset) -> None:
     take(bench, tiny, TSV)
     removing.remove(bench.store, "tiny", "", "")
     assert bench.store.part(query_labels.KIND, "tiny") is None
+
+
+def test_any_label_can_be_the_family_of_a_dataset(bench: Bench, tiny: Dataset) -> None:
+    named = "".join(f"x{n}\turl\t{n}\n" for n in range(41))
+    content = TSV + "q1\turl\ta\nq2\turl\ta\n" + named
+    file = bench.settings.home / "labels"
+    file.write_text(content, "utf-8")
+    with pytest.raises(WrongInput, match="'url' has 42 values"):
+        query_labels.import_file(bench, file, tiny)
+    first, _ = query_labels.import_file(bench, file, tiny, family="url")
+    assert query_labels.families(bench.store, "tiny").to_dict() == {"q1": "a", "q2": "a"}
+    assert "'url' is the family of queries" in query_labels.said(first)
+    with pytest.raises(Missing, match=r"no labels 'top': did you mean topic\?"):
+        query_labels.declare(bench, tiny, "top")
+    other, new = query_labels.declare(bench, tiny, "topic")
+    assert (new, other.fingerprint != first.fingerprint) == (True, True)
+    assert query_labels.families(bench.store, "tiny").to_dict() == {"q1": "sea", "q2": "land"}
+    take(bench, tiny, "q1\tlevel\thard\n")
+    assert len(query_labels.families(bench.store, "tiny")) == 2
+    query_labels.drop(bench.store, "tiny", "topic")
+    assert query_labels.families(bench.store, "tiny").empty
+    query_labels.declare(bench, tiny, "level")
+    query_labels.declare(bench, tiny, "")
+    assert query_labels.families(bench.store, "tiny").empty

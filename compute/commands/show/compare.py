@@ -12,6 +12,7 @@ from compute.commands.common import scored_by
 from compute.commands.opening import open_whole
 from compute.commands.show.stored import cursor_of, name_the_wrong, refuse_unjudged
 from compute.datasets import dataset as dataset_of
+from compute.evaluate.significance import BY_FAMILY
 from compute.store.own_datasets import own_datasets
 from compute.views.compare import differences, judging, select, tables
 from compute.views.shared import catalogue
@@ -46,13 +47,15 @@ def compare(
         for name in two.values():
             name_the_wrong(runs[runs["dataset"] == row.name], {"system": name})
         verdict = differences.verdict(select.pairs(cursor, **asked), measure)
-        tested = next(iter(select.tested(cursor, **asked).to_dict("records")), {})
+        records = select.tested(cursor, **asked).to_dict("records")
+        tested: dict[Any, Any] = next(iter(records), {})
         if not verdict.n:
             refuse_unjudged(cursor, row.name)
     if not verdict.n:
         raise Missing(lacking[0] if lacking else f"no query has {measure} for both systems")
     means = {"mean_a": verdict.mean_a, "mean_b": verdict.mean_b}
-    found = {"dataset": row.name, "measure": measure, **two, **means, **tested}
+    shown = {name: of for name, of in tested.items() if tested["families"] or name not in BY_FAMILY}
+    found = {"dataset": row.name, "measure": measure, **two, **means, **shown}
     answer = tables.answer(verdict, tested, (a, b), measure)
     return _show(found, answer, json)
 

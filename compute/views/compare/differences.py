@@ -96,6 +96,13 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
     return DataFrame(found, columns=COLUMNS)
 
 
+def by_family(rows: DataFrame, found: DataFrame) -> DataFrame:
+    """Rows of `across` with the intervals of `compare.select.across_families`."""
+    given = rows[["dataset"]].merge(found, "left", "dataset").set_index(rows.index)
+    own = rows["dataset"].isin(found["dataset"])
+    return rows.assign(**{end: given[end].where(own, rows[end]) for end in ("low", "high")})
+
+
 def ahead(rows: DataFrame, measure: str) -> Series:
     """Rows of `across` in which A has the better mean."""
     return Series(above(better(measure) * rows["difference"], 0), index=rows.index)

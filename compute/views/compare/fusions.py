@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
-from compute.evaluate import tolerance, tuning
+from compute.evaluate import tolerance
+from compute.evaluate.estimates import tuning
 from compute.evaluate.measures import better
 from compute.evaluate.significance import by_part, student
 from compute.evaluate.tolerance import above

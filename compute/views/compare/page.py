@@ -11,6 +11,7 @@ from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.evaluate.measures import parse
 from compute.evaluate.significance import EXACT
+from compute.reading import query_families
 from compute.views.compare import (
     before_labels,
     figures,
@@ -65,6 +66,10 @@ Tested = Mapping[Hashable, Any]
 """Fields of `significance.Comparison`; None under two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
+_BY_FAMILY = (
+    "By families of queries: their sums are flipped, and the interval is cluster-robust (CR2, with"
+    " Satterthwaite's degrees of freedom)."
+)
 _FUSE = Switch("fuse", "Sweep the weights of a fusion")
 
 
@@ -353,7 +358,8 @@ def _kinds(view: View, both: DataFrame) -> Steps:
 
 def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[Step]:
     """A figure, a table, and a summary of both."""
-    rows, title = slices.contrasts(both, of), query_slices.TITLES.get(key, key)
+    families = view.ask(query_families.of, datasets=view.datasets)
+    rows, title = slices.contrasts(both, of, families), query_slices.TITLES.get(key, key)
     alt, n_others = f"{view.measure} of {view.versus} by {title}", int(of.isna().sum())
     drawn = partial(figures.by_slice, title, rows, view.measure)
     table = Table("kinds_table", alt, rows, slices.COLUMNS, of=_KINDS)
@@ -365,7 +371,7 @@ def _contrasted(view: View, both: DataFrame, key: str, of: Series) -> Iterator[S
             "A is {}, B {}.".format(*view.titles),
             f"{counted(n_others, 'query')} without a label left out." * bool(n_others),
             "Each group is tested against all other labelled queries: Welch's t, adjusted for the"
-            " number of groups (maxT).",
+            f" number of groups ({'maxT' if families.empty else 'by family, Holm'}).",
             "One group being significant and another not does not show that they differ.",
             "Every query counts the same, whatever its part." * (len(view.datasets) > 1),
         ]
@@ -461,6 +467,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
             "Interval of the difference: Student's t; of the effect size: bootstrap, or linearised"
             " from 20,000 queries.",
             f"Wilcoxon drops equal queries; exact up to {EXACT} different ones." * wilcoxon,
+            _BY_FAMILY * bool(row["families"]),
             "All parts have equal weight." * (len(view.datasets) > 1),
         ]
     )
@@ -486,6 +493,8 @@ def _all_datasets(view: View) -> Steps:
     """Two systems on every dataset on which both have scores; a click opens one."""
     found = view.ask(select.across, a=view.a, b=view.b, measure=view.measure)
     rows = comparing.across(found, view.ask(select.parts), view.measure)
+    families = view.ask(select.across_families, a=view.a, b=view.b, measure=view.measure)
+    rows = comparing.by_family(rows, families)
     if rows.empty:
         yield Message("No dataset has both systems: choose others.")
         return

@@ -28,19 +28,26 @@ class Plan(NamedTuple):
     detectable: float
     """Absent (nan) if unknown."""
     alone: float
+    unit: str = "queries"
 
 
 def of_two(tested: Mapping[Hashable, Any]) -> Plan:
     """From the fields of `significance.Comparison`: a pair tested by itself."""
-    n, differing = int(tested["n"]), tested["won"] + tested["lost"]
-    found = float(power.detectable(tested["error"], n, LEVEL, differing))
-    return Plan(n, 1, LEVEL, tested["error"] * math.sqrt(n), found, found)
+    n, differing, unit = int(tested["n"]), tested["won"] + tested["lost"], "queries"
+    over = n
+    if tested.get("families"):
+        n, differing, unit = int(tested["families"]), tested["differing"], "families"
+        over = tested["freedom"] + 1
+    found = float(power.detectable(tested["error"], over, LEVEL, differing))
+    return Plan(n, 1, LEVEL, tested["error"] * math.sqrt(n), found, found, unit)
 
 
 def of_pair(row: Series) -> Plan:
     """From a pair's row among all pairs."""
     whole = int(row["n"]), int(row["n_pairs"])
-    return Plan(*whole, *(float(row[name]) for name in Plan._fields[2:]))
+    unit = "families" if row.get("by_family", False) else "queries"
+    numbers = (float(row[name]) for name in Plan._fields[2:-1])
+    return Plan(*whole, *numbers, unit=unit)
 
 
 def found(plan: Plan) -> Note:
@@ -60,7 +67,8 @@ def needed(plan: Plan, difference: float) -> Note:
     rest = f" corrected for {plan.n_pairs:,} pairs, {alone} for this pair only"
     return Note(
         [
-            f"Detecting a true difference of {_named(difference)} takes {n} queries (80% power)"
+            f"Detecting a true difference of {_named(difference)} takes {n} {plan.unit} (80%"
+            " power)"
             f"{rest * (plan.n_pairs > 1)}."
         ]
     )
@@ -75,8 +83,8 @@ def leads(plans: list[Plan]) -> str:
     of = f" over {len(known):,} of these {len(plans):,} systems" * (len(known) < len(plans))
     numbers = dict.fromkeys(f"{ask(plan.n for plan in plans):,}" for ask in (min, max))
     return (
-        f"With {'–'.join(numbers)} queries, the test has 80% power only for true differences above"
-        f" about {'–'.join(ends)}{of}."
+        f"With {'–'.join(numbers)} {plans[0].unit}, the test has 80% power only for true"
+        f" differences above about {'–'.join(ends)}{of}."
     )
 
 

@@ -5,6 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from pandas import DataFrame
 
 from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
-from compute.reading import one_kind
+from compute.reading import one_kind, query_families
 from compute.reading.questions import question, select
 from compute.views.shared import matrices
 from compute.views.shared.matrices import numbered
@@ -90,13 +91,15 @@ def pairs(datasets: Sequence[str], a: str, b: str, measure: str) -> str:
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
-    """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
+    """The fields of `significance.Comparison` of two systems: one row, none under two queries, or
+    families of these."""
     if not datasets:
         return DataFrame()
     board = matrices.of_parts_together(cursor, measure, datasets, [a, b])
-    if board.values.shape[1] < 2:
+    if board.n_units < 2:
         return DataFrame()
-    return DataFrame([asdict(significance.two(*board.values, weights=board.weights))])
+    about: dict[str, Any] = {"weights": board.weights, "families": board.families}
+    return DataFrame([asdict(significance.two(*board.values, **about))])
 
 
 DEPTHS = (1, 3, 5, 10, 20, 50, 100)
@@ -205,6 +208,25 @@ def across(a: str, b: str, measure: str) -> str:
         group by dataset
         order by any_value(datasets.rowid)
     """
+
+
+@question(systems=("a", "b"), shows="runs")
+def across_families(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
+    """dataset, low, high: the interval of the difference on every dataset with families of
+    queries; absent if there are too few."""
+    found = []
+    for name, of in parts(cursor)[["dataset", "parts"]].itertuples(index=False):
+        own = list(of) or [name]
+        if query_families.declared(cursor, own).empty:
+            continue
+        board = matrices.of_parts_together(cursor, measure, own, [a, b])
+        if board.families is None or board.n_units < 2:
+            continue
+        about: dict[str, Any] = {"weights": board.weights, "families": board.families}
+        about |= {"test": "t", "correction": "none", "resamples": 0}
+        row = significance.pairs(board.values, **about).iloc[0]
+        found.append((name, row["low"], row["high"]))
+    return DataFrame(found, columns=["dataset", "low", "high"])
 
 
 @select()

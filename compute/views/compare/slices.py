@@ -7,6 +7,7 @@ from compute.evaluate import slices
 from compute.evaluate.measures import better
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.tolerance import above
+from compute.reading import query_families
 from compute.views.compare.tables import Titles, p_text
 from compute.views.page import Column
 from compute.views.shared.query_slices import ANSWERED, FIRST, RARE, RELEVANT, TITLES, WORDS
@@ -22,12 +23,15 @@ UNTESTED = {
 
 
 @remembered
-def contrasts(both: DataFrame, of: Series) -> DataFrame:
+def contrasts(both: DataFrame, of: Series, families: DataFrame | None = None) -> DataFrame:
     """Each query group in order: label, n, difference (A minus B), low, high, contrast, p,
     p_adjusted, as from `slices.contrasts`. Queries without a group are left out. `both` as from
-    `differences.valued`; `of`: the group of each of these queries."""
+    `differences.valued`; `of`: the group of each of these queries; `families` as from
+    `query_families.of`."""
     known = both[of.notna()]
-    found = slices.contrasts(known["difference"], of.dropna().astype(str).tolist())
+    codes = None if families is None else query_families.codes(known, families)
+    told = of.dropna().astype(str).tolist()
+    found = slices.contrasts(known["difference"], told, families=codes)
     order = [str(name) for name in of.cat.categories]
     found = found.sort_values("value", key=lambda names: names.map(order.index), ignore_index=True)
     return found.rename(columns={"value": "label", "mean": "difference"})
@@ -39,7 +43,7 @@ def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
     if tested.empty:
         return f"Too few queries in each group to test {key}: {slices.FEWEST} and as many others."
     sure = tested[tested["p_adjusted"] < LEVEL]
-    after = f"maxT, {len(tested)} groups" if len(tested) > 1 else "one group tested"
+    after = f"corrected for {len(tested)} groups" if len(tested) > 1 else "one group tested"
     if sure.empty:
         return f"By {key}, no group differs significantly from the other queries ({after})."
     told = [_said(row, titles, measure) for _, row in sure.iterrows()]

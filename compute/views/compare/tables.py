@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate import sign_flips
+from compute.evaluate.families import said as families_said
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
 from compute.views.compare.differences import Verdict
@@ -49,6 +50,9 @@ def answer(
         sign = better(measure) * (1 - 2 * ahead)
         low, high = sorted(sign * tested[end] for end in ("low", "high"))
         head += f" ({_interval(low, high, 3)}), {_significance(tested['p_randomisation'], family)}"
+        if tested.get("families"):
+            n, effect = int(tested["n"]), tested["design_effect"]
+            head += f", by {families_said(n, int(tested['families']), effect)}"
     return f"{head}."
 
 
@@ -207,6 +211,6 @@ def effect(found: Mapping[Hashable, Any], titles: Titles) -> list[str]:
 
 
 def _interval(low: float, high: float, digits: int) -> str:
-    if math.isinf(low) or math.isinf(high):
+    if not (math.isfinite(low) and math.isfinite(high)):
         return "too few queries for an interval"
     return f"95% CI: {signed(low, digits)} to {signed(high, digits)}"

@@ -10,6 +10,7 @@ from compute.base.errors import Missing
 from compute.evaluate import slices
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import order
+from compute.reading import query_families
 from compute.reading.questions import question
 from compute.views.shared import query_slices
 
@@ -39,10 +40,12 @@ def by_slice(
         """,
         {"datasets": list(datasets), "measure": measure},
     ).df()
-    where = ["dataset", "query_id"]
+    where, families = ["dataset", "query_id"], query_families.of(cursor, datasets)
     rows = scores.merge(asked[where].assign(label=keyed[key].astype(object).to_numpy()), on=where)
     found = [
-        slices.means(of["value"], of["label"].tolist()).assign(system=system)
+        slices.means(of["value"], of["label"].tolist(), query_families.codes(of, families)).assign(
+            system=system
+        )
         for system, of in rows.dropna(subset=["label"]).groupby("system")
     ]
     if not found:

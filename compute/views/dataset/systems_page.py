@@ -92,6 +92,7 @@ def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Not
             f"The best {MOST_SYSTEMS} of {n_all:,}." * (len(shown) < n_all),
             in_domain_note(*known, view.dataset.name, titles),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
+            standings.by_family(view.standing()),
             "Systems with overlapping intervals can still differ significantly, since"
             " they share queries.",
         ],

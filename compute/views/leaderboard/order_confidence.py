@@ -137,7 +137,10 @@ def facts(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     left = f"Left out: {left_out:,} queries on which a system has no value."
     over, *without = _size(ranking, board, ground)
-    return [f"Mean over {over}", *without, *_GROUNDS[drawn], *([left] if left_out else [])]
+    n = int(ranking["n_families"].iloc[0])
+    families = f"Intervals and tests resample the {counted(n, 'family')} of queries." * bool(n)
+    left = [left] if left_out else []
+    return [f"Mean over {over}", *without, *_GROUNDS[drawn], families, *left]
 
 
 def about(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:

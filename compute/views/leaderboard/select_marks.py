@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.evaluate import baseline as testing
 from compute.evaluate import power
+from compute.evaluate.families import Codes
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
 from compute.evaluate.tolerance import equal
@@ -28,18 +29,21 @@ def against(
     p is from the randomisation test over the shared queries, or from its approximation if there are
     `baseline.NORMAL` or more, corrected over the systems of a dataset by Holm's method; `side` is 1
     where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
-    is the smallest difference that Holm's strictest step detects with 80% power, as in `power`.
-    Pairs with fewer than two queries are left out, as are datasets without a run of the baseline.
+    is the smallest difference that Holm's strictest step detects with 80% power, as in `power`; all
+    by families of queries, where there are any. Pairs with fewer than two queries are left out, as
+    are datasets without a run of the baseline.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)
-    rows = [row for dataset, parts in found.items() for row in _on_one(dataset, parts, names)]
+    rows = [row for dataset, of in found.items() for row in _on_one(dataset, *of, names)]
     return DataFrame(rows, columns=["dataset", "system", "p", "side", "detectable"])
 
 
-def _on_one(dataset: str, parts: Sequence[Values], names: Sequence[str]) -> Iterator[tuple]:
+def _on_one(
+    dataset: str, parts: Sequence[Values], families: Codes | None, names: Sequence[str]
+) -> Iterator[tuple]:
     """The rows of a dataset; the baseline is the first name."""
-    tested = testing.against(parts, 0).assign(system=names)[1:]
+    tested = testing.against(parts, 0, families).assign(system=names)[1:]
     tested = tested[tested["n"] > 1]
     if tested.empty:
         return
@@ -47,7 +51,8 @@ def _on_one(dataset: str, parts: Sequence[Values], names: Sequence[str]) -> Iter
     gaps = tested["difference"].to_numpy()
     sides = np.where(equal(gaps, 0), 0, np.sign(gaps))
     sides = np.where(adjusted < LEVEL, sides, 0).astype(int).tolist()
-    found = power.detectable(tested["error"], tested["n"], LEVEL / len(tested), tested["differing"])
+    over, level = tested["freedom"] + 1, LEVEL / len(tested)
+    found = power.detectable(tested["error"], over, level, tested["differing"])
     columns = tested["system"], adjusted.tolist(), sides, found.tolist()
     for system, p, side, least in zip(*columns, strict=True):
         yield dataset, system, p, side, least

@@ -25,7 +25,7 @@ def of_runs(
     systems: Sequence[str],
     sign: int,
 ) -> DataFrame:
-    """system, COLUMNS, and drawn to n_left_out of `rank_intervals.Ranking`: the best first.
+    """system, COLUMNS, and drawn to n_families of `rank_intervals.Ranking`: the best first.
 
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
     equally. `sign` is -1 if lower is better. Every system has a run on every dataset.
@@ -57,4 +57,5 @@ def _frame(found: Ranking, systems: Sequence[str]) -> DataFrame:
         n_datasets=found.n_datasets,
         n_queries=found.n_queries,
         n_left_out=found.n_left_out,
+        n_families=found.n_families,
     )

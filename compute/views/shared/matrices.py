@@ -8,8 +8,9 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.evaluate.families import Codes
 from compute.evaluate.significance import Aligned, Values, by_part
-from compute.reading import one_kind, score_arrays
+from compute.reading import one_kind, query_families, score_arrays
 from compute.reading.score_arrays import Scores
 from compute.views.shared.held_lists import counts_added, set_of
 
@@ -31,8 +32,11 @@ def of_boards(
 ) -> list[Aligned]:
     """The values of systems on each dataset, for the queries on which all have a value."""
     parts = _parts(cursor, datasets)
-    found = _found(cursor, measure, parts, systems)
-    return [_board(found, sorted(parts[name]), systems) for name in datasets]
+    found, families = (
+        _found(cursor, measure, parts, systems),
+        query_families.of(cursor, _all(parts)),
+    )
+    return [_board(found, sorted(parts[name]), systems, families) for name in datasets]
 
 
 def of_parts_together(
@@ -40,17 +44,30 @@ def of_parts_together(
 ) -> Aligned:
     """The values of systems on the queries of a dataset, given by its parts or by itself."""
     found = _found(cursor, measure, {"": parts}, systems)
-    return _board(found, sorted(parts), systems)
+    return _board(found, sorted(parts), systems, query_families.of(cursor, parts))
 
 
 def of_parts(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
-) -> dict[str, list[Values]]:
+) -> dict[str, tuple[list[Values], Codes | None]]:
     """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
-    if missing."""
+    where a system has none; and the families of these queries, where some are declared."""
     parts = _parts(cursor, datasets)
-    found = _found(cursor, measure, parts, systems)
-    return {name: [found[part].values for part in parts[name]] for name in datasets}
+    found, families = (
+        _found(cursor, measure, parts, systems),
+        query_families.of(cursor, _all(parts)),
+    )
+    return {
+        name: (
+            [found[part].values for part in parts[name]],
+            query_families.codes(_queries(found, parts[name]), families),
+        )
+        for name in datasets
+    }
+
+
+def _all(parts: Mapping[str, Sequence[str]]) -> list[str]:
+    return sorted({part for own in parts.values() for part in own})
 
 
 def _parts(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> dict[str, list[str]]:
@@ -64,7 +81,7 @@ def _found(
     parts: Mapping[str, Sequence[str]],
     systems: Sequence[str],
 ) -> dict[str, Scores]:
-    wanted = sorted({part for own in parts.values() for part in own})
+    wanted = _all(parts)
     moved = _moved(cursor, wanted)
     official = [part for part in wanted if part not in moved]
     nothing = Scores(pa.array([], pa.string()), np.empty((len(systems), 0)))
@@ -111,13 +128,27 @@ def numbered(names: pa.ChunkedArray, among: pa.Array) -> np.ndarray:
     return pc.call_function("index_in", [names], pc.SetLookupOptions(among)).to_numpy()
 
 
-def _board(found: dict[str, Scores], parts: Sequence[str], systems: Sequence[str]) -> Aligned:
+def _board(
+    found: dict[str, Scores],
+    parts: Sequence[str],
+    systems: Sequence[str],
+    families: DataFrame,
+) -> Aligned:
     """The parts side by side, without queries on which a system has no value."""
     table = np.concatenate([found[part].values for part in parts], axis=1)
     whole = np.logical_not(np.isnan(table).any(axis=0))
-    ids = pa.chunked_array([found[part].queries for part in parts])
-    names = np.repeat(parts, [len(found[part].queries) for part in parts])
-    queries = DataFrame({"dataset": names[whole], "query_id": ids.filter(whole).to_pandas()})
+    queries = _queries(found, parts, whole)
     values = np.ascontiguousarray(table[:, whole])
-    left_out = table.shape[1] - len(queries)
-    return Aligned(tuple(systems), queries, values, by_part(queries["dataset"]), left_out)
+    left_out, of = table.shape[1] - len(queries), query_families.codes(queries, families)
+    weights = by_part(queries["dataset"])
+    return Aligned(tuple(systems), queries, values, weights, left_out, of)
+
+
+def _queries(
+    found: dict[str, Scores], parts: Sequence[str], chosen: np.ndarray | None = None
+) -> DataFrame:
+    """dataset, query_id: the queries of parts, all or the chosen ones."""
+    ids = pa.chunked_array([found[part].queries for part in parts], pa.string())
+    names = np.repeat(parts, [len(found[part].queries) for part in parts])
+    some = np.ones(len(names), bool) if chosen is None else chosen
+    return DataFrame({"dataset": names[some], "query_id": ids.filter(some).to_pandas()})

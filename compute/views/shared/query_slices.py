@@ -11,6 +11,7 @@ from pandas import DataFrame, Series
 
 from compute.corpora.overlap.tokens import MARKED_WORD
 from compute.datasets import scripts
+from compute.evaluate.slices import MOST_VALUES
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question, select
 
@@ -233,6 +234,8 @@ def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) ->
         shares = rare.set_index(["dataset", "query_id"])["rare"].reindex(where)
         found[RARE] = _shares(shares.set_axis(asked.index))
     for key, rows in given.groupby("key"):
+        if rows["value"].nunique() > MOST_VALUES:
+            continue  # families of queries, not groups
         values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
         order = sorted(rows["value"].unique(), key=_in_order)
         name = f"{key} (labels)" if key in (*TITLES, *TITLES.values()) else str(key)

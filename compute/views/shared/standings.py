@@ -4,16 +4,19 @@
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Series
 
 from compute.evaluate import power, significance
+from compute.evaluate.families import of_mean, said
 from compute.evaluate.measures import better
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import order
-from compute.reading.questions import question, select
+from compute.reading import query_families
+from compute.reading.questions import question
 from compute.views.shared import matrices
 
 PAIRS = (
@@ -22,11 +25,7 @@ PAIRS = (
 )
 
 
-@select(datasets=("datasets",), shows="runs")
-def standing(datasets: Sequence[str], measure: str) -> str:
-    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
-    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
-    return """
+_STANDING = """
         with valued as (
             select dataset, system, count(*) as n, favg(value) as mean,
                    stddev_samp(value) as spread
@@ -40,6 +39,48 @@ def standing(datasets: Sequence[str], measure: str) -> str:
         ) as holes using (dataset, system)
         order by dataset, system
     """
+_VALUES = """
+select dataset, system, query_id, value from scores
+where list_contains($datasets, dataset) and measure = $measure and value is not null
+"""
+
+
+@question(datasets=("datasets",), shows="runs")
+def standing(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
+    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
+    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10).
+
+    Where queries have families, also variance (of the mean) and freedom by `families.of_mean`, and
+    families, their number: of a part without any those of its queries, and 0.
+    """
+    asked = {"datasets": list(datasets), "measure": measure}
+    rows = cursor.execute(_STANDING, asked).df()
+    families = query_families.of(cursor, datasets)
+    if families.empty:
+        return rows
+    named = families["dataset"].unique().tolist()
+    values = cursor.execute(_VALUES, asked | {"datasets": named}).df()
+    found = []
+    for (dataset, system), of in values.groupby(["dataset", "system"]):
+        if (codes := query_families.codes(of, families)) is not None:
+            error, freedom = of_mean(of["value"], codes)
+            found.append((dataset, system, error**2, freedom, int(codes.max()) + 1))
+    columns = ["dataset", "system", "variance", "freedom", "families"]
+    rows = rows.merge(DataFrame(found, columns=columns), "left", ["dataset", "system"])
+    rows["variance"] = rows["variance"].fillna(rows["spread"] ** 2 / rows["n"])
+    rows["freedom"] = rows["freedom"].where(rows["families"].notna(), rows["n"] - 1)
+    return rows.fillna({"families": 0})
+
+
+def by_family(rows: DataFrame) -> str:
+    """Sentence about the families of queries under rows of `standing`; empty without any."""
+    if "families" not in rows or not len(rows):
+        return ""
+    own = rows[rows["system"] == rows["system"].iloc[int(rows["mean"].argmax())]]
+    alone = (own["spread"] ** 2 / own["n"]).sum()
+    effect = own["variance"].sum() / alone if alone > 0 else float("nan")
+    told = said(int(own["n"].sum()), int(own["families"].sum()), effect)
+    return f"Intervals and tests are by {told}."
 
 
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
@@ -49,17 +90,20 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
     left out.
     """
     n_parts = rows["dataset"].nunique()
-    rows = rows.assign(error=rows["spread"] ** 2 / rows["n"])
+    if "variance" not in rows:
+        freedom = rows.groupby("system")["n"].transform("sum") - n_parts
+        rows = rows.assign(variance=rows["spread"] ** 2 / rows["n"], freedom=freedom)
     table = rows.groupby("system", as_index=False).agg(
         parts=("dataset", "size"),
         n=("n", "sum"),
         value=("mean", "mean"),
-        error=("error", lambda errors: errors.sum(skipna=False)),
+        variance=("variance", lambda of: of.sum(skipna=False)),
+        freedom=("freedom", "min"),
         hole=("hole", "mean"),
     )
     table = table[table["parts"] == n_parts]
-    error = np.sqrt(table["error"]) / max(n_parts, 1)
-    low, high = student(table["value"], error, table["n"] - n_parts)
+    error = np.sqrt(table["variance"]) / max(n_parts, 1)
+    low, high = student(table["value"], error, table["freedom"])
     table = table.assign(low=low, high=high)
     places = order(better(measure) * table["value"], table["system"])
     columns = ["system", "n", "value", "low", "high", "hole"]
@@ -71,18 +115,21 @@ def among_all(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> DataFrame:
     """Every pair of the systems on one dataset, corrected (maxT) for all of them: a, b, p, n_pairs,
-    and as `power.of_pairs` difference, n, level, deviation, detectable, alone.
+    and as `power.of_pairs` difference, n, level, deviation, detectable, alone. Where the dataset
+    has families of queries all this is of them, and `by_family` is true.
 
     p is below .05 exactly if `leaderboard.select_order.of_runs` separates the two on this dataset,
     by the same intervals. Raises WrongInput for fewer than two shared queries.
     """
     (board,) = matrices.of_boards(cursor, measure, datasets, systems)
-    found = significance.pairs(board.values, weights=board.weights, resamples=0)
-    found = power.of_pairs(found, board.values.shape[1]).assign(n_pairs=len(found))
+    about: dict[str, Any] = {"weights": board.weights, "families": board.families}
+    found = significance.pairs(board.values, **about, resamples=0)
+    found = power.of_pairs(found, board.n_units).assign(n_pairs=len(found))
     named = found.assign(
         p=found["p_adjusted"], **{side: np.array(systems)[found[side]] for side in "ab"}
     )
-    return named[list(PAIRS)]
+    named = named.assign(by_family=board.families is not None)
+    return named[list(PAIRS if board.families is None else (*PAIRS, "by_family"))]
 
 
 def pair(found: DataFrame, a: str, b: str) -> Series:

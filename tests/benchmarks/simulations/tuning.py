@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 from compute.base.settings import load
-from compute.evaluate import tuning
+from compute.evaluate.estimates import tuning
 from compute.evaluate.significance import Values, student
 from compute.reading.database import open_version
 from compute.store.store import Store

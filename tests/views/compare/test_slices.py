@@ -39,7 +39,7 @@ def test_a_verdict_names_the_kinds_that_differ_and_who_leads_there() -> None:
     rows, of = both(0.1, 0.12, -0.4)
     said = slices.verdict(slices.contrasts(rows, of), "words", TITLES, "nDCG@10")
     assert said.startswith(
-        "By query length, some groups differ from the other queries (maxT, 3 groups):"
+        "By query length, some groups differ from the other queries (corrected for 3 groups):"
         " “k2”, where two leads by "
     )
     assert re.search(r", elsewhere one leads by \.1\d\d \(p = \.0005\)", said)
@@ -52,7 +52,7 @@ def test_a_verdict_where_no_kind_differs_or_none_can_be_tested() -> None:
     rows, of = both(0.1, 0.1, 0.1)
     said = slices.verdict(slices.contrasts(rows, of), "topic", TITLES, "nDCG@10")
     assert said == (
-        "By topic, no group differs significantly from the other queries (maxT, 3 groups)."
+        "By topic, no group differs significantly from the other queries (corrected for 3 groups)."
     )
     few = slices.contrasts(rows[2:6], of[2:6])
     assert slices.verdict(few, "topic", TITLES, "nDCG@10").startswith("Too few queries")

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from compute.evaluate import tuning
+from compute.evaluate.estimates import tuning
 
 
 def test_a_setting_that_always_wins_is_chosen_every_time() -> None:

@@ -66,10 +66,6 @@ Tested = Mapping[Hashable, Any]
 """Fields of `significance.Comparison`; None under two queries."""
 _DATASET = Link(carried=("dataset",))
 _PAIR, _KINDS = ("dataset", "a", "b", "measure"), ("dataset", "a", "b", "slice", "measure")
-_BY_FAMILY = (
-    "By families of queries: their sums are flipped, and the interval is cluster-robust (CR2, with"
-    " Satterthwaite's degrees of freedom)."
-)
 _FUSE = Switch("fuse", "Sweep the weights of a fusion")
 
 
@@ -467,7 +463,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
             "Interval of the difference: Student's t; of the effect size: bootstrap, or linearised"
             " from 20,000 queries.",
             f"Wilcoxon drops equal queries; exact up to {EXACT} different ones." * wilcoxon,
-            _BY_FAMILY * bool(row["families"]),
+            tables.BY_FAMILY * bool(row["families"]),
             "All parts have equal weight." * (len(view.datasets) > 1),
         ]
     )

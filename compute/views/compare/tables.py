@@ -18,6 +18,10 @@ from compute.views.shared.theme import signed
 
 Titles = tuple[str, str]
 ALPHA = sign_flips.LEVEL
+BY_FAMILY = (
+    "By families of queries: their sums are flipped, and the interval is cluster-robust (CR2, with"
+    " Satterthwaite's degrees of freedom)."
+)
 LEAST_UNJUDGED = 0.005
 """Least share of unjudged documents that is mentioned."""
 TESTS = {

@@ -2,7 +2,7 @@
 and do orders flip as often as is said?
 
     python -m tests.benchmarks.simulations.audits [--home HOME --dataset NAME --systems A B …]
-        [--repetitions 1000] [--keys 150] [--part rates keys errors] [--rates 2 5 10]
+        [--repetitions 1000] [--keys 150] [--part rates strata keys errors] [--rates 2 5 10]
         [--draws 200] [--from 0] [--seconds N]
 
 Errors are planted in labels of which the truth is known, in 2, 5 and 10% of all: `anywhere`, all on
@@ -15,6 +15,7 @@ half of the queries, so that orders differ. `--seconds` ends early, and `--from`
 `rates`: how often 95% intervals hold the share of all labels that the truth grades differently, by
 official grade (1,000 repetitions are precise to 1.4 points); and said chances of a flip of two
 systems, beside how often the order by the truth is the other one (without them: `--draws 0`).
+`strata`: the same intervals, of errors planted in strata of such sizes, anywhere or in one of them.
 `keys`: labels of one stratum, with as many keys as are told for 4 points; how often the interval is
 so narrow. `errors`: the auditor errs on 5% of the keys; how many labels differ then, and how often
 intervals hold that share, and after adjudication the share of wrong labels.
@@ -218,6 +219,29 @@ def keys_needed(rate: float, repetitions: int) -> None:
         )
 
 
+def strata(rate: float, where: str, keys: int, repetitions: int) -> None:
+    """Strata as in made-up worlds, without their pairs: errors anywhere, or all in one stratum."""
+    worlds = [made_up(seed) for seed in range(10)]
+    plans = [auditing.strata(one.frame, _judgements(one.frame, one.truth), keys) for one in worlds]
+    held: Held = {}
+    for seed in range(repetitions):
+        plan, random = plans[seed % len(plans)], np.random.default_rng([seed, 9])
+        for grade in (0.0, 1.0):
+            own = np.unique(plan.stratum[plan.labels == grade])
+            sizes, n = plan.sizes[own], plan.n[own]
+            wrong = random.binomial(sizes, rate)
+            if where == "one":
+                number = random.integers(len(own))
+                wrong = np.where(np.arange(len(own)) == number, wrong.sum(), 0).clip(max=sizes)
+            found = random.hypergeometric(wrong, sizes - wrong, n)
+            low, high = label_errors.interval(sizes, n, found, found)
+            real = wrong.sum() / sizes.sum()
+            inside = low - 1e-9 <= real <= high + 1e-9
+            told = (inside, real < low - 1e-9, real > high + 1e-9, (high - low) / 2)
+            held.setdefault(f"{grade:g}", []).append(told)
+    _say(f"strata, {rate:.0%} {where}", held)
+
+
 def errors(worlds: Worlds, rate: float, where: str, keys: int) -> None:
     """The auditor errs on 5% of the keys."""
     differ: Held = {}
@@ -260,7 +284,7 @@ def main(words: list[str]) -> None:
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--from", dest="first", type=int, default=0)
-    parser.add_argument("--part", nargs="+", default=["rates", "keys", "errors"])
+    parser.add_argument("--part", nargs="+", default=["rates", "strata", "keys", "errors"])
     parser.add_argument("--rates", nargs="+", type=int, default=[2, 5, 10])
     parser.add_argument("--where", nargs="+", choices=PLANTED, default=list(PLANTED[:2]))
     asked = parser.parse_args(words)
@@ -268,6 +292,8 @@ def main(words: list[str]) -> None:
         if "keys" in asked.part:
             keys_needed(rate, asked.repetitions)
         for where in asked.where:
+            if "strata" in asked.part:
+                strata(rate, where, asked.keys, asked.repetitions)
             if "rates" in asked.part:
                 rates(worlds(asked), rate, where, asked.keys, asked.draws)
             if "errors" in asked.part:

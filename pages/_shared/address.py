@@ -74,17 +74,12 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     reruns until the picker changes. A name that a picker has already shown is not reported:
     choosing another table may remove it."""
     pickers.begin()
+    given = st.query_params.get_all(key)
+    found = [one for one in wrong(key) if one.name in given]
     if key not in st.session_state:
-        st.session_state[f"_wrong_{key}"] = missing(
-            st.query_params.get_all(key), list(names), what, advice
-        )
-        st.session_state.pop(f"_default_{key}", None)
-    elif (
-        st.session_state.setdefault(f"_default_{key}", st.session_state[key])
-        != (st.session_state[key])
-    ):
-        st.session_state[f"_wrong_{key}"] = []
-    say_missing(wrong(key), key)
+        found = missing(given, list(names), what, advice)
+    st.session_state[f"_wrong_{key}"] = found
+    say_missing(found, key)
 
 
 def wrong(key: str) -> list[Missing]:
@@ -104,7 +99,6 @@ def say_missing(found: Sequence[Missing], key: str) -> None:
 
 
 def _correct(key: str, name: str, near: str) -> None:
-    st.session_state[f"_wrong_{key}"] = []
     pickers.put(**{key: [near if one == name else one for one in st.query_params.get_all(key)]})
 
 

@@ -192,6 +192,9 @@ def test_a_similar_name_is_a_link_and_no_other_pair_is_compared_before(
     next(one for one in app.button if one.label == "plain").click().run()
     assert app.query_params["a"] == "plain" and app.header and not app.warning
     assert app.session_state["_last_systems"] == ["plain", HOSTILE]
+    app = opened(home, monkeypatch, "compare", dataset="tiny", a="plian", b=HOSTILE)
+    app.selectbox(key="a").set_value("plain").run()
+    assert not app.warning and app.header
     # One that only this page lacks is no typing error.
     gone = opened(home, monkeypatch, "compare", dataset="arguana")
     assert "called arguana" in said(gone) and gone.header

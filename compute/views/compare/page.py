@@ -395,7 +395,7 @@ def _most_different(
         tables.difference_columns(rows, view.titles, whole=len(view.datasets) > 1),
         opens=view.query,
         carried=rows[keys].to_numpy().tolist(),
-        height=318 if len(rows) > 8 else None,
+        height=283 if len(rows) > 7 else None,
         of=("dataset", "a", "b", "by", "measure"),
     )
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _KINDS = (
-    "corpus queries query_labels judgements subtopics machine_grades leakage documents"
+    "corpus queries query_labels judgements subtopics machine_grades carried leakage documents"
     " lengths length_counts ngrams wordpieces overlap generated material recipe model training"
     " augmented translation index shard embeddings hits top scores efficiency"
 )

@@ -59,6 +59,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
         "tasks status": "tasks:status",
         "tasks extend": "tasks:extend",
         "import-grades": "importing:import_grades",
+        "carry-judgements": "judgement_files:carry",
         "judge": "machine_judging:judge",
     },
     "Results": {

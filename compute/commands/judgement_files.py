@@ -1,4 +1,4 @@
-"""The commands about files of added judgements: judgements export|import|withdraw."""
+"""The commands that carry judgements: judgements export|import|withdraw, carry-judgements."""
 
 import os
 import uuid
@@ -14,11 +14,11 @@ from compute.base.permissions import usual
 from compute.base.words import counted
 from compute.commands import groups, options
 from compute.commands.common import done
-from compute.commands.opening import open_bench
+from compute.commands.opening import open_bench, say
 from compute.datasets import Dataset, qrels, shapes, trec, unpacked_size
 from compute.datasets import dataset as dataset_of
 from compute.datasets.reading import open_path
-from compute.intake import by_text
+from compute.intake import by_text, carrying
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
 from compute.judgements.exchange import Found
 from compute.recompute import run
@@ -211,6 +211,35 @@ def withdraw(
         printable.say(f"would withdraw {told}{ask}")
         return 0
     printable.say(f"withdrew {told}")
+    return done(bench)
+
+
+def carry(
+    old: options.Dataset,
+    new: options.Dataset,
+    /,
+    *,
+    set: Annotated[str, Parameter(metavar="SET", show_default=True)] = options.OFFICIAL,
+    replace: options.Replace = False,
+    json: options.Json = False,
+) -> int:
+    """Carry judgements to a new version of the collection, by the documents' texts.
+
+    They become the judgement set carried:OLD of NEW, and never official.
+
+    Args:
+        old: the judged dataset
+        new: the dataset of the new version, with other ids, edited texts or chunks
+        set: the judgements to carry, a set that `sets` lists
+    """
+    bench = open_bench()
+    own = own_datasets(bench.store)
+    before, after = dataset_of(old, own), dataset_of(new, own)
+    part, fresh = carrying.carry(bench, before, after, set, replace=replace)
+    if json:
+        printable.show(carrying.report(part), as_json=True)
+    else:
+        say(bench, printable.printable(carrying.said(part)) + ("" if fresh else "; done before"))
     return done(bench)
 
 

@@ -25,12 +25,15 @@ LOWEST = 0.1
 """Lowest threshold; below it nearly all texts would be candidates."""
 _HASHES = 128
 _MISSED = 1e-3
+_ASCII = {n: chr(n).lower() if chr(n).isalnum() or chr(n) == "_" else " " for n in range(128)}
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 def plain(text: str) -> str:
     """The words of a text in lower case (Unicode's case folding, after NFKC), separated by
     spaces."""
+    if text.isascii():  # Most texts are: this takes a sixth of the time.
+        return " ".join(text.translate(_ASCII).split())
     plain = scripts.segmented(unicodedata.normalize("NFKC", text).casefold())
     return " ".join(_word().findall(plain))
 
@@ -80,7 +83,7 @@ class Index:
 
     def _signature(self, text: str) -> Any:
         self._hashes.clear()
-        self._hashes.update_batch(_hashed(text).tolist())
+        self._hashes.update_batch(hashed(text).tolist())
         return self._hashes
 
 
@@ -94,7 +97,7 @@ def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared)
 
 
-def _hashed(text: str) -> np.ndarray:
+def hashed(text: str) -> np.ndarray:
     """32 bits for each shingle, in the order of the text."""
     letters = text.ljust(LENGTH).encode("utf-32-le", "surrogatepass")
     codes = np.frombuffer(letters, np.uint32).astype(np.uint64)

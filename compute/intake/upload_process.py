@@ -21,7 +21,7 @@ from compute.base.settings import PROJECT
 from compute.base.words import counted
 from compute.datasets import dataset, shapes, trec, unpacked_size
 from compute.datasets.without_documents import texts_of
-from compute.intake import doctor, imports, tags, texts
+from compute.intake import carrying, doctor, imports, tags, texts
 from compute.intake.doctor import known
 from compute.intake.doctor.collections import NO_QRELS
 from compute.intake.uploads import Upload
@@ -166,15 +166,21 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Import a dataset (an archive; or judgements or runs, with texts of the queries or
-    without), or judgements of a stored one, and then the runs among the files."""
+    without), or judgements of a stored one; then the judgements of the dataset that it is a
+    new `version_of`, and the runs among the files."""
     files = [Upload(called, Path(path)) for path, called in order["files"]]
     given = list(zip(order["as"], files, _hows(order), strict=True))
     runs = [(file, how) for kind, file, how in given if kind in (RUN, BOTH)]
     paths, called = _made_of(given, runs)
     options = order["options"] | {"called": called, "new": order.get("new", True)}
+    old = options.pop("version_of", None)
     take = partial(_dataset, bench, order["name"], paths | options)
     made = {"file": called, "system": ""} | _answered(bench, take)
     yield made
+    if made["ok"] and old:
+        yield {"file": f"judgements of {old}", "system": ""} | _answered(
+            bench, partial(_carry, bench, old, order["name"])
+        )
     if not made["ok"] or not runs:
         _finish(bench)
         return
@@ -213,6 +219,12 @@ def _dataset(bench: Bench, name: str, given: Mapping[str, Any]) -> Answer:
         f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
         + (f"; {told}" if told else "")
     }
+
+
+def _carry(bench: Bench, old: str, new: str) -> Answer:
+    rows = own_datasets(bench.store)
+    part, _ = carrying.carry(bench, dataset(old, rows), dataset(new, rows))
+    return {"said": carrying.said(part)}
 
 
 def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:

@@ -1,6 +1,7 @@
 """Judgement sets: named choices of the judgements behind a number. `official`; `added`, the
 official and the added ones, by a rule; and each source by itself, such as `person:ada`,
-`file:more.qrels` or `machine:gpt`. With a single source only its judgements count."""
+`file:more.qrels` or `machine:gpt`, or `carried:old`, the judgements of an older version of the
+collection. With a single source only its judgements count."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from pandas import DataFrame, Series
 from compute.judgements.labels import IMPORT, MODEL, PERSON, Choice, labels, resolve
 
 OFFICIAL, ADDED = "official", "added"
-MACHINE = "machine"
+MACHINE, CARRIED = "machine", "carried"
 _LABEL = ["query_id", "doc_id", "relevance"]
 
 

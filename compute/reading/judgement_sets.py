@@ -23,9 +23,11 @@ from compute.store.store import Part
 
 _COLUMNS = ["dataset", "set", "n_pairs", "n_queries", "n_relevant", "grades", "made_from"]
 _OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
-_GRADES = """
-select query_id, doc_id, relevance from machine_grades where dataset = ? and system = ?
-"""
+_GRADES = {
+    name: f"select query_id, doc_id, relevance from {kind} where dataset = ? and system = ?"
+    for name, kind in ((sets.MACHINE, KIND), (sets.CARRIED, sets.CARRIED))
+}
+"""By the kind of set: those of parts of their own."""
 _SCORED = """
 select system, query_id, value from scores
 where dataset = ? and measure = ? and not isnan(value)
@@ -33,13 +35,14 @@ where dataset = ? and measure = ? and not isnan(value)
 order by system, query_id
 """
 _SCORED_RUNS = "select distinct system from parts where kind = 'scores' and dataset = ?"
-_MACHINES = """
-select system, coalesce(
+_PUBLISHED = """
+select case kind when 'carried' then kind else 'machine' end || ':' || system as name, coalesce(
     provenance->>'$.file',
     'scores of ' || (provenance->>'$.run'),
-    (provenance->>'$.model') || ', asked by prompt ' || (provenance->>'$.prompt')
+    (provenance->>'$.model') || ', asked by prompt ' || (provenance->>'$.prompt'),
+    'judgements of ' || system || ', by texts'
 ) as made_from
-from parts where kind = ? and dataset = ? order by system
+from parts where kind in ('machine_grades', 'carried') and dataset = ? order by name
 """
 _ADDED = "select * from added_judgements where dataset = ? order by id"
 _NAMELESS = "some"
@@ -68,8 +71,8 @@ from averaged
 def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
     """The sets of a dataset: official, added if there are any, then one per source."""
     rows = _added(cursor, dataset)
-    machines = [name for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall()]
-    own = [*sets.of_added(rows), *map(sets.of_machine, machines)]
+    published = [name for name, _ in cursor.execute(_PUBLISHED, [dataset]).fetchall()]
+    own = [*sets.of_added(rows), *published]
     return [sets.OFFICIAL, *([sets.ADDED] if len(rows) else []), *own]
 
 
@@ -86,8 +89,8 @@ def labels(
     if name not in known:
         told = near(name, known) or f"known: {', '.join(known)}"
         raise Missing(f"no judgement set {name!r} of {dataset}: {told.strip()}")
-    if kind == sets.MACHINE:
-        return cursor.execute(_GRADES, [dataset, of]).df()
+    if kind in _GRADES:
+        return cursor.execute(_GRADES[kind], [dataset, of]).df()
     if name == sets.ADDED:
         return with_added(cursor, dataset, choice)
     return sets.of_added(_added(cursor, dataset), choice.rule)[name]
@@ -103,8 +106,9 @@ def every(
     if len(rows):
         yield sets.ADDED, sets.with_added(official, rows, choice)
     yield from sets.of_added(rows, choice.rule).items()
-    for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall():
-        yield sets.of_machine(name), cursor.execute(_GRADES, [dataset, name]).df()
+    for name, _ in cursor.execute(_PUBLISHED, [dataset]).fetchall():
+        kind, _, of = name.partition(":")
+        yield name, cursor.execute(_GRADES[kind], [dataset, of]).df()
 
 
 def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
@@ -120,8 +124,7 @@ def listed(
     grade above 0), grades (number of pairs by grade), made_from (the file or run of an LLM)."""
     found = []
     for of in [dataset] if dataset else _datasets(cursor):
-        made = cursor.execute(_MACHINES, [KIND, of]).fetchall()
-        origins = {sets.of_machine(name): origin for name, origin in made}
+        origins = dict(cursor.execute(_PUBLISHED, [of]).fetchall())
         for name, rows in every(cursor, of, choice):
             grades = rows["relevance"].astype(int).tolist()
             n_relevant = sum(grade > 0 for grade in grades)

@@ -21,6 +21,7 @@ _COLUMNS = {
     "judgements": "dataset query_id doc_id relevance:int32",
     "subtopics": "dataset query_id doc_id subtopic relevance:int32",
     "machine_grades": "dataset system query_id doc_id relevance:int32",
+    "carried": "dataset system query_id doc_id relevance:int32 old_doc_id how similarity:double",
     "leakage": "dataset system of text_id file training_id similarity:double",
     "translation": "dataset system of pairs:int32 mean:double sd:double",
     "lengths": "dataset doc_id n_words:int32",
@@ -36,8 +37,9 @@ _COLUMNS = {
 }
 COLUMNS: Mapping[str, Columns] = {kind: typed(columns) for kind, columns in _COLUMNS.items()}
 """Columns of each kind; `schema` documents them."""
-NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels", "translation")
-"""Kinds whose `system` is no run's system: an LLM that graded, a training set, an encoder."""
+NAMED_OTHERWISE = ("machine_grades", "carried", "leakage", "query_labels", "translation")
+"""Kinds whose `system` is no run's system: an LLM that graded, an older dataset, a training set, an
+encoder."""
 _OWN = re.compile(
     rf"({'|'.join(COLUMNS)})/([\da-f]{{32}}\.parquet|\.[\da-f]{{32}}(\.parquet)?\.tmp)"
     r"|shards/([\da-f]{64}\.tar(\.tmp)?|\.[\da-f]{32}\.tmp)"

@@ -107,6 +107,17 @@ TABLES: Mapping[str, Table] = {
             "relevance": "grade; 0 and below: not relevant",
         },
     ),
+    "carried": Table(
+        "Judgements of an older version of the collection, carried over by texts, apart from all"
+        " judgements: no score counts them unless they are chosen.",
+        {
+            "system": "the older dataset",
+            "relevance": "grade there; of several old documents the highest",
+            "old_doc_id": "id of the document there",
+            "how": "by the same id and text, an equal or near-equal text, as a part of it or whole",
+            "similarity": "share of the shorter text's character 5-grams in the other, 0 to 1",
+        },
+    ),
     "leakage": Table(
         "Test queries and relevant documents that a training set contains, equal or"
         " near-equal: for each the ten most similar training texts, never the texts themselves.",

@@ -382,6 +382,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
             level = st.number_input("Relevant from grade", min_value=1, width=150)
+            old = _version_of() if report["kind"] == _ARCHIVE else None
         drop = st.toggle(
             "Queries are corpus documents (drop self-matches)",
             help="As in Quora: the document with the query's id is dropped from its ranking.",
@@ -389,7 +390,21 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
         pressed = st.form_submit_button(label, type="primary")
     spoken = language.strip() or "unknown"
     options = {"split": split, "language": spoken, "drop_self": drop, "level": level}
-    return name.strip(), options, pressed
+    return name.strip(), options | {"version_of": old}, pressed
+
+
+def _version_of() -> str | None:
+    """The stored dataset that this is a new version of, whose judgements are carried over."""
+    stored = read(data_select.datasets)
+    return st.selectbox(
+        "A new version of",
+        stored.loc[stored["has_documents"] & (stored["n_judgements"] > 0), "dataset"].tolist(),
+        index=None,
+        placeholder="none",
+        width=200,
+        help="Its judgements are carried over by the documents' texts, as a judgement set of their"
+        " own: documents may have other ids, edited texts, or be cut into chunks.",
+    )
 
 
 def _split(report: figures.Record) -> str:

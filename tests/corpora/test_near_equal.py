@@ -92,3 +92,8 @@ def test_candidates_miss_nothing_that_checking_every_pair_finds() -> None:
         alike = [len(one & grams(text)) / len(one | grams(text)) for one in of]
         wanted = [(n, value) for n, value in enumerate(alike) if value >= 0.6]
         assert index.matches(text) == wanted
+
+
+def test_ascii_texts_have_the_words_that_unicode_rules_give() -> None:
+    text = "".join(map(chr, range(128))) * 2
+    assert plain(text) == plain(f"{text} é").removesuffix(" é")

@@ -129,5 +129,5 @@ def test_only_its_own_frame_and_only_a_sample_can_be_read(tmp_path: Path) -> Non
     with pytest.raises(Missing, match="not drawn as a sample"):
         samples.stored(store, made(store).id)
     (kept,) = samples.stored(store, made(store, **ASKED).id)
-    with pytest.raises(Missing, match="changed since"):
+    with pytest.raises(Missing, match="sample have changed"):
         kept.order(Framed(tops(n_queries=3)).frame(("one", "two"), 10))

@@ -138,7 +138,7 @@ def test_when_runs_change_the_next_batch_stands_alone(world: World, tmp_path: Pa
     task = made_up.make(store, frame, n_pairs=60)
     made_up.judge(store, task, frame, grades, 60)
     store, frame, grades = made_up.fill(tmp_path / "home", n_queries=31)
-    with pytest.raises(Missing, match="have changed since"):
+    with pytest.raises(Missing, match="sample have changed"):
         told(store, task)
     task = on(store, task, 50)
     made_up.judge(store, task, frame, grades, 50)
@@ -151,7 +151,7 @@ def test_a_system_whose_run_was_removed_is_left_out_of_the_next_batch(world: Wor
     task = made_up.make(store, frame, n_pairs=60)
     made_up.judge(store, task, frame, grades, 60)
     removing.remove(store, made_up.DATASET, "s3")
-    with pytest.raises(Missing, match="have changed since"):
+    with pytest.raises(Missing, match="sample have changed"):
         told(store, task)
     task = on(store, task, 50)
     assert task.systems == ("s0", "s1", "s2")

@@ -22,7 +22,7 @@ _MOST_LINES = 3
 
 
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
-    """Score the stored runs that lack a measure, of one dataset or system or of all.
+    """Score the stored runs that lack a measure, for one dataset or system or for all.
 
     Returns a sentence for each run that is not kept deep enough, the first few of many. Raises
     WrongInput for an unknown measure.
@@ -58,7 +58,7 @@ def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
 
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
-    """A sentence, with the next step, for each measure that cuts deeper than the stored run."""
+    """A message with a remedy for each measure whose cutoff exceeds the stored depth of the run."""
     run = printable.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
     remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
     return [

@@ -77,7 +77,7 @@ class OnPaper:
     """Omit the title, for a paper with its own caption."""
 
     def paper(self) -> Paper:
-        """The options as the drawing code takes them."""
+        """The options in the form that the drawing code expects."""
         return Paper(ONE if self.narrow else self.width, self.font, not self.no_title)
 
 

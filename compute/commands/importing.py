@@ -56,7 +56,7 @@ def import_dataset(
         runs: runs to import, too, or archives; without judgements, the dataset is made from them
         split: the split to score (default: test, or the only one)
         language: en, pl, another ISO code, or unknown
-        drop_self: drop a query's own document
+        drop_self: drop documents with the query's own id
         level: least grade of a relevant document; also score by AP(rel=N)@100 etc. (TREC DL: 2)
     """
     bench, how = open_bench(), shape.how(grades)
@@ -195,7 +195,7 @@ def import_grades(
     Args:
         file: umbrela's JSONL, or judgements in any format: qrels, CSV, JSON, Parquet …
         run: instead of a file, grade by the scores of this system's run
-        thresholds: with --run, least score of grade 1, of grade 2, …
+        thresholds: with --run, the lowest score for grade 1, grade 2, …
         quantiles: with --run, the same as quantiles of its scores: 0.8 0.95
     """
     bench = open_bench()
@@ -226,7 +226,7 @@ def import_labels(
 
     Args:
         file: TSV: query_id, key, value; or BEIR's queries.jsonl
-        replace: replace labels of its keys
+        replace: replace stored labels with the same keys
         family: tests and intervals resample the families that this key names, such as conversation;
             an empty one: queries again
     """

@@ -1,4 +1,4 @@
-"""Helpers of all commands: the bench, the named datasets, reports on damage."""
+"""Helpers for all commands: the bench, the named datasets, reports on damage."""
 
 import sys
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from compute.store.store import Part, Store
 
 
 def open_bench() -> Bench:
-    """The store of this home, with a progress bar where a person watches."""
+    """The store of this home, with a progress bar if stderr is a terminal."""
     now = settings.load()
     return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
 

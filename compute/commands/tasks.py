@@ -53,7 +53,7 @@ def new(
         goal: draw a sample to estimate scores, differences from a baseline, or the order; or audit
             the official judgements
         measure: with --goal, the measure to estimate (default: P@10; for an audit nDCG@10)
-        baseline: with --goal differences (default: the first system)
+        baseline: with --goal differences, the system to compare with (default: the first)
         machine: with --goal audit, draw also by disagreement with this LLM's grades
         order: without --goal, the order of the documents (default: impact)
         depth: top k of each list

@@ -232,7 +232,7 @@ class Measure:
         return np.where(absent, np.nan, given)
 
     def worth(self, relevance: NDArray[Any]) -> NDArray[Any]:
-        """Gain of a relevance: with rel, 1 for a relevance of at least rel, else 0; with
+        """Gain for each relevance: with rel, 1 for a relevance of at least rel, else 0; with
         exponential gain, 2^relevance - 1; negative and absent values stay.
 
         Raises WrongInput for exponential gain of a relevance above 30.

@@ -54,7 +54,7 @@ are declared, `family`: that of the query, by part."""
 def decide(
     groups: Mapping[str, DataFrame], margin: float, sign: int = 1, *, any_answered: bool = False
 ) -> DataFrame:
-    """A row for each group (COLUMNS), by name.
+    """A row for each of `groups`, which are tables with COLUMNS by name.
 
     group, n (queries that both have a value for; parts count equally in all means), differing
     (those with another value), baseline, candidate, difference, low, high (Student's 95% interval),

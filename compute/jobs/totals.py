@@ -35,7 +35,7 @@ class Totals:
 
 
 def totals(store: Store) -> Totals:
-    """Read from the state with one SELECT each. Raises the database's errors if unreachable."""
+    """The current totals, each from one SELECT. Raises the database's errors if unreachable."""
     jobs, waits = _jobs(store.settings)
     parts, sizes, damaged = Counter[str](), Counter[str](), Counter[str]()
     for part in store.parts(picked=None):

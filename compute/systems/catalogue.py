@@ -1,4 +1,4 @@
-"""The catalogue of systems: one row each, facts from the published list, searchers from here."""
+"""The catalogue of systems: facts from the published list, searchers from this module."""
 
 import contextlib
 import csv

@@ -336,7 +336,9 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         return
     st.header("The new dataset", anchor=False)
     if not makers:
-        drawing.caption("Runs without judgements are compared; with judgements they are scored.")
+        drawing.caption(
+            "Without judgements runs are only compared; with judgements they are also scored."
+        )
     given, systems, left = _chosen(fit, runs)
     place = st.empty()
     with place.container():

@@ -86,7 +86,7 @@ def _runs(runs: list[dict[str, Any]]) -> None:
     renderer.section([Table("_made_runs", title, rows, opens=navigation.RUN, carried=carried)])
     drawing.caption(
         "Click a row for the run's details.",
-        "Columns with # contain the first characters of SHA-256 fingerprints of inputs"
+        "Columns with # show the first characters of the SHA-256 fingerprints of inputs"
         " and results.",
     )
 

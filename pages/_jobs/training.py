@@ -28,7 +28,7 @@ def start(store: Store, datasets: Sequence[str]) -> None:
     with st.expander("Train a system on a dataset", icon=":material/model_training:"):
         drawing.caption(
             "These systems are recipes: trained on one dataset, each becomes a separate"
-            " system, such as genq[scifact], which can be run on every dataset.",
+            " system, such as genq[scifact], which can be run on any dataset.",
             "Parameters follow in brackets: genq(queries=title,epochs=2).",
         )
         with st.container(horizontal=True, vertical_alignment="bottom"):

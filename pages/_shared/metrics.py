@@ -19,8 +19,8 @@ _QUESTIONS = Histogram(
 )
 _ANSWERS = Counter(
     "beirscope_answers",
-    "Answers to questions, computed or cached; minus beirscope_question_seconds_count:"
-    " the cached ones.",
+    "Answers to questions, computed or cached. Subtract beirscope_question_seconds_count"
+    " to get the cached ones.",
     ["question"],
     registry=REGISTRY,
 )

@@ -69,7 +69,7 @@ def values(
 ) -> DataFrame:
     """A row for each score of the chosen dataset, system and measure, or of all.
 
-    Raises Missing with the choice that has none.
+    Raises Missing, naming the choice that has no scores.
     """
     measure, of = chosen["measure"], (chosen["dataset"], chosen["system"])
     lacking = scored_by(bench, measure, *of) if measure else []
@@ -86,7 +86,7 @@ def values(
 
 
 def in_print(bench: Bench, chosen: Mapping[str, str]) -> DataFrame:
-    """A row for each score in the papers. Raises Missing with the choice that has none."""
+    """A row for each score in the papers. Raises Missing, naming the choice that has no scores."""
     wanted: dict[str, Any] = {column: name or None for column, name in chosen.items()}
     with cursor_of(bench, groups.Judged(), chosen["dataset"]) as cursor:
         frame = data_select.scores_shown(cursor, **wanted, published=True)

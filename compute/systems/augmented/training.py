@@ -58,7 +58,7 @@ def train(
 
 @contextmanager
 def threads(number: int) -> Iterator[None]:
-    """Number of torch's threads in the meantime: sums depend on how they are divided."""
+    """Number of torch's threads within the block: floating-point sums depend on it."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:

@@ -83,7 +83,7 @@ def people(rows: DataFrame) -> DataFrame:
 
 
 MORE = (
-    "Draws from pairs still unjudged in the current runs; all draws are estimated together.",
+    "More documents are drawn from those still unjudged; the estimates combine all draws.",
     "Decide how many before you look at the estimates.",
 )
 """How to extend a sample, for the creator of a task."""

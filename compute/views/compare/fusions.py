@@ -24,8 +24,8 @@ from compute.views.shared.theme import between, escape, plain, precise, signed
 
 Titles = tuple[str, str]
 FUSING = (
-    "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). At"
-    " weight 0 or 1, the other system's documents still follow the end of a short list."
+    "Interpolation adds both scores, each scaled to 0–1; RRF adds 1 / (k + rank). Even at"
+    " weight 0 or 1 a short list is filled up with documents of the other system."
 )
 MARKS = (
     "Line: mean; band: 95% CI; dotted: each system by itself. Hollow: better only if"

@@ -106,7 +106,7 @@ def page(ask: Ask) -> Steps:
     asked = yield Asked("dataset")
     if not (several | runs["dataset"].eq(asked)).any():
         yield Message(
-            "No dataset has two systems to compare yet: python -m compute admin demo computes some."
+            "No dataset has two systems to compare yet: python -m compute admin demo computes two."
         )
         return
     runs = runs[several | runs["dataset"].eq(asked)]

@@ -15,7 +15,7 @@ def ordered(rows: DataFrame, measure: str) -> DataFrame:
 
 
 def columns(rows: DataFrame, measure: str) -> list[Column]:
-    """Columns of all costs, without those that no row has."""
+    """A column for each cost that at least one row has."""
     costs = [
         Column(name[:1].upper() + name[1:], field, write, unit)
         for field, (name, write, unit) in COSTS.items()

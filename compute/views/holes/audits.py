@@ -140,7 +140,7 @@ def _order(pairs: DataFrame, measure: str) -> str:
         return ""
     likely = pairs[pairs["flip"] >= _LIKELY]
     if likely.empty:
-        return f"The order by {measure} survives: no pair flips with a chance of 5% or more."
+        return f"The order by {measure} survives: no pair has a chance of 5% or more to flip."
     first = likely.iloc[0]
     return (
         f"By {measure}, {counted(len(likely), 'pair')} of {len(pairs):,} may flip under labels with"

@@ -142,7 +142,7 @@ def left_out_note(rows: DataFrame, measure: str) -> Note:
     cut = measure.partition("@")[2]
     return Note(
         [
-            f"The pool here is the top {cut} of only the {len(rows)} shown systems: with few runs"
+            f"The pool here is the top {cut} of just the {len(rows)} systems shown; with few runs"
             " this overstates the loss.",
             "Ring: without judgements of documents that only this system retrieved.",
             "Unique relevant: relevant documents retrieved only by this system, and their share.",

@@ -282,7 +282,7 @@ def wanted(found: Estimated, task: Task, half_width: float) -> Note:
     more = found.more(task, half_width)
     of = "of a score" if task.goal == SCORES else "of a difference"
     if not found.estimates.enough:
-        return Note(["Without an interval yet, the number of judgements cannot be predicted."])
+        return Note(["The number of judgements cannot be predicted before there is an interval."])
     width = looks.plain(half_width)
     if more is None:
         return Note([f"Not reachable: skipped documents keep the margin of error above {width}."])

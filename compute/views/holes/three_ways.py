@@ -165,7 +165,7 @@ NOTE = Note(
     [
         "Human only: the estimate above. LLM only: its grades taken as truth, without an interval.",
         "Corrected: grades predicted from ranks and the LLM, corrected by the human sample.",
-        "Significant: randomisation test over queries, 5% for all pairs together.",
+        "Significant: randomisation test over queries, at the 5% level for all pairs together.",
         "No other number counts the LLM's grades.",
     ]
 )

@@ -127,7 +127,7 @@ def like_first(ranking: DataFrame) -> list[str]:
     return [system for system, group in others if own & set(group.split())]
 
 
-def how_to_read(ranking: DataFrame, table: str = "in the view Table") -> str:
+def how_to_read(ranking: DataFrame, table: str = "in the Table view") -> str:
     """How to read a ranking; `table` names the place of the groups' letters."""
     return _HOW.format(table) if ranking["drawn"].iloc[0] else ""
 
@@ -178,7 +178,7 @@ _GROUNDS = {
     rank_intervals.DATASETS: (
         "The intervals generalise to other datasets like these, and are widened: in"
         " simulations plain 95%"
-        f" intervals covered {_PLAIN} datasets.",
+        f" intervals covered the true value only {_PLAIN} datasets.",
     ),
     rank_intervals.BOTH: (
         "The intervals generalise to other datasets like these and to other queries.",

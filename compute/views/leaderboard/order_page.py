@@ -107,7 +107,7 @@ def _order(view: View, ground: Ground) -> Iterator[Step]:
     facts = [
         f"{len(shown)} of {len(order)} systems shown; ranks are among all."
         * (len(shown) < len(order)),
-        f"{more} more systems are in the view Table." * (more > 0),
+        f"{more} more systems are in the Table view." * (more > 0),
         *order_confidence.facts(order, view.board, ground),
         _without_bars(shown),
         _over_all(view),

@@ -39,7 +39,7 @@ from compute.views.page import (
 
 UNTESTED = (
     "Per-query scores are not published, so differences on single datasets cannot be tested;"
-    " Scores: Computed tests stored runs."
+    " choose Computed under Scores to test stored runs."
 )
 
 

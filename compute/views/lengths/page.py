@@ -168,7 +168,7 @@ def _beside_corpus(view: View, named: DataFrame) -> Steps:
             " the corpus median.",
             *_missing(row),
             "The documents and queries of all parts together." * (len(view.datasets) > 1),
-            view.segmented or "Whitespace tokens of title and text.",
+            view.segmented or "Length: whitespace-separated tokens of title and text.",
             "The corpus counts a document once, the others once per query.",
         ]
     )

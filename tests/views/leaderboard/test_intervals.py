@@ -83,7 +83,7 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order.set_index("system")["rank"].to_dict() == by_mean["rank"].to_dict()
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
-    assert "common letter in the view Table, are not" in order_confidence.how_to_read(order)
+    assert "common letter in the Table view, are not" in order_confidence.how_to_read(order)
     below = order_confidence.how_to_read(order, "in the table below")
     assert "letter in the table below, are not" in below
     words = order_confidence.facts(order, made, ground)

@@ -236,8 +236,8 @@ def root(files: Files, part: str = "") -> str:
         return fitting[0]
     if not roots:
         raise WrongInput(f"{files.path} contains no {CORPUS}: it is not in the BEIR layout")
-    what = f"no one folder {part!r}" if part else "several collections"
-    raise WrongInput(f"{files.path} holds {what} but {', '.join(roots)}: name one of them")
+    what = f"no single folder {part!r}, but" if part else "several collections,"
+    raise WrongInput(f"{files.path} contains {what} {', '.join(roots)}: name one of them")
 
 
 def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:

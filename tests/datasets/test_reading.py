@@ -388,7 +388,7 @@ def test_a_forum_lies_in_a_folder_of_the_whole(tiny: Path, top: str) -> None:
     settings = Settings(home=tiny.parent / "home", datasets=tiny.parent)
     android = source(DATASETS["cqadupstack/android"], settings)
     assert [document.doc_id for document in android.documents()][-1] == "d6"
-    with pytest.raises(WrongInput, match="contains no one folder 'gis' but"):
+    with pytest.raises(WrongInput, match="contains no single folder 'gis', but"):
         source(DATASETS["cqadupstack/gis"], settings)
     with pytest.raises(WrongInput, match="several collections"):
         open_path(tiny.parent / "cqadupstack.zip")

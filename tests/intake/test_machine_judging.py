@@ -171,7 +171,7 @@ def test_a_server_too_slow_is_asked_again(tmp_path: Path, server: Machine) -> No
         (Answer(status=500, headers=SOON), r"failed 5 times in a row \(status 500\)"),
         (Answer(status=401), "does not accept the key: fix judge_key"),
         (Answer(status=404), "has no such model or path"),
-        (Answer(status=307, headers={"Location": "/v1/other"}), "to which no text goes"),
+        (Answer(status=307, headers={"Location": "/v1/other"}), "to which no text is sent"),
         (Answer(body=b"<html>hello</html>"), "not as OpenAI's chat interface does"),
         (Answer(body=b"[]"), "not as OpenAI's chat interface does"),
         (Answer(body=b'{"choices": []}'), "not as OpenAI's chat interface does"),
@@ -339,7 +339,7 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
     allowed(bench)
     judged(bench)
     with pytest.raises(
-        Conflict, match="gpt has grades of tiny from a file or a run, or by another"
+        Conflict, match="gpt already has grades of tiny from a file or a run, or by another"
     ):
         machine_judging.judge(bench, planned(bench, guideline="Another one."))
     (tmp_path / "g.csv").write_text("query_id,doc_id,grade\nq1,d4,1\n", "utf-8")
@@ -349,7 +349,7 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
         machine_judging.dataset("tiny", machine_judging.own_datasets(bench.store)),
         "f",
     )
-    with pytest.raises(Conflict, match="f has grades"):
+    with pytest.raises(Conflict, match="f already has grades"):
         machine_judging.judge(bench, planned(bench, machine="f"))
 
 
@@ -357,8 +357,8 @@ def test_grades_of_one_machine_are_of_one_kind(tmp_path: Path, server: Machine) 
     ("more", "error", "said"),
     [
         ({"machine": "a b"}, WrongInput, "cannot name an LLM"),
-        ({"systems": ()}, WrongInput, "say which pairs"),
-        ({"depth": 0}, WrongInput, "say which pairs"),
+        ({"systems": ()}, WrongInput, "choose the pairs"),
+        ({"depth": 0}, WrongInput, "choose the pairs"),
         ({"systems": ("al",)}, Missing, "no run of al on tiny is stored: did you mean all"),
         ({"task": "none"}, Missing, "no judging task none"),
         ({"requests": 0}, WrongInput, "limit the number of requests"),

@@ -170,7 +170,7 @@ def test_what_is_not_stored_or_has_its_texts_is_said(
 ) -> None:
     bench, row = alone
     texts.add_texts(bench, row, folder)
-    with pytest.raises(Conflict, match="the texts of alone are here already"):
+    with pytest.raises(Conflict, match="the texts of alone are already here"):
         texts.add_texts(bench, row, folder)
     with pytest.raises(Missing, match="absent is not stored"):
         texts.add_texts(bench, catalogue.own("absent", split="test"), folder)

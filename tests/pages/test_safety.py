@@ -262,7 +262,7 @@ GIVEN = {
     **{"path": "beir", "baseline": "x", "candidate": "x", "task": "x", "kind": "run"},
     **{"file": "odd", "folder": "odd", "machine": "m", "pairs": "1", "slice": "x", "out": "x.csv"},
     **{"all": "x", "a": "x", "b": "y", "systems": "x", "documents": "1"},
-    **{"one": "hostile", "other": "hostile"},
+    **{"one": "hostile", "other": "hostile", "old": "hostile", "new": "hostile"},
 }
 
 

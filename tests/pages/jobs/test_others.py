@@ -18,5 +18,5 @@ def test_word_counts_and_clusters_are_queued_from_the_page(store: Store) -> None
 def test_scores_without_a_run_are_a_sentence(store: Store) -> None:
     app = opened(PAGE, {"_other_kind": "score", "_other_datasets": ["tiny"]})
     button_named(app, "Start it").click()
-    assert "no stored run fits" in words_of(app.run())
+    assert "no stored run matches" in words_of(app.run())
     assert jobs.listed(store.settings) == []

@@ -42,7 +42,7 @@ def test_titles_are_drawn_letter_by_letter_and_are_no_templates() -> None:
 def test_the_note_says_that_judgements_need_not_come_from_these_systems() -> None:
     said = words(left_out_note(rows(), "nDCG@10"))
     # Beside the number: how many runs make up the pool.
-    assert said.startswith("The pool here is the top 10 of only the 2 shown systems")
+    assert said.startswith("The pool here is the top 10 of just the 2 systems shown")
     assert "rank of 2" in [note.text for note in drawn().layout.annotations]
     near = rows().assign(value_without=[0.49996, 0.41])
     assert "No system would change its rank" in verdict(near)

@@ -135,7 +135,10 @@ def test_what_dead_builders_left_goes_after_a_day(settings: Settings) -> None:
 
 
 def test_only_a_fingerprint_names_a_folder(settings: Settings) -> None:
-    with pytest.raises(ValueError, match="is not a fingerprint"), caches.folder(settings, "../x", build):
+    with (
+        pytest.raises(ValueError, match="is not a fingerprint"),
+        caches.folder(settings, "../x", build),
+    ):
         pass
 
 

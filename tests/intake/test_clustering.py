@@ -49,7 +49,7 @@ def test_queries_of_two_subjects_are_told_apart(
     assert main(labels) == 0
     capsys.readouterr()
     assert main(["cluster-queries", "own"]) == 2
-    assert "own has labels 'cluster' from labels: --replace puts" in capsys.readouterr().err
+    assert "own has labels 'cluster' from labels: --replace replaces" in capsys.readouterr().err
 
 
 def test_what_has_no_text_or_too_few_is_said(

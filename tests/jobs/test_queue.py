@@ -199,7 +199,7 @@ def test_a_queued_job_is_cancelled_and_does_not_run(store: Store) -> None:
     asked = jobs.start(store, "run", ["bm25"], ["tiny"])
     jobs.cancel(store.settings, asked.job)
     assert ended(store.settings, asked.job).state == "cancelled"
-    with pytest.raises(Conflict, match="ended already"):
+    with pytest.raises(Conflict, match="already ended"):
         jobs.cancel(store.settings, asked.job)
     other = jobs.start(store, "run", ["bm25(b=0.9)"], ["tiny"])
     with worker(store.settings):

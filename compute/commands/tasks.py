@@ -24,7 +24,7 @@ from compute.store.own_datasets import own_datasets
 from compute.views.annotate import select, tables
 from compute.views.compare import judging
 
-TaskId = Annotated[str, Parameter(help="its id in `tasks list` and on the page Judge")]
+TaskId = Annotated[str, Parameter(help="its id in `tasks list` and on the Judge page")]
 
 
 def new(

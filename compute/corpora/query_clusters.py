@@ -84,7 +84,7 @@ def _of(unit: NDArray[np.float32], k: int) -> NDArray[np.int32]:
 
 def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]) -> dict[int, str]:
     """A name for each cluster: the WORDS more frequent in it that add most to the Jensen-Shannon
-    divergence from the other queries (Lin 1991), as on the page Overlap.
+    divergence from the other queries (Lin 1991), as on the Overlap page.
 
     A word counts once for a query; numbers and single letters never.
     """

@@ -54,7 +54,7 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
         )
     if is_fetched(dataset):
         return (
-            f"python -m compute fetch {name} downloads {name}.zip (so does the page Data, under"
+            f"python -m compute fetch {name} downloads {name}.zip (so does the Data page, under"
             f" Fetch; or put it into {folder} by hand), then {command}"
         )
     return f"put {name}.zip in the BEIR layout into {folder}, then {command}"
@@ -63,6 +63,6 @@ def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
 def how_to_judge(name: str) -> str:
     """Sentence on how to get judgements for a dataset, to follow a colon."""
     return (
-        "judge documents on the page Judge, or add qrels (page Data, or python -m compute"
+        "judge documents on the Judge page, or add qrels (Data page, or python -m compute"
         f" import-dataset --qrels FILE --name {name})"
     )

@@ -3,7 +3,7 @@
 Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa and
 alpha are 1 for people who always agree and 0 for agreement by chance; if all labels are the same
 grade, chance explains everything, and neither is defined. Only blind labels are compared: those
-given on the page Query, with systems and ranks in view, are left out.
+given on the Query page, with systems and ranks in view, are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping

@@ -27,7 +27,7 @@ SOURCES: Mapping[str, str] = {
 HUMAN = (PERSON, ADJUDICATION)
 """Sources that count by default."""
 IN_VIEW = "query-page"
-"""The task of judgements given on the page Query, with systems and ranks in view: not blind."""
+"""The task of judgements given on the Query page, with systems and ranks in view: not blind."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     `place_in_order`, in a tie the one with the highest id. A row without relevance withdraws its
     person's label; one whose source is `withdrawn` withdraws all the person's earlier judgements of
     the pair, whatever counts; rows of `taken_back` do not count at all. Unsure judgements count
-    like the others. Judgements on the page Query (task IN_VIEW) are not blind: one counts if its
+    like the others. Judgements on the Query page (task IN_VIEW) are not blind: one counts if its
     person has no blind label for the pair, and a withdrawal there withdraws nothing else."""
     return _standing(rows, sources)[0]
 

@@ -1,1 +1,1 @@
-"""The sections of the page Judge."""
+"""The sections of the Judge page."""

@@ -285,7 +285,7 @@ def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
     st.button(
         "Effect on scores, and disagreements",
         icon=":material/arrow_forward:",
-        help="Opens the page Holes",
+        help="Opens the Holes page",
         on_click=partial(navigation.to, "holes", **there),
     )
     drawing.caption(f"Files with all added judgements of {task.dataset}:")

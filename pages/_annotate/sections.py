@@ -1,4 +1,4 @@
-"""The sections of the page Judge: the list of tasks, and the form at which one is judged.
+"""The sections of the Judge page: the list of tasks, and the form at which one is judged.
 
 Neither names a system, an order or other people's judgements: assessors judge blind.
 """

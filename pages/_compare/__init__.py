@@ -1,1 +1,1 @@
-"""The sections of the page Compare."""
+"""The sections of the Compare page."""

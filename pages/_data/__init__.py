@@ -1,1 +1,1 @@
-"""The sections of the page Data."""
+"""The sections of the Data page."""

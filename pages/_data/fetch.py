@@ -1,4 +1,4 @@
-"""The section Fetch of the page Data: downloads from the datasets' publishers."""
+"""The Fetch section of the Data page: downloads from the datasets' publishers."""
 
 import shutil
 
@@ -90,4 +90,4 @@ def _progress(store: Store, before: Beat) -> None:
         st.warning("No worker is running: downloads wait until one is started (see Jobs).")
     if found and found[0].state == "failed":
         st.error(escaping.text(found[0].error))
-        st.page_link("pages/jobs.py", label="Retry it on the page Jobs", icon=":material/replay:")
+        st.page_link("pages/jobs.py", label="Retry it on the Jobs page", icon=":material/replay:")

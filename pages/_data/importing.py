@@ -1,4 +1,4 @@
-"""The section Import of the page Data: files are checked first, then imported."""
+"""The Import section of the Data page: files are checked first, then imported."""
 
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Removing a dataset or a run on the page Data, with a confirmation; for operators."""
+"""Removing a dataset or a run on the Data page, with a confirmation; for operators."""
 
 import streamlit as st
 

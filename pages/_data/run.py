@@ -1,4 +1,4 @@
-"""One run on the page Data: its details, how it was made, and the run as a file."""
+"""One run on the Data page: its details, how it was made, and the run as a file."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The sections Datasets and Runs of the page Data."""
+"""The Datasets and Runs sections of the Data page."""
 
 import streamlit as st
 

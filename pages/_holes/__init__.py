@@ -1,1 +1,1 @@
-"""The forms of the page Holes."""
+"""The forms of the Holes page."""

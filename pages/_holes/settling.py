@@ -1,4 +1,4 @@
-"""The form of the page Holes that settles a disagreement between assessors."""
+"""The form of the Holes page that settles a disagreement between assessors."""
 
 import uuid
 from collections.abc import Hashable, Sequence

@@ -1,1 +1,1 @@
-"""The sections of the page Jobs."""
+"""The sections of the Jobs page."""

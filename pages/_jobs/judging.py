@@ -1,4 +1,4 @@
-"""The parts of the page Jobs on LLM judging: starting it, and its outcome."""
+"""The parts of the Jobs page on LLM judging: starting it, and its outcome."""
 
 from collections.abc import Callable
 from dataclasses import replace

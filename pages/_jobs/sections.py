@@ -1,4 +1,4 @@
-"""The sections of the page Jobs."""
+"""The sections of the Jobs page."""
 
 import contextlib
 import shlex

@@ -1,4 +1,4 @@
-"""The parts of the page Jobs on training: starting one, and its losses."""
+"""The parts of the Jobs page on training: starting one, and its losses."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,1 +1,1 @@
-"""The sections of the page Overlap."""
+"""The sections of the Overlap page."""

@@ -1,4 +1,4 @@
-"""Gaps of the page Overlap: corpora without complete counts, and a job for them."""
+"""Gaps of the Overlap page: corpora without complete counts, and a job for them."""
 
 from collections.abc import Collection
 

@@ -1,1 +1,1 @@
-"""The sections of the page Query."""
+"""The sections of the Query page."""

@@ -1,4 +1,4 @@
-"""Judging an unjudged document in place, on the page Query: fast, but not blind, and marked so."""
+"""Judging an unjudged document in place, on the Query page: fast, but not blind, and marked so."""
 
 import uuid
 from functools import partial

@@ -1,4 +1,4 @@
-"""Runs of TREC-COVID round 1 through the page Data in one go, in a real browser."""
+"""Runs of TREC-COVID round 1 through the Data page in one go, in a real browser."""
 
 import os
 import zipfile

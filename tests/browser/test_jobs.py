@@ -1,4 +1,4 @@
-"""A recompute from the page Jobs to the Leaderboard, by a real worker, in a real browser."""
+"""A recompute from the Jobs page to the Leaderboard, by a real worker, in a real browser."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The page Overlap in a real browser: a click on a cell, and names that keep apart."""
+"""The Overlap page in a real browser: a click on a cell, and names that keep apart."""
 
 import json
 from collections.abc import Iterator

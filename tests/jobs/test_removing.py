@@ -1,4 +1,4 @@
-"""A dataset or a run taken away: what goes, what stays, and by the page Data."""
+"""A dataset or a run taken away: what goes, what stays, and by the Data page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page Judge without a browser: tasks are made, listed, opened; a hole judged in place."""
+"""The Judge page without a browser: tasks are made, listed, opened; a hole judged in place."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page Compare with two datasets and two runs on each, one of a hostile name."""
+"""The Compare page with two datasets and two runs on each, one of a hostile name."""
 
 import re
 from pathlib import Path

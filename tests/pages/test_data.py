@@ -1,4 +1,4 @@
-"""The page Data as addresses open it: datasets, runs, import."""
+"""The Data page as addresses open it: datasets, runs, import."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The page Efficiency as addresses open it: with costs of two machines, and without any."""
+"""The Efficiency page as addresses open it: with costs of two machines, and without any."""
 
 import json
 import re

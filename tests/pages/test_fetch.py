@@ -1,4 +1,4 @@
-"""The section Fetch of the page Data: what it offers, what its button asks for, what it says."""
+"""The section Fetch of the Data page: what it offers, what its button asks for, what it says."""
 
 from pathlib import Path
 

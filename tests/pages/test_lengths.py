@@ -1,4 +1,4 @@
-"""The page Lengths as addresses open it: on a tiny collection, on what ships, without documents."""
+"""The Lengths page as addresses open it: on a tiny collection, on what ships, without documents."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page Overlap: what it shows without counts and with, deep links, words from outside."""
+"""The Overlap page: what it shows without counts and with, deep links, words from outside."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What the tests of the page Holes share: a tiny store with values worked by hand."""
+"""What the tests of the Holes page share: a tiny store with values worked by hand."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -107,7 +107,7 @@ def _by_pytrec_eval(lists: dict[str, dict[str, float]], measure: str) -> float:
 
 
 def _drawn(called: str, query_id: str) -> list[str]:
-    """The documents of its list on the page Query, from the first rank on."""
+    """The documents of its list on the Query page, from the first rank on."""
     app = pages.opened("pages/query.py", dataset="tiny", systems=called, query=query_id)
     traces = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
     return [*dict.fromkeys(name for trace in traces for name in trace.get("customdata", []))]

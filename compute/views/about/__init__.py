@@ -1,1 +1,1 @@
-"""The views of the page How numbers are computed, and of the provenance panel."""
+"""The views of *How numbers are computed*, and of the provenance panel."""

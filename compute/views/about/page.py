@@ -1,4 +1,4 @@
-"""The page How numbers are computed: definition and origin of every number."""
+"""*How numbers are computed*: definition and origin of every number."""
 
 import tomllib
 from collections.abc import Iterator

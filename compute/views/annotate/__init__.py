@@ -1,1 +1,1 @@
-"""The views of the page Judge."""
+"""The views of the Judge page."""

@@ -1,4 +1,4 @@
-"""Every SELECT of the page Judge."""
+"""Every SELECT of the Judge page."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The views of the page Compare."""
+"""The views of the Compare page."""

@@ -1,4 +1,4 @@
-"""The page Compare: two systems, query by query, on one dataset or on all."""
+"""The Compare page: two systems, query by query, on one dataset or on all."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -471,7 +471,7 @@ def _tests_of_two(view: View, row: Tested) -> Iterator[Step]:
 
 def _among_all(view: View) -> Series | None:
     """The pair's row of `standings.among_all`, corrected for all pairs of the dataset's systems as
-    on the page Dataset; None without a test."""
+    on the Dataset page; None without a test."""
     rows = view.ask(standings.standing, datasets=view.datasets, measure=view.measure)
     systems = standings.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
@@ -480,7 +480,7 @@ def _among_all(view: View) -> Series | None:
     try:
         found = view.ask(standings.among_all, measure=view.measure, **asked)
     except WrongInput:
-        # Too few queries shared by all systems; the page Dataset shows nothing either.
+        # Too few queries shared by all systems; the Dataset page shows nothing either.
         return None
     return standings.pair(found, view.a, view.b)
 

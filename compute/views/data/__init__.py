@@ -1,1 +1,1 @@
-"""The views of the page Data."""
+"""The views of the Data page."""

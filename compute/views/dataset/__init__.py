@@ -1,1 +1,1 @@
-"""The views of the page Dataset."""
+"""The views of the Dataset page."""

@@ -1,4 +1,4 @@
-"""A dataset in two languages, on the page Dataset: BEIR and BEIR-PL side by side."""
+"""A dataset in two languages, on the Dataset page: BEIR and BEIR-PL side by side."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Statistics, scores and published figures of a dataset, on the page Dataset."""
+"""Statistics, scores and published figures of a dataset, on the Dataset page."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""The page Dataset: everything about one dataset."""
+"""The Dataset page: everything about one dataset."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

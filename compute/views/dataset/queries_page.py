@@ -1,4 +1,4 @@
-"""The queries of a dataset on the page Dataset: outcomes, groups, judgements and documents."""
+"""The queries of a dataset on the Dataset page: outcomes, groups, judgements and documents."""
 
 from collections.abc import Iterator
 from functools import cache, partial

@@ -1,4 +1,4 @@
-"""The systems of a dataset on the page Dataset: means, baselines, versions, links."""
+"""The systems of a dataset on the Dataset page: means, baselines, versions, links."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Values of the controls of the page Dataset, and its systems."""
+"""Values of the controls of the Dataset page, and its systems."""
 
 from typing import Any, NamedTuple
 

@@ -1,1 +1,1 @@
-"""The views of the page Efficiency."""
+"""The views of the Efficiency page."""

@@ -1,4 +1,4 @@
-"""The page Efficiency: what does quality cost in time and space?"""
+"""The Efficiency page: what does quality cost in time and space?"""
 
 import shlex
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Every SELECT of the page Efficiency: the costs of stored runs."""
+"""Every SELECT of the Efficiency page: the costs of stored runs."""
 
 from compute.reading.questions import select
 

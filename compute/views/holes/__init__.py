@@ -1,1 +1,1 @@
-"""The views of the page Holes."""
+"""The views of the Holes page."""

@@ -1,4 +1,4 @@
-"""The section of the page Holes on scores estimated from sampled judgements."""
+"""The section of the Holes page on scores estimated from sampled judgements."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""Sections of the page Holes on assessors: agreement, LLMs and judgement sets."""
+"""Sections of the Holes page on assessors: agreement, LLMs and judgement sets."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

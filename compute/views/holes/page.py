@@ -1,4 +1,4 @@
-"""The page Holes: the unjudged share, and could it flip the ranking?"""
+"""The Holes page: the unjudged share, and could it flip the ranking?"""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""SELECTs of the page Holes: unjudged shares, intervals, pairs, pool; agreement.
+"""SELECTs of the Holes page: unjudged shares, intervals, pairs, pool; agreement.
 
 Judgements are those of the cursor: official, or official and added.
 """

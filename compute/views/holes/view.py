@@ -1,4 +1,4 @@
-"""The view of the page Holes: the values of its controls, and data that several sections share."""
+"""The view of the Holes page: the values of its controls, and data that several sections share."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The views of the page Jobs."""
+"""The views of the Jobs page."""

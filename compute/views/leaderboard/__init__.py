@@ -1,1 +1,1 @@
-"""The views of the page Leaderboard."""
+"""The views of the Leaderboard page."""

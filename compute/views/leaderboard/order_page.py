@@ -145,7 +145,7 @@ def _without_bars(order: DataFrame) -> str:
     groups = order_confidence.members(order["group"].tolist()).values()
     if figures.groups_drawn(order) or not any(len(places) > 1 for places in groups):
         return ""
-    return "The view Table shows the groups as letters."
+    return "The Table view shows the groups as letters."
 
 
 def table(view: View) -> Iterator[Step]:

@@ -1,4 +1,4 @@
-"""The page Leaderboard: which system is best, on which datasets?"""
+"""The Leaderboard page: which system is best, on which datasets?"""
 
 from collections.abc import Iterator
 from functools import partial

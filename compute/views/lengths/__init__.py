@@ -1,1 +1,1 @@
-"""The views of the page Lengths."""
+"""The views of the Lengths page."""

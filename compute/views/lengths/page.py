@@ -1,4 +1,4 @@
-"""The page Lengths: which system prefers short documents?"""
+"""The Lengths page: which system prefers short documents?"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

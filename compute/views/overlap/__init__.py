@@ -1,1 +1,1 @@
-"""The views of the page Overlap."""
+"""The views of the Overlap page."""

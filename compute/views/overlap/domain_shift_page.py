@@ -1,4 +1,4 @@
-"""The sections of the page Overlap on domain shift: published and computed figures."""
+"""The sections of the Overlap page on domain shift: published and computed figures."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial

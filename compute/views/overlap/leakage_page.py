@@ -1,4 +1,4 @@
-"""The section of the page Overlap on leakage: test data found in training sets."""
+"""The section of the Overlap page on leakage: test data found in training sets."""
 
 from compute.views.overlap import leakage
 from compute.views.page import Ask, Note, Steps, Table, Text, offers

@@ -1,4 +1,4 @@
-"""The page Overlap: how similar are the corpora, and does it matter to a system?"""
+"""The Overlap page: how similar are the corpora, and does it matter to a system?"""
 
 from collections.abc import Iterator, Mapping
 from functools import partial

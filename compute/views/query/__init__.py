@@ -1,1 +1,1 @@
-"""The views of the pages Query and Map."""
+"""The views of the Query and Map pages."""

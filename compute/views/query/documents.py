@@ -1,4 +1,4 @@
-"""A query's ranked lists and, below them, two of their documents: a part of the page Query."""
+"""A query's ranked lists and, below them, two of their documents: a part of the Query page."""
 
 from collections.abc import Hashable, Iterator, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""The page Map: all queries of a system's run at once, ranks as columns, coloured by relevance."""
+"""The Map page: all queries of a system's run at once, ranks as columns, coloured by relevance."""
 
 from functools import partial
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""The page Query: the ranked lists of up to four systems side by side, with text and judgements."""
+"""The Query page: the ranked lists of up to four systems side by side, with text and judgements."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial

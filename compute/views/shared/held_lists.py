@@ -1,5 +1,5 @@
 """Ranked lists joined with judgements, cached for the next question about the same lists. The
-sections of the page Holes use the same lists for intervals, pairs of systems, ranks and the pool:
+sections of the Holes page use the same lists for intervals, pairs of systems, ranks and the pool:
 reading and arranging 10,000 queries takes far longer than any answer."""
 
 from collections.abc import Hashable, Iterator, Sequence

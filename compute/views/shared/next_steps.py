@@ -32,7 +32,7 @@ def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequenc
     if outdated:
         return (
             f"{', '.join(outdated)}: left out, since the stored data of {dataset.title}"
-            " were replaced later. Rerun them on the page Jobs, or import imported runs"
+            " were replaced later. Rerun them on the Jobs page, or import imported runs"
             " again."
         )
     if not dataset.has_split:
@@ -40,7 +40,7 @@ def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequenc
     how = how_to_run(dataset)
     # The lengths of PyDocs ship without the documents.
     if is_loaded and dataset.group != "PyDocs":
-        how = f"start systems on the page Jobs, or python -m compute run bm25 {dataset.name}"
+        how = f"start systems on the Jobs page, or python -m compute run bm25 {dataset.name}"
     elif dataset.group == "own":
         how = f"it came without texts; python -m compute import-run FILE --dataset {dataset.name}"
     return f"Nothing is computed on {dataset.title} yet: {how}."

@@ -1,4 +1,4 @@
-"""The page Jobs on real stores: what it offers, what its buttons do, what other pages say of it."""
+"""The Jobs page on real stores: what it offers, what its buttons do, what other pages say of it."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The page Jobs has a machine judge: estimate, consent, limits, start, and what it came to."""
+"""The Jobs page has a machine judge: estimate, consent, limits, start, and what it came to."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Work besides runs, started from the page Jobs."""
+"""Work besides runs, started from the Jobs page."""
 
 from compute import jobs
 from compute.store.store import Store

@@ -1,4 +1,4 @@
-"""Training on the page Jobs: what starts it, and the losses of one that is under way."""
+"""Training on the Jobs page: what starts it, and the losses of one that is under way."""
 
 from compute import jobs
 from compute.store.store import Store

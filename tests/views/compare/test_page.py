@@ -1,4 +1,4 @@
-"""The page Compare, asked as data: two runs on two datasets, one of a hostile name, and four."""
+"""The Compare page, asked as data: two runs on two datasets, one of a hostile name, and four."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The page Dataset asked on a store: its views, what is said where something is absent, clicks."""
+"""The Dataset page asked on a store: its views, what is said where something is absent, clicks."""
 
 import re
 from collections.abc import Iterator
@@ -110,7 +110,7 @@ def _drawn(part: Any) -> bool:
         ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
         ("bioasq", "its documents cannot be downloaded"),
         ("nq-dpr", "has published figures only"),
-        ("bare", "yet: start systems on the page Jobs, or python -m compute run bm25 bare."),
+        ("bare", "yet: start systems on the Jobs page, or python -m compute run bm25 bare."),
         ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
     ],
 )

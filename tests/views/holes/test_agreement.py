@@ -1,4 +1,4 @@
-"""Agreement on the page Holes, in words and tables."""
+"""Agreement on the Holes page, in words and tables."""
 
 import math
 

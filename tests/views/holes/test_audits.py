@@ -1,4 +1,4 @@
-"""Audits on the page Holes: what differs, whether the order survives, what waits to be settled."""
+"""Audits on the Holes page: what differs, whether the order survives, what waits to be settled."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The figures and tables of the page Holes."""
+"""The figures and tables of the Holes page."""
 
 import math
 from collections.abc import Hashable

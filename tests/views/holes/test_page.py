@@ -1,4 +1,4 @@
-"""The page Holes as records, on tiny stores."""
+"""The Holes page as records, on tiny stores."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Estimates from a sampled task on the page Holes."""
+"""Estimates from a sampled task on the Holes page."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The page Holes in Streamlit: a disagreement is settled, hostile names are no markup."""
+"""The Holes page in Streamlit: a disagreement is settled, hostile names are no markup."""
 
 from pathlib import Path
 

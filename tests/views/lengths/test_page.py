@@ -1,4 +1,4 @@
-"""The dataset that the page Lengths opens with."""
+"""The dataset that the Lengths page opens with."""
 
 from pandas import DataFrame
 

@@ -1,4 +1,4 @@
-"""The page Map asked without a browser: places, orders, clicks and the document in a cell."""
+"""The Map page asked without a browser: places, orders, clicks and the document in a cell."""
 
 from collections.abc import Iterator
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""The page Query asked without a browser: systems, queries, documents and the sum of a score."""
+"""The Query page asked without a browser: systems, queries, documents and the sum of a score."""
 
 from collections.abc import Iterator
 from typing import Any, cast

@@ -10,9 +10,9 @@ from compute.views.shared import next_steps
 @pytest.mark.parametrize(
     ("name", "is_loaded", "said"),
     [
-        ("mine", True, "the page Jobs, or python -m compute run bm25 mine."),
+        ("mine", True, "the Jobs page, or python -m compute run bm25 mine."),
         ("mine", False, "without texts; python -m compute import-run FILE --dataset mine."),
-        ("scifact", True, "the page Jobs, or python -m compute run bm25 scifact."),
+        ("scifact", True, "the Jobs page, or python -m compute run bm25 scifact."),
         ("scifact", False, "yet: python -m compute fetch scifact downloads scifact.zip"),
         ("nq-dpr", False, "published figures only"),
     ],

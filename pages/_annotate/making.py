@@ -253,7 +253,7 @@ def _more(task: Task) -> None:
         )
         above = st.container()
         drawn = st.form_submit_button("Draw", disabled=not operator)
-    drawing.caption(*figures.MORE, *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
+    drawing.caption(*figures.more(task), *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
     if drawn:
         with above:
             _draw(task, (*task.systems, *added), int(n_pairs))
@@ -265,10 +265,11 @@ def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
         with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, task.dataset)
             judged = _judged(task.dataset)
-            sampling_on.sample_on(reading.store(), task, systems, n_pairs, tops, judged)
+            extended = sampling_on.sample_on(reading.store(), task, systems, n_pairs, tops, judged)
     except BeirscopeError as error:
         failures.show_error(error)
         return
+    st.toast(f"Sample extended to {extended.n_pairs:,} documents")
     st.rerun()
 
 

@@ -383,7 +383,7 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
             name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
-            level = st.number_input("Relevant from grade", min_value=1, width=150)
+            level = st.number_input("Lowest relevant grade", min_value=1, width=170)
             old = _version_of() if report["kind"] == _ARCHIVE else None
         drop = st.toggle(
             "Queries are corpus documents (drop self-matches)",
@@ -438,7 +438,8 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, lands: bool = False
         st.rerun()
     st.session_state["_imported"] = to, answers, list(left)
     good = sum(answer["ok"] for answer in answers)
-    st.toast(escaping.text(f"Imported: {good:,} of {len(answers):,}, into {to}"))
+    of = "" if good == len(answers) else f" {good:,} of {len(answers):,}"
+    st.toast(escaping.text(f"Imported{of} into {to}"))
     navigation.at_top()
     st.session_state["_uploads"] += 1
     uploaded.forget()

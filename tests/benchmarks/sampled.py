@@ -316,7 +316,7 @@ def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[
 
 
 def grades(measure: str, repetitions: int) -> None:
-    """Of samples with FEWEST relevant and not relevant pairs, a relevant one for each query, before
+    """Of samples with FEWEST relevant and non-relevant pairs, a relevant one for each query, before
     all is judged; drawn for nDCG@10. In each repetition another world."""
     rows, of = {}, kind(measure)
     for n_levels in (1, 2, 3, 4):

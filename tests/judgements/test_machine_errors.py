@@ -23,7 +23,7 @@ def test_what_was_likelier_to_be_drawn_counts_less() -> None:
         15 / 40,
         0,
     )
-    # The not relevant ones of the second ten are those that it grades up.
+    # The non-relevant ones of the second ten are those that it grades up.
     assert (row["relevant"], row["said_relevant"]) == (20 / 40, (5 + 5 * 3 + 5 * 3) / 40)
     assert row["off"] == 15 / 40 and row["off_low"] < 15 / 40 < row["off_high"]
 

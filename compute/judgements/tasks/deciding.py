@@ -21,7 +21,7 @@ LOOKS = {60: 0.001, 100: 0.016, 200: 0.026, 400: 0.004, 800: 0.002, 1600: 0.001}
 1983, Biometrika 70): most where differences of .15 and of .10 are decided. The shares add up to 5%
 without counting on how the looks depend on each other, which changes as all comes to be judged."""
 FEWEST = 20
-"""Relevant and not relevant pairs in the sample that a decision needs."""
+"""Relevant and non-relevant pairs in the sample that a decision needs."""
 _MISSES = 0.2
 
 

@@ -7,7 +7,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements import orders, sampling
-from compute.judgements.tasks import auditing, tasks
+from compute.judgements.tasks import auditing, deciding, tasks
 from compute.judgements.tasks.grades import Grades
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.shared.theme import plain
@@ -82,11 +82,15 @@ def people(rows: DataFrame) -> DataFrame:
     )
 
 
-MORE = (
-    "More documents are drawn from those still unjudged; the estimates combine all draws.",
-    "Decide how many before you look at the estimates.",
-)
-"""How to extend a sample, for the creator of a task."""
+_DRAWN = "More documents are drawn from those still unjudged; the estimates combine all draws."
+_BEFOREHAND = "Decide how many before you look at the estimates."
+
+
+def more(task: Task) -> tuple[str, ...]:
+    """How to extend a sample, for the creator of a task. Decisions on two systems are made at fixed
+    numbers of judgements, so that nothing is to be decided beforehand."""
+    return (_DRAWN,) if deciding.tells_apart(task) else (_DRAWN, _BEFOREHAND)
+
 
 _WIDEST = {
     "scores": "of a system",

@@ -221,14 +221,14 @@ def _said(
 
 
 def _lacking(estimates: Estimates, task: Task) -> str:
-    """Clause on relevant and not relevant documents where there are too few of them."""
+    """Clause on relevant and non-relevant documents where there are too few of them."""
     has = estimates.n_relevant, estimates.n_not_relevant
     needed = _fewest(estimates, task)
     if min(has) >= needed:
         return ""
     of = "a decision" if task.measure == deciding.MEASURE else "an interval"
     return (
-        f": {has[0]:,} relevant and {has[1]:,} not relevant documents so far, and {of} needs"
+        f": {has[0]:,} relevant and {has[1]:,} non-relevant documents so far, and {of} needs"
         f" {needed:,} of each"
     )
 

@@ -62,7 +62,7 @@ def _told(estimates: Estimates) -> DataFrame:
     ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
     told = scores.merge(like, on="system").merge(ranks, on="system")
     if not estimates.enough:
-        # A standard error needs relevant and not relevant documents; some measures have no
+        # A standard error needs relevant and non-relevant documents; some measures have no
         # estimate.
         none = estimates.range_only or not estimates.n_relevant or not estimates.n_not_relevant
         told[[*ABOUT[0 if none else 2 :], *_LIKE]] = float("nan")

@@ -91,7 +91,7 @@ def test_the_sentence_firms_up_while_one_judges(bench: Bench) -> None:
     assert notes[0].startswith("By P@10, for which the task draws documents; nDCG@10, chosen above")
     judge(store, task, 20)
     few = found_now(store, task)
-    assert "not relevant documents so far, and a decision needs 20 of each" in few.verdict
+    assert "non-relevant documents so far, and a decision needs 20 of each" in few.verdict
     assert few.more and f"; about {few.more} judgements more." in few.verdict
     judge(store, task, 39)
     assert said().startswith("After 59 judgements: ")

@@ -1,6 +1,7 @@
 """The commands that import and remove datasets, texts, runs and grades."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -121,6 +122,7 @@ def import_run(
     drop_equal_ids: options.DropEqualIds = False,
     shape: groups.Shape = groups.Shape(),
     fold: options.Fold = None,
+    after: Annotated[str, Parameter(metavar="FIRST")] = "",
 ) -> int:
     """Import runs as systems of a dataset, from TREC run files, CSV, JSON, Parquet and others.
 
@@ -129,6 +131,7 @@ def import_run(
 
     Args:
         system: its name (default: the run's own tag, or the file's name)
+        after: the stored system whose lists these runs rerank, for the places of lost documents
     """
     bench = open_bench()
     try:
@@ -140,7 +143,7 @@ def import_run(
     if version and replace:
         raise WrongInput("--replace deletes the other run, --as-version keeps it: give one")
     how = {"drop_equal_ids": drop_equal_ids, "version": version, "replace": replace}
-    how |= {"any_tag": bool(system), "how": shape.how(fold=fold)}
+    how |= {"any_tag": bool(system), "how": replaced(shape.how(fold=fold), after=after)}
     with packed.opened(files, bench.settings.home) as found:
         if system and len(found) > 1:
             raise WrongInput(

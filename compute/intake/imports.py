@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base import parquet_files
-from compute.base.errors import Conflict, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted, shown
+from compute.base.words import counted, near, shown
 from compute.corpora import lengths
 from compute.datasets import Dataset, catalogue, origins, shapes, trec, unpacked_size
 from compute.datasets.places import how_to_judge
@@ -250,8 +250,10 @@ def import_run(
     tag, hits, order, sha256 = _read(file, any_tag=any_tag, how=how)
     content: dict[str, Any] = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     content |= {"read_with": options} if (options := how.words()) else {}
+    content |= {"first_stage": how.after} if how.after else {}
     name = system or tag or tags.stem(called or file.name)
     over = "" if (replace or version is not None) and name not in spared else sha256
+    _refuse_first_stage(bench.store, dataset, name, how.after, file)
     _refuse_taken_name(bench, dataset, name, over, file)
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
@@ -413,6 +415,18 @@ def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
 def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool_]:
     found = pc.call_function("is_in", [ids], pc.SetLookupOptions(known))
     return found.to_numpy(zero_copy_only=False)
+
+
+def _refuse_first_stage(store: Store, dataset: Dataset, name: str, after: str, file: Path) -> None:
+    """Raise WrongInput if a run would rerank itself, Missing if its first stage has no run."""
+    if after and after == name:
+        raise WrongInput(f"{file}: {shown(name)} cannot rerank itself: name its first stage")
+    if after and store.part("hits", dataset.name, after) is None:
+        known = [part.system for part in store.parts("hits", dataset.name)]
+        raise Missing(
+            f"{file}: its first stage {shown(after)} has no run on {dataset.name}:"
+            f" {near(after, known)}import that run first"
+        )
 
 
 def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, file: Path) -> None:

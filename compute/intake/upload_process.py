@@ -145,9 +145,9 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     options, taken = {"any_tag": True} | order["options"], set[str]()
     if options.get("version"):
         options["version"] = run_versions.Version(*options["version"])
-    for (path, called), name, how in zip(
-        order["files"], order["systems"], _hows(order), strict=True
-    ):
+    given = zip(order["files"], order["systems"], _hows(order), strict=True)
+    # A run may rerank another of these files.
+    for (path, called), name, how in sorted(given, key=lambda run: bool(run[2].after)):
 
         def take(
             path: str = path, called: str = called, name: str = name, how: shapes.How = how

@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import streamlit as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted
@@ -36,6 +36,7 @@ _TEXTS = (_ARCHIVE, "documents")
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels", "run and qrels": "run and qrels"}
 """Kinds of dataset files other than runs, and their names in an import."""
 _KINDS = _MAKERS | {"queries": "queries", "run": "run"}
+_FIRST, _RERANKS = "First stage", "The system whose lists this run reranks, if it does."
 _RUNS_ONLY = "Without judgements: import the runs, compare their rankings, then judge documents."
 _WIDTHS = {"Issues": 80, "Count": 70, "Line": 70, "Blocks import": 100, "Outcome": 90}
 NARROW: dict[str, Any] = {
@@ -132,10 +133,13 @@ def _looked_at(to: str, files: Sequence[File]) -> Answers:
     return st.session_state["_looked_at"][1]
 
 
-def _hows(files: Sequence[File]) -> list[dict[str, Any]]:
-    """How to read each file, from the user's answers below the last report."""
+def _hows(files: Sequence[File], runs: DataFrame | None = None) -> list[dict[str, Any]]:
+    """How to read each file, from the user's answers below the last report, with the first stage
+    from the table of runs."""
     said = st.session_state.get("_said_of_files", {})
-    return [said.get(file.file_id, {}) for file in files]
+    pairs = () if runs is None else zip(runs["File"], runs[_FIRST], strict=True)
+    firsts = {file: {"after": first} for file, first in pairs if first}
+    return [said.get(file.file_id, {}) | firsts.get(file.name, {}) for file in files]
 
 
 def _say(files: Sequence[File], **how: Any) -> None:
@@ -236,7 +240,8 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
         )
         return
     st.header("Import", anchor=False)
-    chosen = _names([answer for answer, _ in fit])
+    stored = [part.system for part in reading.store().parts("hits", to)]
+    chosen = _names([answer for answer, _ in fit], stored)
     options = _options()
     picked = [place for place, wanted in enumerate(chosen["Import"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
@@ -244,7 +249,8 @@ def _runs(to: str, answers: Answers, files: Sequence[File]) -> None:
     blocked = _warn(to, names, options)
     if st.button(label, type="primary", disabled=not picked or blocked):
         wanted = [fit[place][1] for place in picked]
-        about = {"dataset": to, "systems": names, "options": options, "how": _hows(wanted)}
+        about = {"dataset": to, "systems": names, "options": options}
+        about |= {"how": _hows(wanted, chosen)}
         told = _work("Taking in", wanted, "take runs", **about)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
         _done(to, told + figures.refusals(answers), left)
@@ -293,17 +299,21 @@ def _texts(to: str, answer: dict[str, Any], files: Sequence[File]) -> None:
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])
 
 
-def _names(answers: Answers) -> DataFrame:
-    """Runs to import, and their names, as the user sets them."""
+def _names(answers: Answers, stored: Sequence[str] = ()) -> DataFrame:
+    """Runs to import, their names, and the runs that they rerank, as the user sets them."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
     called = tags.names(runs)
     rows = DataFrame({"Import": True, "File": [run.file for run in runs], "System": called})
+    rows[_FIRST] = Series([""] * len(rows), dtype="str")
+    firsts = st.column_config.SelectboxColumn(
+        options=["", *dict.fromkeys([*stored, *called])], required=True, help=_RERANKS
+    )
     chosen = st.data_editor(
         rows,
         hide_index=True,
         disabled=["File"],
         **drawing.height(len(rows)),
-        column_config={"Import": st.column_config.CheckboxColumn(width=90)},
+        column_config={"Import": st.column_config.CheckboxColumn(width=90), _FIRST: firsts},
         key=f"_names_{hash(st.session_state['_looked_at'][0])}",
     )
     drawing.caption(
@@ -339,7 +349,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
         drawing.caption(
             "Without judgements runs are only compared; with judgements they are also scored."
         )
-    given, systems, left = _chosen(fit, runs)
+    given, chosen, left = _chosen(fit, runs)
     place = st.empty()
     with place.container():
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
@@ -347,8 +357,9 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     if pressed and not name:
         st.error("The dataset needs a name: fill in Name above.")
     elif pressed:
-        about = {"name": name, "as": [kind for kind, _ in given], "systems": systems}
-        about |= {"options": options, "how": _hows(made_of := [file for _, file in given])}
+        about = {"name": name, "as": [kind for kind, _ in given], "options": options}
+        about["systems"] = chosen["System"].fillna("").tolist()
+        about |= {"how": _hows(made_of := [file for _, file in given], chosen)}
         with place.container():  # in place of the button
             told = _work("Taking in", made_of, "take dataset", **about)
         refused = figures.refusals(one for one in answers if not _kind(one))
@@ -357,17 +368,17 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
 
 def _chosen(
     fit: Sequence[tuple[dict[str, Any], File]], runs: Answers
-) -> tuple[list[tuple[str, File]], list[str], set[str]]:
-    """Draw the table of runs; (kind, file) of the imports, systems' names, and skipped runs."""
-    chosen = _names(runs) if runs else DataFrame({"Import": [], "File": [], "System": []})
+) -> tuple[list[tuple[str, File]], DataFrame, set[str]]:
+    """Draw the table of runs; (kind, file) of the imports, its wanted rows, and skipped runs."""
+    chosen = _names(runs) if runs else DataFrame(columns=["Import", "File", "System", _FIRST])
     wanted = chosen["Import"].astype(bool)
-    left, systems = {*chosen.loc[~wanted, "File"]}, chosen.loc[wanted, "System"].fillna("").tolist()
+    left = {*chosen.loc[~wanted, "File"]}
     given = [
         ("qrels" if answer["file"] in left else _kind(answer), file)
         for answer, file in fit
         if answer["file"] not in left or _kind(answer) != "run"
     ]
-    return given, systems, left
+    return given, chosen[wanted], left
 
 
 def _kind(answer: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from compute.__main__ import main
 from compute.base.errors import Conflict, Missing, WrongInput
-from compute.datasets import Dataset
+from compute.datasets import Dataset, shapes
 from compute.intake import imports
 from compute.recompute import run
 from compute.recompute.run import Bench
@@ -31,6 +31,21 @@ def test_a_run_is_named_by_its_tag_and_scored(bench: Bench, tiny: Dataset, tmp_p
     assert values["q2", "nDCG@10"] == pytest.approx(1 / (1 + 1 / 1.5849625007211562))
     assert values["q3", "nDCG@10"] == 0
     assert ("q3", "Hole@10") not in values.index
+
+
+def test_the_first_stage_of_a_reranked_run_is_kept(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, RUN)
+    again = partial(imports.import_run, bench, file, tiny, system="again")
+    with pytest.raises(Missing, match="first stage 'mine' has no run on tiny: import that run"):
+        again(how=shapes.How(after="mine"))
+    with pytest.raises(WrongInput, match="'again' cannot rerank itself: name its first stage"):
+        again(how=shapes.How(after="again"))
+    imports.import_run(bench, file, tiny)
+    assert again().new and again(how=shapes.How(after="mine")).new, "the same hits, now known as"
+    about = again(how=shapes.How(after="mine")).hits.provenance
+    assert about["first_stage"] == "mine" and about["command"].endswith("again --after mine")
 
 
 def test_hits_of_other_queries_are_counted_not_kept(

@@ -124,6 +124,15 @@ def test_all_files_of_a_dataset_come_in_at_once(at_home: Bench) -> None:
     assert "nDCG@10" in told[1]["said"]
 
 
+def test_a_run_may_rerank_another_of_the_same_import(at_home: Bench) -> None:
+    files, options = {"b.run": RUN, "a.run": RUN}, {"replace": False, "drop_equal_ids": False}
+    order = {"dataset": "tiny", "systems": ["again", "first"], "options": options}
+    told = asked(at_home, "take runs", files, **order, how=[{"after": "first"}, {}])
+    assert [(answer["system"], answer["ok"]) for answer in told] == [("first", 1), ("again", 1)]
+    (part,) = at_home.store.parts("hits", "tiny", "again")
+    assert part.provenance["first_stage"] == "first"
+
+
 def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     files = {"a.run": RUN, "b.run": RUN.replace(b"2.0", b"9.0")}
     options = {"replace": True, "drop_equal_ids": False}

@@ -44,12 +44,15 @@ class How:
     """Name of one of several runs in the file."""
     fold: Path | bool = False
     """True or a table to merge chunks into documents, each at its best rank."""
+    after: str = ""
+    """The system whose list this run reranks."""
 
     def words(self) -> list[str]:
         """The same as options of a command."""
         words = ["--as", self.role] * bool(self.role) + ["--round"] * self.rounded
         words += ["--levels", ",".join(f"{level:g}" for level in self.levels)] * bool(self.levels)
-        words += ["--part", self.part] * bool(self.part) + ["--fold"] * bool(self.fold)
+        words += ["--part", self.part] * bool(self.part)
+        words += ["--after", self.after] * bool(self.after) + ["--fold"] * bool(self.fold)
         return words + ([self.fold.name] if isinstance(self.fold, Path) else [])
 
 

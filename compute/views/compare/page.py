@@ -18,7 +18,6 @@ from compute.views.compare import (
     fusion_sweep,
     fusions,
     judging,
-    lost,
     power,
     select,
     slices,
@@ -57,7 +56,7 @@ from compute.views.page import (
     folded,
     offers,
 )
-from compute.views.shared import binned_queries, catalogue, query_slices, standings
+from compute.views.shared import binned_queries, catalogue, lost, query_slices, standings
 
 ALL = "All datasets"
 SHOWN = 50
@@ -410,19 +409,19 @@ def _most_different(
 
 def _lost(view: View) -> Iterator[Step]:
     """Stages at which both systems lose relevant documents."""
-    firsts = {"first_a": lost.first_stage(view.a), "first_b": lost.first_stage(view.b)}
-    found = view.ask(lost.places, **view.asked, **firsts)
+    found = view.ask(lost.places, **view.asked)
     if found.empty:
         yield Message("This needs both systems' ranked lists and a relevant document.")
         return
     title = f"Places of relevant documents, {view.titles[0]} and {view.titles[1]}"
-    columns = lost.columns(view.titles)
+    columns = tables.lost_columns(view.titles)
     yield Table("lost", title, lost.by_place(found), columns, of=("dataset", "a", "b"))
     yield Note(
         [
             lost.said(found, view.titles),
             "A document counts once for each query that it is relevant to.",
             "“Another system” is any with a stored list on this dataset.",
+            "First stages are known of the rerankers here, and of runs imported with one.",
         ]
     )
 

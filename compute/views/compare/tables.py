@@ -218,3 +218,8 @@ def _interval(low: float, high: float, digits: int) -> str:
     if not (math.isfinite(low) and math.isfinite(high)):
         return "too few queries for an interval"
     return f"95% CI: {signed(low, digits)} to {signed(high, digits)}"
+
+
+def lost_columns(titles: Titles) -> list[Column]:
+    """Columns of the table of places of relevant documents."""
+    return [Column("Place", "place"), *(Column(t, s) for t, s in zip(titles, "ab", strict=True))]

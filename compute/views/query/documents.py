@@ -26,7 +26,7 @@ from compute.views.page import (
 )
 from compute.views.query import select, words
 from compute.views.query.ranked_lists import ranked_lists
-from compute.views.shared import next_steps
+from compute.views.shared import lost, next_steps
 
 Rows = Mapping[str, Mapping[Hashable, Any]]
 """Documents by id: title, text, relevance."""
@@ -34,6 +34,11 @@ _TALL = 240
 """Pixels of a document, which scrolls."""
 _FURTHER = 100
 """Most relevant documents offered that no list shows."""
+
+_LAST = (
+    Column("Other systems that retrieve it", "others", label="Other systems"),
+    Column("Lost", "lost", told="Stages at which the shown systems lose it", width=420),
+)
 
 
 class Shown(NamedTuple):
@@ -74,11 +79,12 @@ def relevant(shown: Shown) -> Iterator[Step]:
     rows = rows.assign(
         others=rows["doc_id"].map(counts).fillna(0).astype(int),
         title=rows["doc_id"].map(titles).fillna(""),
+        lost=rows["doc_id"].map(_lost(shown)),
     )
     columns = [Column("Document", "doc_id"), *[Column("Title", "title")] * bool(titles)]
     columns += [Column("Grade", "relevance")]
     columns += [Column(f"Rank: {title}", f"rank {name}") for name, title in shown.systems]
-    columns += [Column("Other systems that retrieve it", "others")]
+    columns += _LAST
     yield Table(
         "relevant",
         "Relevant documents for the query",
@@ -89,6 +95,13 @@ def relevant(shown: Shown) -> Iterator[Step]:
         of=("dataset", "systems", "query"),
     )
     yield Note(["–: not in the stored list. Click a row to read the document above."])
+
+
+def _lost(shown: Shown) -> dict[str, str]:
+    """Stages at which the shown systems lose each relevant document, by its id."""
+    titles, found = [title for _, title in shown.systems], shown.asked(lost.of_query)
+    rows = found.itertuples(index=False, name=None)
+    return {doc_id: lost.line(dict(zip(titles, of, strict=True))) for doc_id, *of in rows}
 
 
 def lists(shown: Shown) -> Steps:

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -66,21 +67,18 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     """The form of a new task; a button creates the task, or previews the sample's precision."""
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems, titles = runs["system"].tolist(), system_pickers.titles()
+    named = [one for one in st.query_params.get_all("systems") if one in systems]
     with st.form(f"new_{dataset}", width=760):
-        given: dict[str, Any] = {
-            "title": st.text_input("Task name", f"Unjudged documents of {title}", max_chars=120)
-        }
-        given["systems"] = st.multiselect(
-            "Systems", systems, default=systems, format_func=lambda name: titles.get(name) or name
-        )
+        given: dict[str, Any] = {"title": st.text_input("Task name", _unused(title), max_chars=120)}
+        given["systems"] = _systems(systems, named, titles)
         given |= _numbers()
-        names = [orders.DEFAULT, *(name for name in orders.NAMES if name != orders.DEFAULT)]
-        given["order"] = st.selectbox("Priority", names, format_func=figures.order)
+        first = sorted(orders.NAMES, key=lambda name: name != orders.DEFAULT)
+        given["order"] = st.selectbox("Priority", first, format_func=figures.order)
         drawing.caption(
             f"A random sample needs {FEWEST} relevant and {FEWEST} non-relevant documents for a"
             f" confidence interval, so at least {2 * FEWEST}; with fewer it gives a standard error."
         )
-        given |= _estimated(systems, titles)
+        given |= _estimated(sorted(systems, key=lambda one: one not in named), titles, named)
         given |= _judges(grading.of_levels(levels))
         # Above the button, since below it the message may be out of sight in a small window.
         above = st.container()
@@ -95,14 +93,35 @@ def _new_task(dataset: str, title: str, runs: DataFrame, person: str) -> None:
             _make(dataset, given, person)
 
 
-def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
-    """Target of a random sample; empty for other orders."""
-    with st.expander("Sampling: target of the estimate"):
+def _systems(
+    systems: Sequence[str], named: Sequence[str], titles: Mapping[str, str]
+) -> Sequence[str]:
+    return st.multiselect(
+        "Systems", systems, named or systems, lambda name: titles.get(name) or name
+    )
+
+
+def _unused(title: str) -> str:
+    """A name for a task on a dataset that no other task has."""
+    name, others = f"Unjudged documents of {title}", tasks.tasks(reading.store())
+    names = (name if n == 1 else f"{name} ({n})" for n in count(1))
+    return next(one for one in names if one not in {other.title for other in others})
+
+
+def _estimated(
+    systems: Sequence[str], titles: Mapping[str, str], named: Sequence[str]
+) -> dict[str, Any]:
+    """Target of a random sample; at first the difference if the address has `named` two systems."""
+    of_two = len(named) == 2
+    with st.expander("Target of a random sample", expanded=of_two):
         one, two, three = st.columns(3)
     return {
         "measure": one.selectbox("Measure", samples.MEASURES),
         "goal": two.selectbox(
-            "Estimate", list(figures.GOALS), format_func=figures.GOALS.__getitem__
+            "Estimate",
+            list(figures.GOALS),
+            index=[*figures.GOALS].index(sampling.DIFFERENCES) if of_two else 0,
+            format_func=figures.GOALS.__getitem__,
         ),
         "baseline": three.selectbox(
             "Baseline", systems, format_func=lambda name: titles.get(name) or name

@@ -7,9 +7,10 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame, Series
 
-from compute.base.errors import WrongInput
+from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted
 from compute.datasets import DATASETS
+from compute.datasets.catalogue import own
 from compute.intake import tags, upload_process, uploads
 from compute.intake import texts as adding_texts
 from compute.views.data import importing as figures
@@ -20,6 +21,7 @@ from pages._shared import (
     dataset_facts,
     drawing,
     escaping,
+    failures,
     navigation,
     pickers,
     reading,
@@ -354,9 +356,7 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
     with place.container():
         report = makers[0][0]["report"] if makers else {"kind": "", "counts": {}}
         name, options, pressed = _form(report, "Import")
-    if pressed and not name:
-        st.error("The dataset needs a name: fill in Name above.")
-    elif pressed:
+    if pressed and _is_allowed(name, options["language"]):
         about = {"name": name, "as": [kind for kind, _ in given], "options": options}
         about["systems"] = chosen["System"].fillna("").tolist()
         about |= {"how": _hows(made_of := [file for _, file in given], chosen)}
@@ -364,6 +364,19 @@ def _new_dataset(answers: Answers, files: Sequence[File]) -> None:
             told = _work("Taking in", made_of, "take dataset", **about)
         refused = figures.refusals(one for one in answers if not _kind(one))
         _done(name, told + refused * told[0]["ok"], sorted(left), lands=True)
+
+
+def _is_allowed(name: str, language: str) -> bool:
+    """Whether a dataset can have this name; reports why not, before files are read."""
+    if not name:
+        st.error("The dataset needs a name: fill in Name above.")
+        return False
+    try:
+        own(name, language=language)
+    except BeirscopeError as error:
+        failures.show_error(error)
+        return False
+    return True
 
 
 def _chosen(
@@ -391,7 +404,9 @@ def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool
     """The name, the options of the import, and whether the labelled button was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
-            name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
+            name = st.text_input(
+                "Name (letters, digits, . _ -)", placeholder="such as: mine", width=240
+            )
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
             level = st.number_input("Lowest relevant grade", min_value=1, width=170)

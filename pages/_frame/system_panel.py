@@ -12,7 +12,7 @@ WITHOUT = ("Judge",)
 
 def footer(title: str) -> None:
     """The picker under the page with this title, its systems first, and the requested card."""
-    if title in WITHOUT:
+    if title in WITHOUT or st.query_params.get("show") == "Import":
         return
     here = sorted({system for _, system in reading.rests_on().runs})
     stored = {part.system for part in reading.parts() if part.kind == "hits"}

@@ -171,20 +171,25 @@ def _figure_buttons(shown: Figure) -> None:
         for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown, form, paper)
             _button(shown.key, shown.name, form, make, width=paper.width)
+        _data_buttons(shown)
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
+
+
+def _data_buttons(shown: Figure) -> None:
+    """Buttons in the same row: a lower row would be cut off where the menu opens upwards."""
     readable, frames = numbers(shown.figure), behind(shown.figure)
     for frame in list(readable.values()) * (len(readable) == 1):
         data = shown.table() if shown.table else Table(shown.key, shown.title, frame)
         make = partial(tables.write, replace(data, source=shown.source), "tex")
-        _button(shown.key, shown.name, "tex", make, "Data (LaTeX)")
+        _button(shown.key, shown.name, "tex", make)
     if len(frames) == 1:
         data = Table(shown.key, shown.title, next(iter(frames.values())))
         make = partial(tables.csv, data, escaped=True)
-        _button(shown.key, shown.name, "csv", make, "Data (CSV)")
+        _button(shown.key, shown.name, "csv", make)
     elif frames:
         make = partial(page_archive.data, shown)
-        _button(shown.key, shown.name, "zip", make, "Data (CSV)")
+        _button(shown.key, shown.name, "zip", make, "CSV")
 
 
 def _paper(shown: Figure) -> Paper:

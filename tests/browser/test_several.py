@@ -245,7 +245,7 @@ def seen_after(busy: Busy, page: Page, watching: Page) -> float:
 def take_a_file(page: Page) -> None:
     settled(page)
     page.get_by_role("button", name="Export").first.click()
-    csv = page.get_by_role("button", name="Data (CSV)").first
+    csv = page.get_by_role("button", name="CSV", exact=True).first
     expect(csv).to_be_visible()
     settled(page)
     with page.expect_download() as arriving:

@@ -6,6 +6,7 @@ from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate.estimates.intervals import FEWEST
+from compute.evaluate.tolerance import TOLERANCE
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import auditing, deciding, tasks
 from compute.judgements.tasks.grades import Grades
@@ -126,22 +127,25 @@ def expected(measure: str, goal: str, rows: DataFrame, grades: Grades) -> str:
     """Expected precision of samples with these grades, from `samples.expected`."""
     if measure.startswith("nDCG") and sum(relevance > 0 for relevance, _ in grades) > 1:
         return (
-            f"A sample gives no interval of {measure} with more than two grades; P of the same"
-            " documents has one."
+            f"A sample gives no interval of {measure} with more than two grades; one of P@10 has"
+            " an interval."
         )
-    told = [
-        f"{counted(n, 'judgement')}{_reached(n, reach)}"
-        for n, reach in zip(rows["n"], rows["reach"], strict=True)
-    ]
+    told = []
+    for n, reach in zip(rows["n"], rows["reach"], strict=True):
+        if reach <= TOLERANCE:
+            told.append(f"none once all are judged ({n:,} or fewer)")
+            break
+        told.append(f"{counted(n, 'judgement')}{_reached(n, reach)}")
     return (
-        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}. It needs"
-        f" {FEWEST} relevant and {FEWEST} non-relevant documents (nDCG: one relevant per query)."
+        f"Expected 95% margin of error for {measure} {_WIDEST[goal]}: {'; '.join(told)}. An"
+        f" interval needs {FEWEST} relevant and {FEWEST} non-relevant documents (for nDCG, also one"
+        " relevant per query)."
     )
 
 
 def _reached(n: int, reach: float) -> str:
     """Half-width of an interval, or none if the judgements are too few and not all."""
-    return f" ±{plain(reach)}" if n >= 2 * FEWEST or not reach else ": no interval"
+    return f" ±{plain(reach)}" if n >= 2 * FEWEST else ": no interval"
 
 
 def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:

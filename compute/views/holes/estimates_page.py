@@ -8,10 +8,12 @@ from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.judgements import orders, sampling
-from compute.judgements.tasks import estimated, samples, tasks
+from compute.judgements.tasks import deciding, estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import sample
+from compute.views.compare import judging
+from compute.views.compare.before_labels import Two
 from compute.views.holes import sampled, select, three_ways
 from compute.views.holes.view import OF_SAMPLE, titled
 from compute.views.page import (
@@ -88,7 +90,8 @@ def _picture(sample: Sample) -> Steps:
         yield Note([str(error)])
         return None
     rows = titled(sample.ask, sampled.systems(bounds, found))
-    said = sampled.verdict(rows, sampled.pairs(found), found, task)
+    certain, of_two = sampled.certain(rows) * estimated.is_sum(measure), _of_two(sample, rows)
+    said = sampled.verdict(rows, sampled.pairs(found), found, task, certain, of_two)
     title = f"{measure} of systems, estimated from a sample"
     figure = partial(sampled.estimates, rows, measure)
     drawn_from = sampled.provenance(task, found), measure
@@ -98,6 +101,17 @@ def _picture(sample: Sample) -> Steps:
         both = [sampled.numbers(rows, measure), sampled.NUMBERS]
         yield folded(both, ("estimated-numbers",), "Estimates as a table")
     return found, bounds
+
+
+def _of_two(sample: Sample, rows: DataFrame) -> str:
+    """What Compare says about the two systems of a task, if the measure is the task's."""
+    task = sample.task
+    if not deciding.tells_apart(task) or sample.measure != task.measure:
+        return ""
+    titles = dict(zip(rows["system"], rows["title"], strict=True))
+    a, b = task.systems
+    two = Two(sample.ask, task.dataset, (a, b), (titles.get(a, a), titles.get(b, b)))
+    return judging.verdict(two, task).verdict
 
 
 def _more(sample: Sample, found: Estimated, bounds: DataFrame) -> Steps:

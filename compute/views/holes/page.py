@@ -68,7 +68,9 @@ def page(ask: Ask) -> Steps:
     if view.whole:
         yield Section(partial(judged_page.way, view))
     yield Section(partial(_scores, view), ("intervals", "bounds"))
-    task = Link("annotate", {"view": "new", "dataset": view.dataset})
+    every = set(runs.loc[runs["dataset"] == view.dataset, "system"]) == {*view.systems}
+    way = {"view": "new", "dataset": view.dataset, "systems": [] if every else view.systems}
+    task = Link("annotate", way)
     yield Button("Create a judging task", task, icon="arrow_forward")
     if sampled:
         yield estimates_page.section(ask, sampled)

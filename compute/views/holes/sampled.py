@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.base.words import counted
+from compute.evaluate import tolerance
 from compute.evaluate.estimates.intervals import FEWEST, Estimates
 from compute.evaluate.estimates.linearised import kind
 from compute.judgements.sampling import SCORES
@@ -191,10 +192,17 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     return "<br>".join(lines)
 
 
-def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
+def verdict(
+    rows: DataFrame,
+    told: DataFrame,
+    found: Estimated,
+    task: Task,
+    certain: str = "",
+    of_two: str = "",
+) -> str:
     """Decision that the judgements allow, and gaps; `rows` of `systems` (titled), `told` of
-    `pairs`."""
-    said = [_enough(rows, told, found, task)]
+    `pairs`, `certain` the sentence of that name; `of_two`: the verdict if the task compares two."""
+    said = [of_two or _enough(rows, told, found, task), certain]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "an assessor"
         said.append(
@@ -210,7 +218,21 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
         said.append(f"The runs behind {drawn} have changed; their judgements count as known.")
     if found.missing:
         said.append(f"No ranked lists for these queries: {', '.join(found.missing)}.")
-    return " ".join(said)
+    return " ".join(filter(None, said))
+
+
+def certain(rows: DataFrame) -> str:
+    """The better of two systems if their possible ranges of a sum do not overlap; else empty."""
+    if len(rows) != 2:
+        return ""
+    worse, better = rows.sort_values("low").to_dict("records")
+    if not better["low"] > worse["high"] + tolerance.TOLERANCE:
+        return ""
+    ranges = (looks.between(one["low"], one["high"]) for one in (better, worse))
+    return (
+        f"{better['title']} is better whatever the grades of the unjudged documents are:"
+        f" {' against '.join(ranges)}."
+    )
 
 
 def _not_enough(has: Estimates) -> str:
@@ -222,7 +244,7 @@ def _not_enough(has: Estimates) -> str:
     return (
         f"Not enough judgements yet: {has.n_relevant:,} relevant and {has.n_not_relevant:,}"
         f" non-relevant; at least {has.n_needed:,} and {FEWEST:,} are needed for a confidence"
-        " interval. Until then only the standard error (SE) is shown."
+        " interval."
     )
 
 
@@ -304,7 +326,8 @@ def note(task: Task, found: Estimated, measure: str) -> Note:
     ]
     pool = f"The ideal list is of documents in a top {task.depth} or judged."
     facts = [
-        f"{found.n_judged:,} of {found.n:,} sampled pairs judged (population {found.n_pairs:,}).",
+        f"{found.n_judged:,} of {found.n:,} sampled documents judged, drawn from"
+        f" {int((found.growth.size > 0).sum()):,} of the {found.n_pairs:,} in the lists.",
         "The 95% CI covers sampling, for these queries; stop at a number chosen beforehand.",
         pool * kind(measure).is_ratio,
         f"Sampled for {goal}, task {task.title} ({task.id}): {'; '.join(drawn)}.",

@@ -220,10 +220,6 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
         named = named[named["system"].isin(list(shown))]
     sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(n, 'system')}"
     sentences = [f"{origin}: {board.measure}, {sizes}.", *_average_notes(board, named)]
-    if board.cells["in_domain"].any():
-        sentences.append(
-            "Italic: in-domain (trained on this dataset); excluded from averages and ranking."
-        )
     if board.cells["suspect"].any():
         sentences.append("?: contradicts other published figures; not ranked or averaged.")
     if len(board.cells) < len(board.datasets) * len(board.systems):

@@ -49,6 +49,7 @@ _NOTES = {
     VALUE: "Colour: score. Bold: best of the row.",
     DIFFERENCE: "Colour: computed − published.",
 }
+_ITALIC = " Italic: not compared (in-domain or suspect, or a mean of fewer datasets)."
 _ENDS = {BELOW_BEST: ("½ or less", "¾", "best"), VALUE: ("0", ".5", "1")}
 """Title of the colour bar, unless colours are differences."""
 TITLES = {BELOW_BEST: "Relative to best", AGAINST: "vs. baseline", VALUE: "Score"}
@@ -201,6 +202,8 @@ def legend(
     said, sound = _NOTES[colour_by], ~board.cells["suspect"]
     if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
         said += " –: also where the baseline has no score (see the hover)."
+    if (~board.cells["usable"] & board.cells["value"].notna()).any():
+        said += _ITALIC
     return [*families(of["family"], theme), ("", "", said)]
 
 
@@ -330,11 +333,12 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
     cell = _Cell(row["dataset"], row["system"], x, y, text, _hover(view, row))
     if row["suspect"]:
         return replace(cell, text="?" if relative else f"{text}?", faint=True)
-    if not row["usable"] or math.isnan(shown):
+    share = _share(view, row, shown)
+    if not row["usable"] or math.isnan(shown) or (view.colour == BELOW_BEST and math.isnan(share)):
         return replace(cell, faint=True)
     best = bool(row["best"]) and view.colour != DIFFERENCE
     _, side, _ = view.tested.get((row["dataset"], row["system"]), (1, 0, math.nan))
-    return replace(cell, best=best, share=_share(view, row, shown), mark=MARKS.get(side, ""))
+    return replace(cell, best=best, share=share, mark=MARKS.get(side, ""))
 
 
 def _share(view: _View, row: Mapping, shown: float) -> float:

@@ -90,7 +90,7 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     pair = map(named, _out_of_order(others, alike))
     return (
         f"{named([first])} ranks first, but is not significantly different from {named(alike)}"
-        f" {family}.{rest}{_why(*pair)}{_often_first(ranking)}"
+        f" {family}.{rest}{_why(*pair)}{_often_first(named([first]), ranking)}"
     )
 
 
@@ -106,17 +106,18 @@ def _why(apart: str = "", lower: str = "") -> str:
     if not lower:
         return ""
     return (
-        f" The difference to {apart} is significant and that to {lower}, which ranks lower, is not:"
-        " it varies more."
+        f" The difference to {apart} is significant, but that to {lower} is not, although {lower}"
+        " ranks lower: the second difference varies more."
     )
 
 
-def _often_first(ranking: DataFrame) -> str:
+def _often_first(first: str, ranking: DataFrame) -> str:
     often, drawn = float(ranking["first"].iloc[0]), ranking["drawn"].iloc[0]
     if often < OFTEN:
         return ""
     return (
-        f" It ranks first in {often:.0%} of bootstrap samples of {drawn} (not a significance test)."
+        f" {first} ranks first in {often:.0%} of bootstrap samples of {drawn} (not a significance"
+        " test)."
     )
 
 

@@ -1,6 +1,6 @@
 """The sections of the Overlap page on domain shift: published and computed figures."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -158,8 +158,8 @@ def _computed_controls(
     collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
     near = domain_shift.to_source(pairs, source, collections)
     scores = chosen[2]
-    drawn = scores.loc[scores["dataset"].isin(near["dataset"]), "system"]
-    systems = yield from _systems(ask, scores, "own_", set(drawn))
+    drawn = scores.loc[scores["dataset"].isin(near["dataset"]), "system"].value_counts()
+    systems = yield from _systems(ask, scores, "own_", drawn.to_dict())
     return source, chosen, near, systems
 
 
@@ -186,15 +186,18 @@ def _printed_scores(ask: Ask, table: str) -> DataFrame:
     return scores[~scores["suspect"] & ~scores["in_domain"]]
 
 
-def _systems(ask: Ask, scores: DataFrame, prefix: str, drawn: Collection[str] = ()) -> Steps:
-    """The systems to show, each in a panel, and the baseline; by default among those that can be
-    `drawn`, if there are two."""
+def _systems(
+    ask: Ask, scores: DataFrame, prefix: str, drawn: Mapping[str, int] | None = None
+) -> Steps:
+    """The systems to show, each in a panel, and the baseline; by default those with the most
+    `drawn` datasets, at least two."""
     names = list(dict.fromkeys(scores["system"]))
     if not names:
         return [], ""
     noun, titles = "system of these scores", offers.system_titles(ask)
-    able = [name for name in names if name in drawn]
-    able = able if len(able) > 1 else names
+    counts = drawn or {}
+    enough = min(sorted(counts.values())[-2:], default=0)
+    able = [name for name in names if counts.get(name, 0) >= enough]
     look: dict[str, Any] = {"noun": noun, "titles": titles}
     usual = cells.baseline(able)
     baseline = yield Choice(f"{prefix}baseline", "Baseline", names, usual, width=190, **look)

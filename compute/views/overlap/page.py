@@ -191,7 +191,7 @@ def _heatmap(view: View, square: DataFrame) -> Steps:
     beside = heatmap.height(len(square))
     table = _table(rows, titles, list(shown), chosen, beside)
     yield Beside([[triangle], [table]], widths=(heatmap.WIDTH, 440))
-    opens = heatmap.OPENS if view.numbers == COMPUTED else ""
+    opens = heatmap.OPENS if view.numbers == COMPUTED else heatmap.NOT_PRINTED
     yield Note([heatmap.HOW_TO_READ], of_matrix=opens)
     yield from _about(view)
     if view.numbers == COMPUTED:

@@ -180,7 +180,8 @@ def test_estimates_say_what_the_core_says(n: int, enough: bool, tmp_path: Path) 
     of = shown(tmp_path / "home", dataset=made_up.DATASET)
     assert "Estimated scores (sample)" in heads(of)
     said = words(*of)
-    assert f"{n} of {n} sampled pairs judged (population {frame.n:,})." in said
+    assert f"{n} of {n} sampled documents judged, drawn from" in said
+    assert f"of the {frame.n:,} in the lists." in said
     assert f"seed 7, predictor ranks-1, frame {frame.identity}" in said
     (told,) = [one.finding for one in of if isinstance(one, Figure) and one.key == "estimates"]
     assert ("±" in told and "of 6 pairs differ significantly" in told) == enough

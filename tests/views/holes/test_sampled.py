@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+from pandas import DataFrame
+
 from compute.judgements.tasks import estimated, tasks
 from compute.reading.database import open_version
 from compute.views.annotate import select
@@ -74,3 +76,13 @@ def test_what_was_drawn_for_differences_is_judged_by_those_to_the_baseline(tmp_p
     apart = sampled.verdict(rows, sampled.pairs(found), found, against)
     assert apart.startswith("The widest margin of error of a difference (95% for all pairs")
     assert " of 3 pairs differ significantly." in apart
+
+
+def test_ranges_that_do_not_overlap_are_certain() -> None:
+    rows = DataFrame({"title": ["a", "b"], "low": [0.5, 0.7], "high": [0.6, 0.8]})
+    assert sampled.certain(rows) == (
+        "b is better whatever the grades of the unjudged documents are: .700 to .800 against"
+        " .500 to .600."
+    )
+    assert not sampled.certain(rows.assign(high=[0.7, 0.8]))
+    assert not sampled.certain(rows.head(1))

@@ -5,7 +5,7 @@ Neither names a system, an order or other people's judgements: assessors judge b
 
 import hashlib
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import streamlit as st
 
 from compute.base.errors import Conflict, Unavailable
+from compute.judgements import orders, sampling
 from compute.judgements.tasks import answers, deciding, guideline, queue, tasks
 from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.answers import Answer
@@ -167,16 +168,25 @@ def _exchanged(task: Task, person: Annotator, scope: str) -> tuple[Hand, dict[st
 def _what_next(task: Task) -> None:
     """Links for those with nothing left to judge; their targets name systems."""
     with st.container(horizontal=True):
-        if deciding.tells_apart(task) and st.button("Comparison", icon=":material/arrow_forward:"):
-            a, b = task.systems
-            navigation.to("compare", dataset=task.dataset, a=a, b=b)
-            st.rerun()
-        if st.button("Effect on scores", icon=":material/arrow_forward:"):
-            navigation.to("holes", dataset=task.dataset, judgements="added", open="before-after")
-            st.rerun()
+        for label, page, names in _outcomes(task):
+            if st.button(label, icon=":material/arrow_forward:"):
+                navigation.to(page, dataset=task.dataset, **names)
+                st.rerun()
         if st.button("Task and qrels", icon=":material/arrow_forward:"):
             go(about=task.id)
             st.rerun()
+
+
+def _outcomes(task: Task) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Label, page and address of each view that shows what the judgements brought."""
+    bare = task.dataset in set(reading.read(catalogue.unjudged, added=False)["dataset"])
+    if deciding.tells_apart(task) and bare:
+        yield "Comparison", "compare", dict(zip("ab", task.systems, strict=True))
+    elif task.order == orders.SAMPLED:
+        is_audit = task.goal == sampling.AUDIT
+        key, part = ("audit", "audit-labels") if is_audit else ("sample", "estimates")
+        yield "Estimate", "holes", {key: task.id, "open": part, "judgements": "added"}
+    yield "Effect on scores", "holes", {"judgements": "added", "open": "before-after"}
 
 
 def _scope(task_id: str, person: str) -> str:

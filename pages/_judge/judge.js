@@ -489,7 +489,7 @@ class Form {
     this.which.textContent = this.asked === null ? "Query" : same ? "Same query" : "New query";
     this.which.classList.toggle("changed", this.asked !== null && !same);
     this.asked = sheet.query;
-    const remark = "The text of this document is not here; its id stands for it.";
+    const remark = "No text was imported for this document: its id is shown.";
     const title = element("div", "title", ...marked(sheet.title));
     const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...sheet.text.map(block));
     for (const part of [title, body]) part.dir = "auto";

@@ -109,6 +109,17 @@ def said(marks: DataFrame) -> str:
     return first + (f"; with the open marks {looks.plain(every.rho, 2)}" if every else "")
 
 
+def finding(marks: DataFrame, source: str) -> str:
+    """The direction of the correlation if its 95% CI excludes 0; empty without an interval."""
+    found = correlation(marks[~marks["left_out"]])
+    if found is None or np.isnan(found.low):
+        return ""
+    if found.low <= 0 <= found.high:
+        return f"No significant correlation with similarity to {source}."
+    more = "larger" if found.rho > 0 else "smaller"
+    return f"Gains are {more} on corpora more similar to {source}."
+
+
 def intervals(marks: DataFrame) -> list[str]:
     """The 95% intervals of those correlations, in one line; empty without intervals."""
     found = [correlation(marks[~marks["left_out"]])]

@@ -254,6 +254,7 @@ def _panels(
             width="content",
             of=of,
             source=printed,
+            finding=figures.finding(marks[marks["system"] == name], source) * (better(measure) > 0),
         )
         for place, name in enumerate(systems)
     ]

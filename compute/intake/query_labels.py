@@ -14,7 +14,7 @@ from pandas import DataFrame, Series
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted, near, shown
+from compute.base.words import counted, near, several, shown
 from compute.datasets import Dataset, compressed, trec, unpacked_size
 from compute.evaluate.slices import MOST_VALUES
 from compute.recompute import run as recompute
@@ -23,6 +23,8 @@ from compute.store.loading import Bench
 from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
+_MOST_NAMED = 20
+"""Keys that a sentence names."""
 FAMILY = "family"
 """In the provenance of labels: the key that says which queries belong together."""
 _OF_KEY = ("command", "date", "file", "sha256")
@@ -310,7 +312,8 @@ def said(part: Part) -> str:
     """`tiny now has 3 labels of 50 queries: topic (3 values)`."""
     rows = recompute.read(part)
     values = rows.groupby("key")["value"].nunique()
-    keys = ", ".join(f"{key} ({counted(int(n), 'value')})" for key, n in values.items())
+    named = [f"{key} ({counted(int(n), 'value')})" for key, n in values.items()]
+    keys = several(named, _MOST_NAMED, "key")
     queries = counted(rows["query_id"].nunique(), "query")
     told = f"{part.dataset} now has {counted(len(rows), 'label')} of {queries}: {keys}"
     if others := part.provenance.get("labels_of_other_queries"):

@@ -69,8 +69,8 @@ def page(ask: Ask) -> Steps:
         yield Section(partial(judged_page.way, view))
     yield Section(partial(_scores, view), ("intervals", "bounds"))
     every = set(runs.loc[runs["dataset"] == view.dataset, "system"]) == {*view.systems}
-    way = {"view": "new", "dataset": view.dataset, "systems": [] if every else view.systems}
-    task = Link("annotate", way)
+    some = {} if every else {"systems": view.systems}
+    task = Link("annotate", {"view": "new", "dataset": view.dataset, **some})
     yield Button("Create a judging task", task, icon="arrow_forward")
     if sampled:
         yield estimates_page.section(ask, sampled)

@@ -150,7 +150,7 @@ def test_the_best_is_bold_and_in_domain_is_italic_without_fill(v4: Board) -> Non
     assert text_of(figure, "webis-touche2020", "bm25-multifield") == "<b>.367</b>"
     assert text_of(figure, "nq", "dpr") == "<i>.474</i>"
     assert fill_of(figure, "nq", "dpr") is None
-    assert text_of(figure, "msmarco", "bm25-multifield") == ".228"
+    assert text_of(figure, "msmarco", "bm25-multifield") == "<i>.228</i>"
 
 
 def test_a_row_without_a_best_has_no_colour_and_says_so(v4: Board) -> None:

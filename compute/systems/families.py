@@ -15,7 +15,7 @@ from compute.base.errors import WrongInput
 from compute.systems import names
 from compute.systems.catalogue import REFERENCE, SYSTEMS, System
 from compute.systems.checkpoints import Checkpoint, from_text
-from compute.systems.combine.fusion import Interpolation, Rrf
+from compute.systems.combine.fusion import TUNED, Interpolation, Rrf
 from compute.systems.combine.monot5 import MonoT5
 from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker
 from compute.systems.lexical.sparse import Sparse
@@ -103,12 +103,13 @@ def rows_behind(name: str) -> set[str]:
 
 
 def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
-    """The datasets whose judged queries trained, here, a system or one that it is made from.
+    """The datasets whose judged queries trained, here, a system or one that it is made from, or
+    chose a setting of its fusion.
 
     `collections`: the collection of each known dataset. Recipes learn from the train split; where
     there is none, from the judged queries of the dataset that they are given.
     """
-    found = set()
+    found = _tuned_on(name)
     for row in rows_behind(name):
         with contextlib.suppress(WrongInput):  # an imported run's name
             if (read := names.parse(row)).trained_on and system(row).trained_on:
@@ -116,6 +117,16 @@ def learnt_from(name: str, collections: Mapping[str, str]) -> set[str]:
                 train = f"{collections.get(given, given)}/train"
                 found.add(train if train in collections else given)
     return found
+
+
+def _tuned_on(name: str) -> set[str]:
+    """The datasets that chose a setting of a fusion, or of one that it is made from."""
+    try:
+        read = names.parse(name)
+    except WrongInput:  # an imported run's name
+        return set()
+    own = {str(value) for key, value in read.parameters if key == TUNED}
+    return own.union(*(_tuned_on(str(one)) for one in read.inputs))
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 NORMALS = ("minmax", "zscore", "none")
 """Normalisations that make the scores of one query comparable before they are added."""
+
+
+TUNED = "tuned"
+"""Parameter that names the dataset whose judged queries a setting was chosen on."""
 
 
 class Fusion:
@@ -59,12 +63,13 @@ class Rrf(Fusion, Limited):
     """
 
     k: int = limited(60, 0)
+    tuned: str = ""
 
-    PARAMETERS: ClassVar[tuple[str, ...]] = ("k",)
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k", TUNED)
 
     def identity(self) -> dict[str, Any]:
         """The formula and k."""
-        return {"ranker": "reciprocal rank fusion"} | asdict(self)
+        return {"ranker": "reciprocal rank fusion", "k": self.k}
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
@@ -87,12 +92,14 @@ class Interpolation(Fusion, Limited):
 
     weight: float = limited(0.5, 0, 1)
     normal: str = one_of(*NORMALS)
+    tuned: str = ""
 
-    PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal")
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal", TUNED)
 
     def identity(self) -> dict[str, Any]:
         """The formula and its parameters."""
-        return {"ranker": "interpolation", "absent": "last, of minmax 0"} | asdict(self)
+        formula = {"ranker": "interpolation", "absent": "last, of minmax 0"}
+        return formula | {"weight": self.weight, "normal": self.normal}
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request

@@ -15,6 +15,7 @@ from compute.evaluate.measures import better
 from compute.evaluate.significance import by_part, student
 from compute.evaluate.tolerance import above
 from compute.systems import names, system
+from compute.systems.combine.fusion import TUNED
 from compute.views.compare.fusion_sweep import ALONE, INTERPOLATE, KS, RRF, WEIGHTS
 from compute.views.page import Column
 from compute.views.shared import theme as looks
@@ -150,11 +151,15 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
     )
 
 
-def name(row: Mapping[Hashable, Any], a: str, b: str) -> str:
-    """Name under which a fusion is stored. Raises WrongInput for systems without a usable name."""
+def name(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
+    """Name under which a fusion is stored; one that is not the default names the dataset that chose
+    its setting. Raises WrongInput for systems without a usable name."""
     value = int(row["setting"]) if row["method"] == RRF else row["setting"]
     given = "k" if row["method"] == RRF else "weight"
-    return system(f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})").name
+    made = f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value}"
+    plain_one = system(f"{made})").name
+    is_default = given not in dict(names.parse(plain_one).parameters)
+    return plain_one if is_default else system(f"{made},{TUNED}={dataset})").name
 
 
 @drawing

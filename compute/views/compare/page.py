@@ -26,6 +26,8 @@ from compute.views.compare import (
 from compute.views.compare import differences as comparing
 from compute.views.compare.fusion_sweep import HOLES
 from compute.views.compare.fusions import Swept
+from compute.views.leaderboard.cells import in_domain_note
+from compute.views.leaderboard.select import trained_pairs
 from compute.views.page import (
     Above,
     Ask,
@@ -207,6 +209,9 @@ def _scored(view: View) -> Steps:
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
+    known = view.ask(catalogue.datasets), view.ask(trained_pairs)
+    two = dict(zip((view.a, view.b), view.titles, strict=True))
+    yield Note([in_domain_note(*known, view.dataset, two)])
     holes = yield from _unjudged(view)
     yield from _differences(view, both, verdict)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
@@ -537,7 +542,7 @@ def _fused(view: View) -> Steps:
 def _stored(view: View, found: Swept) -> Button | Note | Widget:
     """A link to the best fusion once it is stored; before that, a form that stores it."""
     try:
-        fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b)
+        fusion = fusions.name(fusions.best(found, view.measure), view.a, view.b, view.dataset)
     except WrongInput:
         return Note(["Systems with these names cannot be stored as a fusion."])
     runs = view.ask(select.runs)

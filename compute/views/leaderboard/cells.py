@@ -157,7 +157,7 @@ def in_domain_note(
         titles[name] + " (on these queries)" * (dataset in learnt_from(name, collections))
         for name in _in_domain(trained, [dataset], titles)["system"]
     ]
-    return f"In-domain, trained on this dataset: {', '.join(told)}." if told else ""
+    return f"In-domain, trained or tuned on this dataset: {', '.join(told)}." if told else ""
 
 
 def _in_domain(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:

@@ -193,9 +193,14 @@ def _bar(ends: Sequence[str]) -> dict[str, Any]:
 
 
 def legend(
-    board: Board, colour_by: str, baseline: str | None, shown: Collection[str] | None, theme: str
+    board: Board,
+    colour_by: str,
+    baseline: str | None,
+    shown: Collection[str] | None,
+    marks: DataFrame | None,
+    theme: str,
 ) -> list[Entry]:
-    """The families of systems, and the meaning of the colours."""
+    """The families of systems, and the meaning of colours, letters and marks."""
     of = (
         board.systems if shown is None else board.systems[board.systems["system"].isin(list(shown))]
     )
@@ -204,6 +209,8 @@ def legend(
         said += " –: also where the baseline has no score (see the hover)."
     if (~board.cells["usable"] & board.cells["value"].notna()).any():
         said += _ITALIC
+    if marks is not None and marks["side"].any():
+        said += f" {''.join(MARKS.values())}: significant in a test against the baseline only."
     return [*families(of["family"], theme), ("", "", said)]
 
 

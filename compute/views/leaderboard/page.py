@@ -89,7 +89,7 @@ def _heat(view: View) -> Steps:
         "cells",
         f"{board.measure} by system and dataset",
         drawn,
-        partial(legend, board, colour, view.baseline, shown),
+        partial(legend, board, colour, view.baseline, shown, marks),
         opens=view.run,
         of=("baseline", *OF),
         main=True,

@@ -10,6 +10,8 @@ from pandas import DataFrame, Series
 from compute.base.words import counted
 from compute.corpora.lengths import MAX_WORDS
 from compute.datasets import published
+from compute.reading import query_families
+from compute.systems import SYSTEMS
 from compute.views.lengths import medians, select, violins
 from compute.views.page import (
     Ask,
@@ -241,6 +243,8 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         yield Message("Choose two systems that answer the same queries.")
         return
     both = titles.get(a, a), titles.get(b, b)
+    # Queries of a family are not independent, as a sign test by query assumes.
+    by_query = view.ask(query_families.declared, datasets=[view.choice["dataset"]]).empty
     rows = violins.beside_corpus(found[found["system"].isin([a, b])], named)
     rows = rows.sort_values("system", key=lambda names: names != a)
     title = f"Lengths of the top {view.k} of {both[0]} and {both[1]}"
@@ -250,7 +254,7 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         partial(violins.differences, pairs, both),
         of=_PAIR,
         narrow=True,
-        finding=violins.verdict(pairs, both),
+        finding=violins.verdict(pairs, both, tested=by_query),
     )
     yield Beside([partial(view.violins, rows, "pair", title, _PAIR), [gaps]], shares=(0.55, 0.45))
     yield Note([view.cut_at])
@@ -258,7 +262,9 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
 
 def _pair(systems: list[str], titles: dict[str, str]) -> Steps:
     papers = set(OF_THE_PAPERS) <= set(systems)
-    first, second = OF_THE_PAPERS if papers else offers.first_pair(systems)
+    dense = [one for one in systems if one in SYSTEMS and SYSTEMS[one].family == "dense"]
+    usual = offers.first_pair(systems, ["bm25", *dense])
+    first, second = OF_THE_PAPERS if papers else usual
     look: dict[str, Any] = {"noun": "system with counted lengths", "titles": titles, "width": 240}
     a = yield Choice("a", "System A", systems, first, **look)
     b = yield Choice("b", "System B", systems, second, **look)

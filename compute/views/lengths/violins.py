@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy.ndimage import gaussian_filter1d
+from scipy.stats import binomtest
 
 from compute.base.words import counted
 from compute.views.shared import axes, traces
@@ -378,12 +379,19 @@ def first(k: int) -> str:
     return f"the first {k} documents" if k > 1 else "the first document"
 
 
-def verdict(pairs: DataFrame, titles: tuple[str, str]) -> str:
-    """Queries on which each retrieves shorter documents: `pairs` has words_a and words_b."""
+def verdict(pairs: DataFrame, titles: tuple[str, str], *, tested: bool = True) -> str:
+    """Queries on which each retrieves shorter documents, with an exact sign test if `tested`:
+    `pairs` has words_a and words_b."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
+    equal = len(gaps) - shorter - longer
+    told = [f"equal on {equal:,}"] * bool(equal)
+    if tested and shorter + longer:
+        p = binomtest(shorter, shorter + longer).pvalue
+        told.append(f"sign test p {'< .001' if p < 0.001 else f'= {looks.plain(p)}'}")
+    aside = f" ({'; '.join(told)})" * bool(told)
     return (
         f"{titles[0]} retrieves shorter documents on {shorter:,} of {counted(len(gaps), 'query')},"
-        f" {titles[1]} on {longer:,}; the median difference is"
+        f" {titles[1]} on {longer:,}{aside}; the median difference per query is"
         f" {words(float(gaps.median()), with_sign=True)} words."
     )

@@ -10,7 +10,7 @@ from compute.base.words import counted
 from compute.datasets import Dataset
 from compute.evaluate.measures import is_measure
 from compute.store import freshness, run_versions
-from compute.systems import SYSTEMS, System
+from compute.systems import SYSTEMS, System, learnt_from
 from compute.views.page.ask import Ask
 from compute.views.page.controls import Asked, Choice, Many
 from compute.views.page.holders import Above, Row, Step, Steps
@@ -39,9 +39,14 @@ def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
 
 
 def usual_pair(ask: Ask, known: Sequence[str], dataset: str) -> tuple[str, str]:
-    """The two systems shown by default, whatever judgements count."""
-    leading = ask(catalogue.leading, added=False, dataset=dataset)
-    return first_pair(known, leading["system"].tolist())
+    """The two systems shown by default, whatever judgements count; those that learnt from the
+    dataset come last."""
+    leading, of = ask(catalogue.leading, added=False, dataset=dataset), dataset.partition("/")[0]
+    learnt = {
+        name: of in {one.partition("/")[0] for one in learnt_from(name, {})}
+        for name in leading["system"]
+    }
+    return first_pair(known, sorted(learnt, key=learnt.__getitem__))
 
 
 def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pandas import DataFrame
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.evaluate import measures, runs
+from compute.systems import learnt_from
 from compute.systems.combine.fusion import Interpolation, Rrf
 from compute.systems.searcher import Request
 from compute.views.compare import fusion_sweep, fusions
@@ -164,11 +165,14 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
         " +.200 over A (95% CI .200 to .200)."
     )
     best = fusions.best(found, MEASURE)
-    assert fusions.name(best, "bm25", "minilm") == "rrf(bm25,minilm)"  # as it is stored
+    assert fusions.name(best, "bm25", "minilm", "d") == "rrf(bm25,minilm)"  # as it is stored
     weighted = fusions.best(found, MEASURE, fusion_sweep.INTERPOLATE)
-    assert fusions.name(weighted, "bm25", "minilm") == "interpolate(bm25,minilm)"
+    assert fusions.name(weighted, "bm25", "minilm", "d") == "interpolate(bm25,minilm)"
     with pytest.raises(WrongInput):
-        fusions.name(best, "a b", "minilm")
+        fusions.name(best, "a b", "minilm", "d")
+    tuned = fusions.name({**weighted, "setting": 0.65}, "bm25", "minilm", "scifact")
+    assert tuned == "interpolate(bm25,minilm,weight=0.65,tuned=scifact)"
+    assert learnt_from(f"rerank({tuned},minilm)", {}) == {"scifact"}
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_what_was_trained_on_ones_own_dataset_is_in_domain_and_is_said_so() -> N
     assert shown["in_domain"].tolist() == [True, False, False]
     titles = {"genq[mine](queries=judged)": "A", "genq[mine](queries=title)": "B", "minilm": "C"}
     alone = DataFrame({"dataset": ["mine", "quora"], "collection": ["mine", "quora"]})
-    said = "In-domain, trained on this dataset: "
+    said = "In-domain, trained or tuned on this dataset: "
     assert cells.in_domain_note(alone, none, "mine", titles) == f"{said}A (on these queries)."
     split = DataFrame({"dataset": ["mine", "mine/train"], "collection": "mine"})
     assert cells.in_domain_note(split, none, "mine", titles) == f"{said}A."

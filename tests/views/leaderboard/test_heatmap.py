@@ -183,8 +183,9 @@ def test_against_a_baseline_without_a_figure_stands_a_dash_and_the_hover_has_the
     assert (text_of(figure, "nq", "a"), fill_of(figure, "nq", "a")) == ("–", None)
     hover = overlay(figure)["nq", "a"][2]
     assert "nDCG@10 0.500" in hover and "no score of BM25 (Pyserini) to compare with" in hover
-    assert "where the baseline has no score" in legend(table, AGAINST, "bm25", None, "light")[-1][2]
-    assert "baseline" not in legend(table, BELOW_BEST, "bm25", None, "light")[-1][2]
+    told = legend(table, AGAINST, "bm25", None, None, "light")[-1][2]
+    assert "where the baseline has no score" in told
+    assert "baseline" not in legend(table, BELOW_BEST, "bm25", None, None, "light")[-1][2]
     table.cells.loc[table.cells["dataset"] == "fiqa", "suspect"] = True
     assert text_of(drawn(table, AGAINST, baseline="bm25"), "fiqa", "a") == "<i>?</i>"
 

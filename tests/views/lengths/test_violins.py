@@ -242,8 +242,11 @@ def test_differences_count_who_is_shorter() -> None:
         "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}<br>shorter: 1",
     ]
     said = violins.verdict(pairs, ("A", "B"))
-    assert "A retrieves shorter documents on 2 of 4 queries, B on 1" in said
-    assert "median difference is −0.5 words" in said
+    assert "shorter documents on 2 of 4 queries, B on 1 (equal on 1; sign test p = 1.000)" in said
+    assert "median difference per query is −0.5 words" in said
+    many = DataFrame({"words_a": [1.0] * 9, "words_b": [2.0] * 8 + [0.0]})
+    assert "(sign test p = .039)" in violins.verdict(many, ("A", "B"))  # 20 / 512
+    assert "sign test" not in violins.verdict(many, ("A", "B"), tested=False)
 
 
 def test_differences_of_the_same_lengths_are_drawn() -> None:

@@ -26,8 +26,7 @@ from compute.views.compare import (
 from compute.views.compare import differences as comparing
 from compute.views.compare.fusion_sweep import HOLES
 from compute.views.compare.fusions import Swept
-from compute.views.leaderboard.cells import in_domain_note
-from compute.views.leaderboard.select import trained_pairs
+from compute.views.leaderboard.cells import in_domain
 from compute.views.page import (
     Above,
     Ask,
@@ -209,9 +208,6 @@ def _scored(view: View) -> Steps:
     answer = partial(_answer, view, verdict, tested, place)
     yield Section(answer)
     yield Note([*tables.said(verdict, view.titles, view.measure), *_unanswered(view)])
-    known = view.ask(catalogue.datasets), view.ask(trained_pairs)
-    two = dict(zip((view.a, view.b), view.titles, strict=True))
-    yield Note([in_domain_note(*known, view.dataset, two)])
     holes = yield from _unjudged(view)
     yield from _differences(view, both, verdict)
     alike = cache(partial(view.ask, select.overlaps, **view.asked))
@@ -232,7 +228,10 @@ def _scored(view: View) -> Steps:
 
 
 def _unjudged(view: View) -> Steps:
-    """Unjudged shares, and the link to their effect; returns Hole@10 of each query."""
+    """Systems that learnt from the dataset; unjudged shares, and the link to their effect. Returns
+    Hole@10 of each query."""
+    two = dict(zip((view.a, view.b), view.titles, strict=True))
+    yield Note([in_domain(view.ask, view.dataset, two)])
     holes = view.ask(select.pairs, measure=HOLES, **view.asked)
     if told := tables.unjudged(holes, view.titles):
         names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}

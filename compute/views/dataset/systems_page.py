@@ -17,8 +17,7 @@ from compute.views.dataset.select_systems import MEDIAN
 from compute.views.dataset.view import MOST_SYSTEMS, View
 from compute.views.efficiency import augmented_table
 from compute.views.leaderboard import order_confidence, select_order
-from compute.views.leaderboard.cells import in_domain_note
-from compute.views.leaderboard.select import trained_pairs
+from compute.views.leaderboard.cells import in_domain
 from compute.views.page import (
     Asked,
     Button,
@@ -85,12 +84,11 @@ def _standing(view: View) -> Steps:
 
 def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Note:
     titles, ask = dict(zip(shown["system"], shown["title"], strict=True)), view.ask
-    known = ask(catalogue.datasets), ask(trained_pairs)
     return Note(
         [
             "Median system: the median of all systems on each query." * (baseline == MEDIAN),
             f"The best {MOST_SYSTEMS} of {n_all:,}." * (len(shown) < n_all),
-            in_domain_note(*known, view.dataset.name, titles),
+            in_domain(ask, view.dataset.name, titles),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
             standings.by_family(view.standing()),
             "Systems with overlapping intervals can still differ significantly, since"

@@ -12,6 +12,9 @@ from compute.base.words import several
 from compute.datasets.catalogue import DATASETS, counterpart
 from compute.evaluate.measures import MEASURES
 from compute.systems import SYSTEMS, learnt_from, rows_behind
+from compute.views.leaderboard import select
+from compute.views.page import Ask
+from compute.views.shared import catalogue
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -158,6 +161,11 @@ def in_domain_note(
         for name in _in_domain(trained, [dataset], titles)["system"]
     ]
     return f"In-domain, trained or tuned on this dataset: {', '.join(told)}." if told else ""
+
+
+def in_domain(ask: Ask, dataset: str, titles: Mapping[str, str]) -> str:
+    """`in_domain_note` of stored systems."""
+    return in_domain_note(ask(catalogue.datasets), ask(select.trained_pairs), dataset, titles)
 
 
 def _in_domain(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:

@@ -244,7 +244,7 @@ def _head_to_head(view: View, named: DataFrame) -> Steps:
         return
     both = titles.get(a, a), titles.get(b, b)
     # Queries of a family are not independent, as a sign test by query assumes.
-    by_query = view.ask(query_families.declared, datasets=[view.choice["dataset"]]).empty
+    by_query = view.ask(query_families.declared, datasets=[view.dataset["dataset"]]).empty
     rows = violins.beside_corpus(found[found["system"].isin([a, b])], named)
     rows = rows.sort_values("system", key=lambda names: names != a)
     title = f"Lengths of the top {view.k} of {both[0]} and {both[1]}"

@@ -26,7 +26,6 @@ from compute.views.compare import (
 from compute.views.compare import differences as comparing
 from compute.views.compare.fusion_sweep import HOLES
 from compute.views.compare.fusions import Swept
-from compute.views.leaderboard.cells import in_domain
 from compute.views.page import (
     Above,
     Ask,
@@ -57,7 +56,7 @@ from compute.views.page import (
     folded,
     offers,
 )
-from compute.views.shared import binned_queries, catalogue, lost, query_slices, standings
+from compute.views.shared import binned_queries, catalogue, in_domain, lost, query_slices, standings
 
 ALL = "All datasets"
 SHOWN = 50
@@ -231,7 +230,7 @@ def _unjudged(view: View) -> Steps:
     """Systems that learnt from the dataset; unjudged shares, and the link to their effect. Returns
     Hole@10 of each query."""
     two = dict(zip((view.a, view.b), view.titles, strict=True))
-    yield Note([in_domain(view.ask, view.dataset, two)])
+    yield Note([in_domain.said(view.ask, view.dataset, two)])
     holes = view.ask(select.pairs, measure=HOLES, **view.asked)
     if told := tables.unjudged(holes, view.titles):
         names = {"dataset": view.dataset, "systems": [view.a, view.b], "measure": view.measure}

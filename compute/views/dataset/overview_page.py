@@ -188,7 +188,7 @@ def _parts(view: View) -> Steps:
     ask, measure, names = view.ask, view.measure, list(view.dataset.parts)
     means = ask(leaderboard_select.means, measure=measure)
     means = means[means["dataset"].isin(names)]
-    holes, trained = ask(leaderboard_select.holes), ask(leaderboard_select.trained_pairs)
+    holes, trained = ask(leaderboard_select.holes), ask(catalogue.trained_pairs)
     shown = cells.computed(means, holes, trained, "value")
     if shown.empty:
         printed = ask(select.published_figures, datasets=names)

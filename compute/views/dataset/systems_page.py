@@ -17,7 +17,6 @@ from compute.views.dataset.select_systems import MEDIAN
 from compute.views.dataset.view import MOST_SYSTEMS, View
 from compute.views.efficiency import augmented_table
 from compute.views.leaderboard import order_confidence, select_order
-from compute.views.leaderboard.cells import in_domain
 from compute.views.page import (
     Asked,
     Button,
@@ -38,7 +37,7 @@ from compute.views.page import (
     Text,
     folded,
 )
-from compute.views.shared import catalogue, standings
+from compute.views.shared import catalogue, in_domain, standings
 from compute.views.shared import theme as looks
 
 _HISTORY = ("dataset", "versions", "measure")
@@ -88,7 +87,7 @@ def _how_to_read(view: View, baseline: str, shown: DataFrame, n_all: int) -> Not
         [
             "Median system: the median of all systems on each query." * (baseline == MEDIAN),
             f"The best {MOST_SYSTEMS} of {n_all:,}." * (len(shown) < n_all),
-            in_domain(ask, view.dataset.name, titles),
+            in_domain.said(ask, view.dataset.name, titles),
             *query_outcomes.parts_note(view.standing(), len(view.dataset.parts)),
             standings.by_family(view.standing()),
             "Systems with overlapping intervals can still differ significantly, since"

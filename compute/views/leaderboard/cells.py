@@ -2,7 +2,6 @@
 frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover text."""
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
 
 import pandas as pd
 from pandas import DataFrame
@@ -11,10 +10,7 @@ from compute.base.bounded_cache import remembered
 from compute.base.words import several
 from compute.datasets.catalogue import DATASETS, counterpart
 from compute.evaluate.measures import MEASURES
-from compute.systems import SYSTEMS, learnt_from, rows_behind
-from compute.views.leaderboard import select
-from compute.views.page import Ask
-from compute.views.shared import catalogue
+from compute.views.shared import in_domain
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -92,7 +88,7 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
-    seen = _in_domain(trained, frame["dataset"].unique(), frame["system"].unique())
+    seen = in_domain.pairs(trained, frame["dataset"].unique(), frame["system"].unique())
     frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
     return DataFrame(
         {
@@ -145,72 +141,6 @@ def run_of(dataset: str, system: str) -> dict[str, str]:
     if f", {spoken}" not in _SPOKEN.values():
         return {"dataset": dataset, "system": system}
     return {"dataset": counterpart(dataset) if spoken == "Polish" else dataset, "system": name}
-
-
-def in_domain_note(
-    datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]
-) -> str:
-    """A sentence on the systems, by title, that were trained on a dataset, and on which of them on
-    the very queries that it scores.
-
-    `datasets`: dataset, collection of all; `trained` as for `computed`.
-    """
-    collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
-    told = [
-        titles[name] + " (on these queries)" * (dataset in learnt_from(name, collections))
-        for name in _in_domain(trained, [dataset], titles)["system"]
-    ]
-    return f"In-domain, trained or tuned on this dataset: {', '.join(told)}." if told else ""
-
-
-def in_domain(ask: Ask, dataset: str, titles: Mapping[str, str]) -> str:
-    """`in_domain_note` of stored systems."""
-    return in_domain_note(ask(catalogue.datasets), ask(select.trained_pairs), dataset, titles)
-
-
-def _in_domain(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
-    """dataset, system: in print, of the catalogue, and trained here."""
-    here = [
-        (dataset, name)
-        for name in systems
-        for learnt in learnt_from(name, {})
-        for dataset in datasets
-        if _collection(dataset) == _collection(learnt)
-    ]
-    known = _seen(pd.concat([trained, _trained_on()]), systems)
-    found = pd.concat([known, DataFrame(here, columns=["dataset", "system"])])
-    return found[found["dataset"].isin(list(datasets))].drop_duplicates()
-
-
-def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
-    """dataset, system: datasets that a system, or one of its inputs, saw in training."""
-    parts = [(name, row) for name in systems for row in _rows_behind(name)]
-    behind = DataFrame(parts, columns=["made", "system"])
-    found = behind.merge(trained, on="system").drop(columns="system")
-    return found.rename(columns={"made": "system"})[["dataset", "system"]].drop_duplicates()
-
-
-@cache
-def _rows_behind(name: str) -> frozenset[str]:
-    return frozenset(rows_behind(name))
-
-
-def _collection(dataset: str) -> str:
-    """The collection of a dataset, of a split and of a forum alike."""
-    known = DATASETS.get(dataset)
-    return (known.collection if known else dataset).partition("/")[0]
-
-
-@cache
-def _trained_on() -> DataFrame:
-    """dataset, system: training datasets from the catalogue, with splits and forums."""
-    pairs = [
-        (dataset.name, system.name)
-        for system in SYSTEMS.values()
-        for dataset in DATASETS.values()
-        if dataset.collection.partition("/")[0] in system.trained_on
-    ]
-    return DataFrame(pairs, columns=["dataset", "system"])
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:

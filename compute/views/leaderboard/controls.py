@@ -232,7 +232,7 @@ def computed(
     """Cells of the stored runs."""
     means = ask(select.means, measure=measure, added=added)
     column = "value_returned" if returned else "value"
-    return cells.computed(means, ask(select.holes), ask(select.trained_pairs), column)
+    return cells.computed(means, ask(select.holes), ask(catalogue.trained_pairs), column)
 
 
 def _baseline(ask: Ask, of: Numbers, names: list[str]) -> Steps:

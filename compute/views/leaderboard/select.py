@@ -45,12 +45,6 @@ def printed_of(measure: str) -> str:
 
 
 @select()
-def trained_pairs() -> str:
-    """dataset, system: pairs that the papers mark as in-domain."""
-    return "select distinct dataset, system from published where in_domain"
-
-
-@select()
 def measures() -> str:
     """measure: those of stored runs."""
     return "select distinct measure from means order by measure"

@@ -80,3 +80,9 @@ def runs() -> str:
                      select dataset from parts where kind = 'documents'),
                  "group" is distinct from 'PyDocs', datasets.rowid, system
     """
+
+
+@select()
+def trained_pairs() -> str:
+    """dataset, system: pairs that the papers mark as in-domain."""
+    return "select distinct dataset, system from published where in_domain"

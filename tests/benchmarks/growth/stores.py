@@ -208,7 +208,7 @@ def leaderboard(reading: Reading, datasets: list[str], systems: list[str]) -> No
             catalogue.datasets,
             catalogue.systems,
             leaderboard_select.holes,
-            leaderboard_select.trained_pairs,
+            catalogue.trained_pairs,
         ):
             ask(cursor)
         leaderboard_select.means(cursor, MEASURE)

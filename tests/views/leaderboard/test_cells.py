@@ -5,6 +5,7 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.views.leaderboard import cells
+from compute.views.shared import in_domain
 
 
 def of(*rows: tuple[str, str, float]) -> DataFrame:
@@ -145,8 +146,8 @@ def test_what_was_trained_on_ones_own_dataset_is_in_domain_and_is_said_so() -> N
     titles = {"genq[mine](queries=judged)": "A", "genq[mine](queries=title)": "B", "minilm": "C"}
     alone = DataFrame({"dataset": ["mine", "quora"], "collection": ["mine", "quora"]})
     said = "In-domain, trained or tuned on this dataset: "
-    assert cells.in_domain_note(alone, none, "mine", titles) == f"{said}A (on these queries)."
+    assert in_domain.note(alone, none, "mine", titles) == f"{said}A (on these queries)."
     split = DataFrame({"dataset": ["mine", "mine/train"], "collection": "mine"})
-    assert cells.in_domain_note(split, none, "mine", titles) == f"{said}A."
-    assert cells.in_domain_note(split, none, "quora", titles) == f"{said}C."
-    assert cells.in_domain_note(split, none, "scifact", titles) == ""
+    assert in_domain.note(split, none, "mine", titles) == f"{said}A."
+    assert in_domain.note(split, none, "quora", titles) == f"{said}C."
+    assert in_domain.note(split, none, "scifact", titles) == ""

@@ -1,0 +1,75 @@
+"""Systems in-domain on a dataset: trained, or tuned, on data of its collection."""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.datasets.catalogue import DATASETS
+from compute.systems import SYSTEMS, learnt_from, rows_behind
+from compute.views.shared import catalogue
+
+
+def said(ask: Callable[..., DataFrame], dataset: str, titles: Mapping[str, str]) -> str:
+    """`note` of stored systems."""
+    return note(ask(catalogue.datasets), ask(catalogue.trained_pairs), dataset, titles)
+
+
+def note(datasets: DataFrame, trained: DataFrame, dataset: str, titles: Mapping[str, str]) -> str:
+    """A sentence on the systems, by title, that were trained on a dataset, and on which of them on
+    the very queries that it scores.
+
+    `datasets`: dataset, collection of all; `trained` as for `pairs`.
+    """
+    collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
+    told = [
+        titles[name] + " (on these queries)" * (dataset in learnt_from(name, collections))
+        for name in pairs(trained, [dataset], titles)["system"]
+    ]
+    return f"In-domain, trained or tuned on this dataset: {', '.join(told)}." if told else ""
+
+
+def pairs(trained: DataFrame, datasets: Iterable[str], systems: Iterable[str]) -> DataFrame:
+    """dataset, system: those of `trained` (in print), of the catalogue, and trained here."""
+    here = [
+        (dataset, name)
+        for name in systems
+        for learnt in learnt_from(name, {})
+        for dataset in datasets
+        if _collection(dataset) == _collection(learnt)
+    ]
+    known = _seen(pd.concat([trained, _trained_on()]), systems)
+    found = pd.concat([known, DataFrame(here, columns=["dataset", "system"])])
+    return found[found["dataset"].isin(list(datasets))].drop_duplicates()
+
+
+def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
+    """dataset, system: datasets that a system, or one of its inputs, saw in training."""
+    parts = [(name, row) for name in systems for row in _rows_behind(name)]
+    behind = DataFrame(parts, columns=["made", "system"])
+    found = behind.merge(trained, on="system").drop(columns="system")
+    return found.rename(columns={"made": "system"})[["dataset", "system"]].drop_duplicates()
+
+
+@cache
+def _rows_behind(name: str) -> frozenset[str]:
+    return frozenset(rows_behind(name))
+
+
+def _collection(dataset: str) -> str:
+    """The collection of a dataset, of a split and of a forum alike."""
+    known = DATASETS.get(dataset)
+    return (known.collection if known else dataset).partition("/")[0]
+
+
+@cache
+def _trained_on() -> DataFrame:
+    """dataset, system: training datasets from the catalogue, with splits and forums."""
+    found = [
+        (dataset.name, system.name)
+        for system in SYSTEMS.values()
+        for dataset in DATASETS.values()
+        if dataset.collection.partition("/")[0] in system.trained_on
+    ]
+    return DataFrame(found, columns=["dataset", "system"])

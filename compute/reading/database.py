@@ -9,6 +9,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -236,7 +237,7 @@ def _fill(
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
     _table(connection, "datasets", _datasets(parts))
     _table(connection, "systems", _systems(parts))
-    _table(connection, "published", pa.Table.from_pandas(published.results()))
+    _table(connection, "published", _published())
     added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
     _table(connection, "added_judgements", added)
     if bulk:
@@ -273,6 +274,12 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
     record["provenance"] = json.dumps(about, ensure_ascii=False)
     record["job"] = part.job if path else provenance.portable(part.job)
     return record
+
+
+@cache
+def _published() -> pa.Table:
+    """The papers' tables, which stay the same while this process runs."""
+    return pa.Table.from_pandas(published.results())
 
 
 def _datasets(parts: list[Part]) -> pa.Table:

@@ -24,6 +24,10 @@ look: $(LOOK)/installed
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
+# Tests start hundreds of processes: where no bytecode may be kept, each compiles Beirscope anew, and
+# each tester all tests.
+suite test-all soak: export PYTHONDONTWRITEBYTECODE =
+
 # Three at a time on two processors: much of the suite waits for browsers, Java and disks. In the
 # order of the folders, for a file of few and long tests must not come last; tests/conftest.py says
 # what stays together.

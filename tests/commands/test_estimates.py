@@ -122,6 +122,7 @@ def test_other_measures_are_read_from_the_same_sample(capsys: pytest.CaptureFixt
     assert "P@20 is deeper than the sample" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_wanted_half_width_takes_so_many_judgements_more(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -137,6 +138,7 @@ def test_a_wanted_half_width_takes_so_many_judgements_more(
     assert "Unknown option: --half-width" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, grades = made_up.fill(load().home)
     task = made_up.make(store, frame, systems=frame.systems[:3], n_pairs=90)
@@ -170,6 +172,7 @@ def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture
     assert told(capsys, "--task", task.id)[0]["n_judged"] == 2
 
 
+@pytest.mark.long
 def test_a_machine_stands_beside_people_and_moves_nothing_unless_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

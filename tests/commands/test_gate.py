@@ -209,6 +209,7 @@ def test_a_measure_that_a_stored_run_lacks_is_scored_first(place: Path) -> None:
     assert found.returncode == 0 and "scored 1 run by P@3" in found.stderr
 
 
+@pytest.mark.long
 def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
     text = (PROJECT / "docs" / "ci.md").read_text("utf-8")
     workflow = (PROJECT / "docs" / "retrieval.yml").read_text("utf-8")
@@ -294,6 +295,7 @@ def test_each_kind_of_query_must_pass_too(place: Path) -> None:
     assert (wrong.returncode, "no query groups by 'colour'" in wrong.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_families_widen_intervals_everywhere_until_they_are_taken_back(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

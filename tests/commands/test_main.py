@@ -298,6 +298,7 @@ def test_the_stored_datasets_alone_can_be_listed(
     assert "tiny" in names and "fever" not in names
 
 
+@pytest.mark.long
 def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -145,6 +145,7 @@ def test_a_ranking_is_no_judgements_in_a_collection_either(tmp_path: Path) -> No
         assert [found.what for found in told] == ["ranking, not judgements"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set")
 def test_real_judgements_are_never_taken_for_a_ranking() -> None:
     files = sorted((Path(REFERENCE) / "beir" / "topics-qrels").glob("qrels*"))

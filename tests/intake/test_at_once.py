@@ -56,7 +56,7 @@ def qrels(folder: Path, name: str, *grades: int) -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("how", [[], ["--replace"]])
+@pytest.mark.parametrize("how", [pytest.param([], marks=pytest.mark.long), ["--replace"]])
 def test_of_two_datasets_of_one_name_the_later_is_refused_or_says_what_it_replaced(
     bench: Bench, tmp_path: Path, how: list[str]
 ) -> None:

@@ -35,7 +35,7 @@ def newer(bench: Bench, folder: Path, names: dict[str, str]) -> Dataset:
     return imports.import_dataset(bench, "newer", path=folder).dataset
 
 
-@pytest.mark.parametrize("move", [0, 2])
+@pytest.mark.parametrize("move", [pytest.param(0, marks=pytest.mark.long), 2])
 def test_renamed_or_permuted_ids_score_as_before(
     bench: Bench, tiny: Dataset, tmp_path: Path, move: int
 ) -> None:

@@ -211,6 +211,7 @@ def test_a_run_on_nothing_says_what_to_do(bench: Bench, tmp_path: Path) -> None:
         imports.import_run(bench, _file(tmp_path, RUN), row)
 
 
+@pytest.mark.long
 def test_trec_covid_round_1_has_the_official_scores(bench: Bench) -> None:
     reference = os.environ.get("BEIRSCOPE_REFERENCE")
     if not reference:

@@ -33,6 +33,7 @@ def _shown(bench: Bench) -> Any:
     return found.shown.set_index("Part")  # type: ignore[union-attr]
 
 
+@pytest.mark.long
 def test_equal_texts_have_cosine_1_and_only_dense_systems_compare(
     bench: Bench, pair: tuple[Dataset, Dataset]
 ) -> None:
@@ -43,6 +44,7 @@ def test_equal_texts_have_cosine_1_and_only_dense_systems_compare(
         translation.similarity(bench, *pair, "bm25")
 
 
+@pytest.mark.long
 def test_the_similarity_stands_beside_the_printed_ones_until_a_text_changes(
     bench: Bench, pair: tuple[Dataset, Dataset]
 ) -> None:

@@ -159,6 +159,7 @@ def test_a_second_backup_copies_what_is_new_and_mends_what_is_damaged(tmp_path: 
     assert known(opened(tmp_path / "new")) == queued(known(store))
 
 
+@pytest.mark.long
 def test_parts_that_are_replaced_and_tidied_away_meanwhile_are_no_damage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +392,7 @@ def test_a_killed_backup_leaves_the_one_before_and_the_next_goes_on(
     assert not list(kept.rglob("*.tmp"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_a_killed_restore_is_nothing_or_all_and_a_second_one_works(
     tmp_path: Path, kill: int, request: pytest.FixtureRequest
@@ -427,6 +429,7 @@ def test_a_restore_that_is_killed_early_keeps_the_home_for_itself(
     assert main(["admin", "restore", kept]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_a_killed_move_can_be_done_again(tmp_path: Path, kill: int, postgres: str) -> None:
     store = filled(tmp_path)

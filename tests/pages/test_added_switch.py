@@ -19,8 +19,6 @@ from tests.support.pages import PAGES, address_of, noted, opened
 from tests.support.tiny import HOSTILE
 from tests.support.unjudged import unjudged as unjudged_runs
 
-SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
-
 
 @pytest.fixture(scope="module")
 def unjudged(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -72,10 +70,9 @@ def switches(app: AppTest) -> list[Any]:
     return [group for group in groups if group.label == "Judgements"]
 
 
-@pytest.mark.parametrize("page", SCORED)
-def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch, page):
+def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(unjudged))
-    assert not switches(opened(page))
+    assert not switches(opened())
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -101,7 +98,7 @@ def test_parts_of_a_page_without_scores_have_no_switch(judged, monkeypatch, page
     assert bool(switches(opened(f"pages/{page}.py", **address))) == there
 
 
-@pytest.mark.parametrize("page", SCORED)
+@pytest.mark.parametrize("page", ["pages/leaderboard.py", "pages/holes.py"])
 def test_the_address_opens_official_and_added(twice, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(twice))
     app = opened(page, judgements="added", rule="highest", numbers="Computed")
@@ -201,7 +198,13 @@ def test_the_holes_page_offers_the_added_judgements_as_a_file(store):
     assert {"Added judgements (CSV)", "Added judgements (TREC qrels)"} <= set(offered())
 
 
-@pytest.mark.parametrize("page", ["leaderboard", "compare", "efficiency"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        "leaderboard",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("compare", "efficiency")),
+    ],
+)
 def test_a_dataset_judged_here_only_says_how_much_of_its_top_lists_nobody_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
 ) -> None:

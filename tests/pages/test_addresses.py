@@ -77,6 +77,7 @@ def test_the_address_of_a_page_that_the_menu_opened_opens_the_same_elsewhere(ben
             assert address_of(arrived)["judgements"] == ["added"]
 
 
+@pytest.mark.long
 def test_what_somebody_imports_does_not_change_what_an_address_shows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -148,7 +148,10 @@ def test_a_slow_server_is_waited_for(
     assert count(emptied(store)) == 2
 
 
-@pytest.mark.parametrize("cut", [3_000, 200_000, 6_000_000])
+@pytest.mark.parametrize(
+    "cut",
+    [*(pytest.param(n, marks=pytest.mark.long) for n in (3_000, 200_000)), 6_000_000],
+)
 def test_an_upload_that_breaks_off_publishes_nothing(
     way: s3.Way, place: str, there: S3FileSystem, tmp_path: Path, cut: int
 ) -> None:

@@ -245,9 +245,11 @@ def test_a_lost_import_advises_import_and_lost_judgements_their_source(
 @pytest.mark.parametrize(
     "kind",
     [
-        *("hits", "queries"),
-        *(pytest.param(one, marks=pytest.mark.long) for one in ("top", "scores", "judgements")),
-        pytest.param("documents", marks=pytest.mark.long),
+        "hits",
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ("queries", "top", "scores", "judgements", "documents")
+        ),
     ],
 )
 def test_pages_draw_beside_damage_and_name_it(home: Path, kind: str) -> None:

@@ -75,7 +75,7 @@ def _direct(known: vectors.Documents, query: dict[str, float], *, bm25: bool) ->
     }
 
 
-@pytest.mark.parametrize("bm25", [True, False])
+@pytest.mark.parametrize("bm25", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_lucene_scores_an_augmented_query_as_the_formula_does(
     index: Path, documents: Path, settings: Settings, bm25: bool
 ) -> None:

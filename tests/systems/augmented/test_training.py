@@ -127,7 +127,13 @@ def test_before_training_it_ranks_as_plain_bm25(
 
 @pytest.mark.parametrize(
     "ablation",
-    [{"price": "uniform"}, {"weights": "none"}, {"vectors": "words"}, {}],
+    [
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in ({"price": "uniform"}, {"weights": "none"}, {"vectors": "words"})
+        ),
+        {},
+    ],
 )
 def test_training_lowers_the_loss_and_leaves_a_model(
     encoder: Path, material: Material, tmp_path: Path, ablation: dict[str, str]

@@ -148,8 +148,8 @@ def test_scores_of_minilm_are_cosines_of_mean_pooled_vectors(
     ("model", "base", "pooling", "cosine", "most"),
     [
         ("mean-cosine", "distilbert", "mean", True, 512),
-        ("mean-dot", "distilbert", "mean", False, 20),
-        ("cls-dot", "roberta", "cls", False, 512),
+        pytest.param("mean-dot", "distilbert", "mean", False, 20, marks=pytest.mark.long),
+        pytest.param("cls-dot", "roberta", "cls", False, 512, marks=pytest.mark.long),
         ("cls-unit", "bert", "cls", True, 512),
     ],
 )

@@ -147,7 +147,7 @@ def test_a_trained_model_is_a_system_by_its_name(world: World) -> None:
     assert trained.behind(system(retrained).search) == [part]
 
 
-@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+@pytest.mark.parametrize("similarity", [pytest.param("cosine", marks=pytest.mark.long), "dot"])
 def test_judged_pairs_train_one_model_with_either_similarity(world: World, similarity: str) -> None:
     how = f"queries=judged,similarity={similarity}"
     name = world.names["genq"].replace("queries=title", how).replace("epochs=3", "epochs=1")

@@ -110,7 +110,7 @@ def test_everything_given_back_is_the_full_score_and_the_pool_alone_nearly(
 
 
 @reference
-@pytest.mark.parametrize("system", ["BM25R2", "bm25t5"])
+@pytest.mark.parametrize("system", [pytest.param("BM25R2", marks=pytest.mark.long), "bm25t5"])
 def test_the_default_order_needs_fewer_judgements_than_the_others(
     contest: Contest, system: str
 ) -> None:

@@ -161,6 +161,7 @@ def test_of_holes_the_fewest_come_first(at: Callable[..., Shown]) -> None:
     assert order == sorted(order)
 
 
+@pytest.mark.long
 def test_every_board_that_can_stand_beside_draws(bare: Ask) -> None:
     printed = {"numbers": "Published", "table": "BEIR v4, Table 2"}
     beside = options(bare, "beside", **printed)
@@ -201,6 +202,7 @@ def test_unknown_names_are_refused_with_similar_ones(bare: Ask) -> None:
             find(page, bare, "bump", **address)
 
 
+@pytest.mark.long
 def test_a_board_over_returned_queries_stands_beside_one_over_the_same(tmp_path: Path) -> None:
     home = boards.few(tmp_path / "home", 4, "few", "too")
     # All systems have the same R@100, so that some change ranks.

@@ -268,8 +268,13 @@ def valued(
     return found, [label.box for label in named] + marks, strongest
 
 
-@pytest.mark.parametrize("theme", ["light", "print"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("seed", "theme"),
+    [
+        *((0, "print"), (1, "light")),
+        *(pytest.param(*one, marks=pytest.mark.long) for one in ((0, "light"), (1, "print"))),
+    ],
+)
 def test_values_stand_at_the_strongest_lines_and_cover_nothing(seed: int, theme: str) -> None:
     found, others, strongest = valued(square(19, seed), theme)
     assert [value.text for value in found] == strongest[: line_values.MOST]

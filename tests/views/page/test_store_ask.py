@@ -19,7 +19,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.usefixtures("shipped_results")
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("leaderboard", "map") else pytest.mark.long)
+        for name in PAGES
+    ],
+)
 def test_a_page_without_a_browser_has_what_the_dashboard_draws(
     name: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,9 @@
 """Query: the ranked lists of up to four systems side by side, with text and judgements."""
 
 from compute.views.query.page import page
-from pages._query import judging
+from pages._query import judging, reasons
 from pages._shared import renderer, texts
 
 forms = {"texts": texts.bring, "judge": judging.hole, "in_view": judging.in_view}
+forms |= {"reasons": reasons.buttons}
 renderer.page("Query", page, forms)

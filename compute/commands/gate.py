@@ -73,10 +73,10 @@ def gate(
     """
     if json and markdown:
         raise WrongInput("--json and --markdown both write to standard output: give one")
-    if query_slices.ANSWERED in slice:
+    for key in query_slices.BY_RESULTS.keys() & {*slice}:
         raise WrongInput(
-            f"--slice {query_slices.ANSWERED} is made from the scores themselves and only describes"
-            " them: leave it out, or name another key"
+            f"--slice {key} only describes results, since its groups are"
+            f" {query_slices.BY_RESULTS[key]}: leave it out, or name another key"
         )
     if margin >= LARGEST:
         raise WrongInput(

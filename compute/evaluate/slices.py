@@ -27,6 +27,8 @@ from compute.evaluate.significance import NEAR, least, student
 Values = NDArray[np.float64]
 MOST_VALUES = 40
 """Most values of a key; more make no useful query groups."""
+REASON = "reason"
+"""Key of labels that people give queries after they saw the results."""
 FEWEST = 5
 """Fewest queries inside and outside for a test of a contrast: with fewer, the spread is unknown."""
 DEALS = 2_000

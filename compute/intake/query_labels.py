@@ -4,7 +4,7 @@ import io
 import json
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from compute.base.files import digest
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near, several, shown
 from compute.datasets import Dataset, compressed, trec, unpacked_size
-from compute.evaluate.slices import MOST_VALUES
+from compute.evaluate.slices import MOST_VALUES, REASON
 from compute.recompute import run as recompute
-from compute.store import leakage, provenance
+from compute.store import leakage, provenance, state
 from compute.store.loading import Bench
 from compute.store.store import Part, Publication, Store
 
@@ -27,6 +27,11 @@ _MOST_NAMED = 20
 """Keys that a sentence names."""
 FAMILY = "family"
 """In the provenance of labels: the key that says which queries belong together."""
+REASONS = "reasons"
+"""In the provenance of labels: the reasons that the dataset offers for its queries."""
+USUAL = ("missing term", "wrong entity", "label wrong", "too general", "other")
+MOST_REASONS = 9
+"""One for each key from 1 to 9."""
 _OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 LONGEST = 60
@@ -104,6 +109,7 @@ def put(
             there = near(family, [*together["key"]])
             raise Missing(f"{dataset} has no labels {shown(family)}: {there}import them first")
         made |= {FAMILY: family} if family else {}
+        made |= {REASONS: reasons(old)} if old and REASONS in old.provenance else {}
         if old and old.fingerprint == _mark(together, family):
             return old, False
         before, own = made_by_key(old) if old else {}, by_key(rows["key"], made)
@@ -131,11 +137,58 @@ def _without(parts: Publication, old: Part | None, key: str) -> None:
     rows = recompute.read(old)[COLUMNS]
     rows = rows[rows["key"] != key].reset_index(drop=True)
     left = {name: made for name, made in made_by_key(old).items() if name != key}
-    if rows.empty:
+    if rows.empty and REASONS not in old.provenance:
         parts.remove(*old.identity)
     else:
         kept = {FAMILY: ""} if family_key(old) == key else {}
         _add(parts, old.dataset, rows, old.provenance | {"keys": left} | kept)
+
+
+def reasons(part: Part | None) -> list[str]:
+    """The reasons that a dataset with these labels offers, in the order of their keys."""
+    return list(part.provenance.get(REASONS, USUAL) if part else USUAL)
+
+
+def offer(store: Store, dataset: str, names: Sequence[str]) -> None:
+    """Let a dataset offer these reasons; given ones stay. Raises WrongInput unless they are one to
+    nine different labels."""
+    names = list(dict.fromkeys(filter(None, map(str.strip, names))))
+    if not 1 <= len(names) <= MOST_REASONS:
+        raise WrongInput(f"{len(names)} reasons: give 1 to {MOST_REASONS}, one for each key")
+    if wrong := [name for name in names if not _is_label(name)]:
+        raise WrongInput(f"{shown(wrong[0])} is no reason: write at most {LONGEST} characters")
+    with store.alone("import"):
+        old = store.part(KIND, dataset)
+        _renew(store, dataset, _rows(old), _about(old) | {REASONS: names})
+
+
+def give(store: Store, dataset: str, query_id: str, reason: str) -> None:
+    """Give a query a reason instead of any other, or remove the one that it has."""
+    with store.alone("import"):
+        old = store.part(KIND, dataset)
+        rows, new = _rows(old), DataFrame([(query_id, REASON, reason)], columns=COLUMNS)
+        kept = rows[(rows["query_id"] != query_id) | (rows["key"] != REASON)]
+        is_new = rows.merge(new).empty
+        rows = pd.concat([kept, new]) if is_new else kept
+        words = ["import-labels", "reasons.tsv", "--dataset", dataset, "--replace"]
+        made = provenance.record(words, 0) | {"date": state.now()}
+        about = _about(old) | made
+        files = [one for one in about["keys"].get(REASON, []) if "file" in one]
+        about["keys"] |= {REASON: [*files, *by_key([REASON], made)[REASON]]}
+        _renew(store, dataset, rows.sort_values(["key", "query_id"], ignore_index=True), about)
+
+
+def _rows(part: Part | None) -> DataFrame:
+    return recompute.read(part)[COLUMNS] if part else DataFrame(columns=COLUMNS, dtype="str")
+
+
+def _about(part: Part | None) -> dict[str, Any]:
+    return part.provenance | {"keys": made_by_key(part)} if part else {"keys": {}}
+
+
+def _renew(store: Store, dataset: str, rows: DataFrame, made: dict[str, Any]) -> None:
+    with store.publishing(f"reasons of queries of {dataset}") as parts:
+        _add(parts, dataset, rows, made)
 
 
 def _mark(rows: DataFrame, family: str) -> str:

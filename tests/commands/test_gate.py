@@ -281,8 +281,9 @@ def test_each_kind_of_query_must_pass_too(place: Path) -> None:
     (place / "labels").write_text(labels, "utf-8")
     assert run(place, "import-labels", "labels", "--dataset", "own/dev").returncode == 0
     words = ["gate", "base.run", "lost.run", "--dataset", "own/dev", "--json", "--slice"]
-    wrong = run(place, *words, "answered")
-    assert (wrong.returncode, "only describes them: leave it out" in wrong.stderr) == (2, True)
+    for key in ("answered", "reason"):
+        wrong = run(place, *words, key)
+        assert (wrong.returncode, "only describes results, since" in wrong.stderr) == (2, True)
     done = run(place, *words, "half")
     found = {one["group"]: one["verdict"] for one in json.loads(done.stdout)["groups"]}
     assert found == {

@@ -191,3 +191,45 @@ def test_any_label_can_be_the_family_of_a_dataset(bench: Bench, tiny: Dataset) -
     query_labels.declare(bench, tiny, "level")
     query_labels.declare(bench, tiny, "")
     assert query_labels.families(bench.store, "tiny").empty
+
+
+def test_a_reason_replaces_another_of_its_query_and_is_removed_when_given_again(
+    bench: Bench, tiny: Dataset
+) -> None:
+    take(bench, tiny, TSV)
+    query_labels.declare(bench, tiny, "topic")
+    for query, reason in (("q1", "other"), ("q2", "other"), ("q1", "wrong entity")):
+        query_labels.give(bench.store, "tiny", query, reason)
+    assert reasons(bench) == {"q1": "wrong entity", "q2": "other"}
+    query_labels.give(bench.store, "tiny", "q2", "other")
+    assert reasons(bench) == {"q1": "wrong entity"}
+    (part,) = bench.store.parts("query_labels", "tiny")
+    assert query_labels.family_key(part) == "topic" and part.rows == len(LABELS) + 1
+    assert [*query_labels.made_by_key(part)] == ["topic", "year", "reason"]
+    query_labels.give(bench.store, "tiny", "q1", "wrong entity")
+    assert reasons(bench) == {}
+
+
+def reasons(bench: Bench) -> dict[str, str]:
+    (part,) = bench.store.parts("query_labels", "tiny")
+    rows = read(part)
+    return dict(rows[rows["key"] == "reason"][["query_id", "value"]].to_numpy().tolist())
+
+
+def test_a_dataset_keeps_the_reasons_that_it_offers(bench: Bench, tiny: Dataset) -> None:
+    def offered() -> list[str]:
+        return query_labels.reasons(bench.store.part("query_labels", "tiny"))
+
+    assert offered() == [*query_labels.USUAL]
+    query_labels.offer(bench.store, "tiny", [" rare name ", "", "typo", "typo"])
+    take(bench, tiny, TSV)
+    for key in ("topic", "year"):
+        query_labels.drop(bench.store, "tiny", key)
+    query_labels.give(bench.store, "tiny", "q1", "typo")
+    assert offered() == ["rare name", "typo"] and reasons(bench) == {"q1": "typo"}
+    for names, said in (
+        ([], "0 reasons: give 1 to 9"),
+        (["a" * 61], "is no reason: write at most"),
+    ):
+        with pytest.raises(WrongInput, match=said):
+            query_labels.offer(bench.store, "tiny", names)

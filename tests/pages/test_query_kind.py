@@ -94,6 +94,8 @@ def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:
     app = opened("pages/compare.py", dataset="tiny", queries="answered:all", slice="answered")
     assert "Groups made from the scores are only descriptive" in words_of(app)
     assert "cannot be tested; Dataset shows them" in words_of(app)
+    app = opened("pages/compare.py", dataset="tiny", queries="reason:other")
+    assert "made by people who saw the results are only descriptive" in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries=OF)
     app.selectbox(key="dataset").set_value("again").run()
     assert not app.exception and not app.warning

@@ -334,9 +334,10 @@ def _kinds(view: View, both: DataFrame) -> Steps:
     keyed = query_slices.by_key(both, view.ask(query_slices.labels, **asked))
     # Looking up the words of all queries takes long, so only if there may be groups by words.
     kinds = set(view.ask(query_slices.kinds, **asked, rare=False, added=False)["key"])
-    offered = [key for key in keyed if key in slices.QUICK]
-    offered += [query_slices.RARE] * (query_slices.RARE in kinds)
-    offered += [key for key in keyed if key not in slices.QUICK]
+    seen = slices.REASON in keyed
+    seen = seen and len(view.ask(query_slices.seen, systems=[view.a, view.b], **asked)) > 0
+    offered = slices.offered(keyed, rare=query_slices.RARE in kinds, seen=seen)
+    yield Note([slices.UNTESTED[slices.REASON] * seen])
     if not offered:
         yield Message("The queries have no groups: python -m compute import-labels adds labels.")
         return

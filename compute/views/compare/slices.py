@@ -1,5 +1,7 @@
 """Two systems by query group: which leads, and whether by more than elsewhere."""
 
+from collections.abc import Iterable
+
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
@@ -10,16 +12,33 @@ from compute.evaluate.tolerance import above
 from compute.reading import query_families
 from compute.views.compare.tables import Titles, p_text
 from compute.views.page import Column
-from compute.views.shared.query_slices import ANSWERED, FIRST, RARE, RELEVANT, TITLES, WORDS
+from compute.views.shared.query_slices import (
+    ANSWERED,
+    FIRST,
+    RARE,
+    REASON,
+    RELEVANT,
+    TITLES,
+    WORDS,
+)
 from compute.views.shared.theme import between, plain, signed
 
 QUICK = (WORDS, RELEVANT, FIRST)
 """Keys of query groups listed before rare words."""
 UNTESTED = {
     ANSWERED: "Groups made from the scores cannot be tested; Dataset shows them.",
+    REASON: "Groups by reason are tested only on runs that were stored after the last reason was"
+    " given; Dataset shows them.",
     RARE: "Groups by rare words need the corpus's word counts: python -m compute overlap compute.",
 }
 """Reasons why a key is not offered."""
+
+
+def offered(keyed: Iterable[str], *, rare: bool, seen: bool) -> list[str]:
+    """Keys of query groups to choose from; without reasons if a run was `seen` by who gave them."""
+    keys = [key for key in keyed if not (seen and key == REASON)]
+    quick = [key for key in keys if key in QUICK]
+    return [*quick, *[RARE] * rare, *(key for key in keys if key not in QUICK)]
 
 
 @remembered

@@ -45,7 +45,7 @@ _KINDS = dict(
     )
 )
 """Titles of the groups of queries by outcome."""
-_DESCRIBES = "These groups are made from the scores, so they are only descriptive."
+_DESCRIBES = "These groups are {}, so they are only descriptive."
 
 
 def by_query(view: View) -> Iterator[Step]:
@@ -139,6 +139,7 @@ def by_kind(view: View) -> Steps:
         return
     titles = query_slices.TITLES
     key = yield Choice("slice", "Group by", keys, noun="query group", width=230, titles=titles)
+    why = query_slices.BY_RESULTS.get(key)
     rows = view.ask(select_slices.by_slice, measure=view.measure, key=key, **view.choice)
     shown, title = ranked[["system", "title", "family"]].head(MOST_SYSTEMS), titles.get(key, key)
     yield Figure(
@@ -150,7 +151,7 @@ def by_kind(view: View) -> Steps:
     )
     yield Note(
         [
-            _DESCRIBES * (key == query_slices.ANSWERED),
+            _DESCRIBES.format(why) * bool(why),
             "Mean and 95% CI (Student's t) per query group; systems sorted by overall mean.",
             f"The best {MOST_SYSTEMS} of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
             "Overlapping intervals are not a test; Compare tests two systems by group.",

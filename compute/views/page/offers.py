@@ -229,6 +229,7 @@ def query_group_of_all(ask: Ask, unless: str = "") -> Steps:
 def _group(
     ask: Ask, found: DataFrame, datasets: Sequence[str], among: str, *, ready: bool
 ) -> Steps:
+    found = found[found["key"] != query_slices.REASON]
     kinds, asked = kinds_by_name(found, datasets, ready=ready), (yield Asked(KIND))
     if not kinds and not asked:
         return ask
@@ -252,9 +253,9 @@ def _group(
 
 def instead(name: str) -> str:
     """Advice for a query group that is not offered."""
-    by_scores = name.startswith(f"{query_slices.ANSWERED}:")
-    why = "Groups made from the scores are only descriptive; Dataset shows them. "
-    return f"{why * by_scores}All queries are shown."
+    of = query_slices.BY_RESULTS.get(name.partition(":")[0], "")
+    why = f"Groups {of} are only descriptive; Dataset shows them. "
+    return f"{why * bool(of)}All queries are shown."
 
 
 def kinds_by_name(

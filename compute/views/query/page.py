@@ -1,6 +1,6 @@
 """The Query page: the ranked lists of up to four systems side by side, with text and judgements."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from compute.views.page import (
     Beside,
     Button,
     Choice,
+    Column,
     Few,
     Figure,
     Link,
@@ -27,6 +28,7 @@ from compute.views.page import (
     Remember,
     Row,
     Section,
+    Step,
     Steps,
     Table,
     Widget,
@@ -41,6 +43,7 @@ PLAIN = "bm25-wordpiece"
 """Systems that search with the original query, by augmented system."""
 _BARS = 560
 _NO_SUM = " is not a sum over ranks: choose a measure such as nDCG@10."
+_DESCRIBE = "Reasons describe. Compare tests them on runs stored after the last one was given."
 _REWRITTEN, _VALUES = ("dataset", "query"), ("dataset", "systems", "query")
 
 
@@ -79,7 +82,6 @@ def page(ask: Ask) -> Steps:
         return
     text = row["text"] if isinstance(row["text"], str) else ""
     query_id, measure = row["query_id"], view.measure
-    yield Passage(text or f"Query {query_id}")
     of = {"dataset": view.dataset.name, "query_id": query_id}
     values = ask(select.query_values, systems=view.names, **of)
     notes = words.notes(values, view.systems, measure)
@@ -93,7 +95,36 @@ def page(ask: Ask) -> Steps:
     yield folded(why, ["gains", "sum"], f"{measure} breakdown", ["sum"])
     yield from _augmented(view, of)
     yield _by_every_measure(ask, view, values)
+    yield from _with_reasons(view, row["n_queries"])
     yield _to_the_map(view, query_id)
+
+
+def _with_reasons(view: View, n_queries: int) -> Iterator[Step]:
+    rows = view.ask(select.reasons, dataset=view.dataset.name)
+    if len(rows):
+        shown, keys = partial(_reasons, rows, n_queries), ["reasons", "by_reason"]
+        yield folded(shown, keys, "Reasons given to queries")
+
+
+def _reasons(rows: DataFrame, n_queries: int) -> Iterator[Step]:
+    """Queries with each reason: counted, and listed."""
+    counts = rows["reason"].value_counts().rename_axis("reason").reset_index(name="n")
+    counts = counts.assign(share=counts["n"] / n_queries)
+    columns = [Column("Reason", "reason"), Column("Queries", "n")]
+    columns += [Column("Share", "share", "{:.0%}".format)]
+    yield Table("reasons", "Queries by reason", counts, columns, of=("dataset",))
+    columns = [Column("Query", "query_id"), *columns[:1]]
+    columns += [Column("Text", "text")] * bool(rows["text"].notna().any())
+    yield Table(
+        "by_reason",
+        "Queries with a reason",
+        rows.fillna({"text": ""}),
+        columns,
+        opens=Link(carried=("query",)),
+        carried=rows[["query_id"]].to_numpy().tolist(),
+        of=("dataset",),
+    )
+    yield Note([_DESCRIBE])
 
 
 def _by_every_measure(ask: Ask, view: View, values: DataFrame) -> Section:
@@ -157,6 +188,9 @@ def _query(view: View) -> Steps:
     row = known[pick.value(asked)]
     yield Row(partial(_steps, view, pick, row))
     yield Note([words.found(row, view.find, len(rows))])
+    query_id, text = row["query_id"], row["text"]
+    yield Passage((isinstance(text, str) and text) or f"Query {query_id}")
+    yield Widget("reasons", {"dataset": view.dataset, "query_id": query_id})
     return row
 
 

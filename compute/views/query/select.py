@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.evaluate.slices import REASON
 from compute.reading import top_ranks
 from compute.reading.questions import question, select
 from compute.views.shared.part_files import files
@@ -160,4 +161,14 @@ def query_values(dataset: str, query_id: str, systems: Sequence[str]) -> str:
         select system, measure, value from scores
         where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))
         order by system, measure
+    """
+
+
+@select(datasets=("dataset",), shows="datasets")
+def reasons(dataset: str) -> str:
+    """query_id, reason, text: the queries of a dataset that people gave a reason."""
+    return f"""
+        select query_id, value as reason, text
+        from query_labels join queries using (dataset, query_id)
+        where dataset = $dataset and key = '{REASON}' order by reason, query_id
     """

@@ -1,5 +1,5 @@
 """Query groups, by their words, their judgements, or a user's labels. Results on them can be
-tested, except for ANSWERED, which is made from the scores themselves."""
+tested, except for those of BY_RESULTS."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from pandas import DataFrame, Series
 
 from compute.corpora.overlap.tokens import MARKED_WORD
 from compute.datasets import scripts
-from compute.evaluate.slices import MOST_VALUES
+from compute.evaluate.slices import MOST_VALUES, REASON
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question, select
 
@@ -21,6 +21,8 @@ LANGUAGE = "language"
 ANSWERED = "answered"
 """Whether all systems, some or none find a relevant document in the top 10. It is only descriptive:
 a test on queries chosen by their scores would find only that choice."""
+BY_RESULTS = {ANSWERED: "made from the scores", REASON: "made by people who saw the results"}
+"""Keys of groups that describe the results, and why."""
 TITLES = {
     WORDS: "query length",
     RELEVANT: "relevant documents",
@@ -161,6 +163,19 @@ def answered(datasets: Sequence[str]) -> str:
         from scores
         where list_contains($datasets, dataset) and measure = 'nDCG@10' and value is not null
         group by dataset, query_id order by dataset, query_id
+    """
+
+
+@select(datasets=("datasets",), whole=True)
+def seen(datasets: Sequence[str], systems: Sequence[str]) -> str:
+    """dataset, system: the runs that were stored before a query of datasets was last given a
+    reason, which may be due to these very runs."""
+    return f"""
+        select runs.dataset, runs.system from parts runs join parts labels using (dataset)
+        where runs.kind = 'hits' and labels.kind = 'query_labels' and labels.system = ''
+          and list_contains($datasets, dataset) and list_contains($systems, runs.system)
+          and coalesce(runs.provenance ->> '$.run_version.published', runs.created)
+              <= (labels.provenance ->> '$.keys.{REASON}[#-1].date')
     """
 
 

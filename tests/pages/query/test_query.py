@@ -8,7 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.evaluate.measures import FORMULAS, MEASURES
-from compute.intake import imports
+from compute.intake import imports, query_labels
+from compute.recompute import run
 from compute.views.page import offers
 from tests.support import filled
 from tests.support.filled import HOSTILE
@@ -221,3 +222,26 @@ def test_pickers_say_how_systems_of_like_names_differ() -> None:
         " and 1.0; printed in BEIR v4 Table 2",
     ]
     assert offers.told(["minilm"]) == []
+
+
+def test_a_key_gives_a_reason_from_the_list_that_the_dataset_keeps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = filled.having(tmp_path)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+
+    def given() -> list[str]:
+        part = bench.store.part("query_labels", "tiny")
+        return [] if part is None else run.read(part)["value"].tolist()
+
+    app = opened("query", dataset="tiny", query="q1")
+    button = app.button(key="reason_2")
+    assert (button.label, button.proto.shortcut) == ("wrong entity", "2")
+    button.click().run()
+    assert given() == ["wrong entity"]
+    app.button(key="reason_2").click().run()
+    assert given() == []
+    app.text_area[0].set_value("rare\n*name*")
+    next(one for one in app.button if one.label == "Save").click().run()
+    kept = query_labels.reasons(bench.store.part("query_labels", "tiny"))
+    assert kept == ["rare", "*name*"] and not app.exception

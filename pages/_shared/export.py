@@ -163,11 +163,13 @@ def _button(
 
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
+    # The formats first: a menu near the window's end shows only its first row.
+    row = st.container(horizontal=True)
     paper = _paper(shown) if pictures else Paper()
     if not paper.titled:
         st.caption("Suggested caption:")
         st.code(shown.heading, language=None, wrap_lines=True)
-    with st.container(horizontal=True):
+    with row:
         for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown, form, paper)
             _button(shown.key, shown.name, form, make, width=paper.width)
@@ -177,7 +179,7 @@ def _figure_buttons(shown: Figure) -> None:
 
 
 def _data_buttons(shown: Figure) -> None:
-    """Buttons in the same row: a lower row would be cut off where the menu opens upwards."""
+    """Buttons for a figure's data."""
     readable, frames = numbers(shown.figure), behind(shown.figure)
     for frame in list(readable.values()) * (len(readable) == 1):
         data = shown.table() if shown.table else Table(shown.key, shown.title, frame)

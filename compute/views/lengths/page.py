@@ -76,7 +76,7 @@ class View:
         drawn = partial(violins.violins, rows, counts, corpus, log=self.log, cut=self.cut)
         legend = partial(violins.legend, rows)
         yield Legends(legend, of_matrix=True)
-        yield Figure(key, title, drawn, legend, of=of, narrow=True)
+        yield Figure(key, title, drawn, legend, of=of, narrow=True, finding=violins.finding(rows))
 
     @property
     def cut_at(self) -> str:

@@ -56,6 +56,19 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
     return pd.concat(frames, ignore_index=True).fillna({"family": ""})
 
 
+def finding(rows: DataFrame) -> str:
+    """The systems with the shortest and the longest median; `rows` as from `beside_corpus`, empty
+    for fewer than two systems or if all are equal."""
+    top = rows[rows["of"] == "top"]
+    if len(top) < 2 or top["p50"].nunique() < 2:
+        return ""
+    shortest, longest = top.iloc[0], top.iloc[-1]
+    return (
+        f"{shortest['title']} retrieves the shortest documents (median {words(shortest['p50'])}"
+        f" words), {longest['title']} the longest ({words(longest['p50'])})."
+    )
+
+
 def by_relevance(summaries: DataFrame) -> DataFrame:
     """The rows by relevance, like `beside_corpus`: the highest grade first."""
     judged = summaries[summaries["of"] == "judged"]

@@ -352,3 +352,11 @@ def test_published_medians_stand_beside_ours() -> None:
     assert table["Published (BEIR v4)"].tolist() == ["14", "160", "42,000"]
     assert table["Here"].tolist() == ["10", "–", "–"]
     assert table["System"].tolist() == ["MiniLM", "ance", "–"]
+
+
+def test_the_finding_names_the_shortest_and_the_longest() -> None:
+    rows = DataFrame({"of": ["corpus", "top", "top"], "title": ["c", "A", "B"], "p50": [5, 4, 7.5]})
+    assert violins.finding(rows) == (
+        "A retrieves the shortest documents (median 4 words), B the longest (7.5)."
+    )
+    assert violins.finding(rows.head(2)) == violins.finding(rows.assign(p50=4)) == ""

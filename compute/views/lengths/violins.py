@@ -59,7 +59,7 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
 def finding(rows: DataFrame) -> str:
     """The systems with the shortest and the longest median; `rows` as from `beside_corpus`, empty
     for fewer than two systems or if all are equal."""
-    top = rows[rows["of"] == "top"]
+    top = rows[rows["of"] == "top"].sort_values("p50", kind="stable")
     if len(top) < 2 or top["p50"].nunique() < 2:
         return ""
     shortest, longest = top.iloc[0], top.iloc[-1]

@@ -226,7 +226,11 @@ def _whole(one: Job, tasks: Collection[Job]) -> Job:
     if failed and state == FAILED and not error:
         error = of_failed(one, failed, failed[0].title)
     progress = running[0].progress if running else None
-    return replace(one, state=state, error=error, counts=dict(counts), progress=progress)
+    # A job starts before its tasks, which may wait for those of other jobs.
+    begun = [task.started for task in tasks if task.started]
+    started = max(min(begun), one.started) if begun and one.started else one.started
+    now: dict[str, Any] = {"state": state, "error": error, "counts": dict(counts)}
+    return replace(one, progress=progress, started=started, **now)
 
 
 def _tasks(settings: Settings, names: Iterable[str]) -> dict[str, list[Job]]:

@@ -3,7 +3,7 @@
 import contextlib
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -42,8 +42,8 @@ BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "failed": "orange",
     "cancelled": "gray",
 }
-SHOWN, MOST = 5, 50
-"""Ended jobs on the page, and the number with older ones."""
+SHOWN, MOST = 3, 50
+"""Ended jobs on the page that were not retried, and the number of all with older ones."""
 LOG_LINES = 15
 
 Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
@@ -81,8 +81,8 @@ def name_a_system() -> None:
         titled = (runs | system_pickers.titles()).__getitem__
         fused = st.multiselect("Stored runs", sorted(runs), key="_fused", format_func=titled)
         how = st.selectbox("Fused by", ["rrf", "interpolate"], key="_fusion")
-        name = f"{how}({','.join(fused)})"
-        st.button("Add their fusion", on_click=_add, args=[name], disabled=len(fused) < 2)
+        add: dict[str, Any] = {"on_click": _add, "args": [f"{how}({','.join(fused)})"]}
+        st.button("Add the fusion of the chosen runs", **add, disabled=len(fused) < 2)
         if wrong := st.session_state.get("_wrong_system"):
             st.error(escaping.text(wrong))
 
@@ -121,7 +121,8 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
         if targets and not words:
             words = figures.expected(jobs.estimate(store, targets), len(targets))
             words += figures.left_out(chosen, targets)
-        idle = figures.nothing_to_do(chosen, clickable=not colours.narrow())
+        some = [key for key in ("systems", "datasets") if st.session_state.get(key)]
+        idle = figures.nothing_to_do(chosen, some, clickable=not colours.narrow())
         st.markdown(escaping.text(words or idle))
 
 
@@ -175,21 +176,47 @@ def watch(store: Store, before: Beat) -> None:
 def _list(store: Store, before: Beat, names: Names) -> None:
     # It reruns by itself, long after app.py checked the sign-in.
     sign_in.require(sign_in.VIEWER)
+    navigation.leave_fragment()
     found = jobs.listed(store.settings, MOST)
     if beat(found) != before or reading.is_outdated():
         st.rerun()
+    if refused := st.session_state.get("_refused"):
+        st.error(escaping.text(refused))
     _workers(store.settings)
     ended = [job for job in found if not job.active]
     for job in found:
         if job.active:
             _active(store, job, figures.before(job, found), names)
-    older = st.session_state.get("older", False)
-    for job in ended[: MOST if older else SHOWN]:
-        _ended(store, job, found, names)
-    if len(ended) > SHOWN:
-        st.toggle("Include older jobs", key="older")
+    older, drawn = st.session_state.get("older", False), 0
+    for job in ended:
+        if drawn == SHOWN and not older:
+            break
+        tasks = jobs.tasks(store.settings, job.id) if job.state != "done" else []
+        retried = job.state != "done" and figures.tried_again(job, tasks, found)
+        if older or not retried:
+            _ended(store, job, tasks, names, retried=retried)
+            drawn += 1
+    if older or len(ended) > drawn:
+        st.toggle("Include older and retried jobs", key="older")
     if not found:
         drawing.caption("No job was started here yet.")
+
+
+def _button(label: str, job: Job, icon: str, act: Callable[..., object], *args: Any) -> None:
+    """A button of a job's card, for operators. It acts before the queue is drawn again: that may
+    first rerun the page, which forgets the press."""
+
+    def pressed() -> None:
+        st.session_state["_refused"] = ""
+        try:
+            sign_in.require(sign_in.OPERATOR)
+            act(*args)
+        except BeirscopeError as error:
+            st.session_state["_refused"] = str(error)
+
+    if sign_in.may(sign_in.OPERATOR):
+        look: dict[str, Any] = {"icon": f":material/{icon}:"}
+        st.button(label, key=f"{label.lower()} {job.id}", on_click=pressed, **look)
 
 
 def _workers(now: Settings) -> None:
@@ -213,12 +240,7 @@ def _workers(now: Settings) -> None:
 def _active(store: Store, job: Job, before: int, names: Names) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job, names):
-            icon = ":material/stop_circle:"
-            operator = sign_in.may(sign_in.OPERATOR)
-            if operator and st.button("Cancel", key=f"cancel {job.id}", icon=icon):
-                sign_in.require(sign_in.OPERATOR)
-                jobs.cancel(store.settings, job.id)
-                st.rerun()
+            _button("Cancel", job, "stop_circle", jobs.cancel, store.settings, job.id)
             details = _asked_for_details(job)
         st.progress(job.share, text=escaping.text(job.summary))
         tasks = jobs.tasks(store.settings, job.id)
@@ -240,22 +262,16 @@ def _silence(now: Settings, job: Job, tasks: Sequence[Job]) -> str:
     return figures.silence(time.monotonic() - heard[job.id][1]) if working else ""
 
 
-def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:
+def _ended(store: Store, job: Job, tasks: Sequence[Job], names: Names, *, retried: bool) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job, names):
             st.caption(
                 escaping.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
             )
-            unfinished = job.state in ("failed", "cancelled")
-            tasks = jobs.tasks(store.settings, job.id) if unfinished else []
-            if unfinished and figures.tried_again(job, tasks, found):
-                unfinished = False
+            if retried:
                 st.caption("retried", width="content")
-            offered = unfinished and sign_in.may(sign_in.OPERATOR)
-            if offered and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
-                sign_in.require(sign_in.OPERATOR)
-                jobs.retry(store, job.id, sign_in.name())
-                st.rerun()
+            elif job.state != "done":
+                _button("Retry", job, "replay", jobs.retry, store, job.id, sign_in.name())
             _open(job)
             details = _asked_for_details(job)
         if job.error:
@@ -272,9 +288,8 @@ def _open(job: Job) -> None:
         names = {"dataset": dataset, "system": system}
         to = ("leaderboard", {"numbers": "Computed"}) if others else ("dataset", names)
         look: dict[str, Any] = {"icon": ":material/arrow_forward:", "type": "tertiary"}
-        if st.button("Open the result", key=f"open {job.id}", **look):
-            navigation.to(to[0], **to[1])
-            navigation.follow()
+        go = partial(navigation.to, to[0], **to[1])
+        st.button("Open the result", key=f"open {job.id}", on_click=go, **look)
 
 
 def _line(job: Job, names: Names) -> DeltaGenerator:
@@ -297,7 +312,6 @@ def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
     look = {"opens": navigation.RUN, "carried": carried}
     renderer.section([Table(f"tasks-{job.id}", title, rows, **look)])
     drawing.caption("Click a row for the run's details.")
-    navigation.follow()
 
 
 def _details(store: Store, job: Job, names: Names) -> None:

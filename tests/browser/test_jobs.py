@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from compute import jobs
 from compute.base.settings import Settings
+from compute.store.store import Store
 from compute.systems import SYSTEMS
-from tests.support.acting import FIGURE, settled
+from tests.support.acting import FIGURE, go, settled
 from tests.support.processes.jobbing import worker
 
 TITLE = SYSTEMS["bm25-multifield"].title
@@ -70,3 +72,23 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
 
     expect(board.locator(FIGURE).first).to_contain_text(TITLE)
     assert board.evaluate("window.sameDocument"), "the document was loaded again"
+
+
+def test_no_press_of_cancel_is_lost_while_the_queue_changes(
+    page: Page, dashboard: str, home: Path
+) -> None:
+    store = Store(Settings(home=home))
+    names = [f"bm25(k1=1.{n})" for n in range(1, 7)]
+    queued = [jobs.start(store, "run", [name], ["tiny"]).job for name in names]
+    others, pressed = queued[:3], queued[:2:-1]
+    go(page, f"{dashboard}/jobs")
+    for job, other in zip(pressed, others, strict=True):
+        button = page.locator(f".st-key-cancel-{job} button")
+        button.hover()
+        page.mouse.down()
+        jobs.cancel(store.settings, other)
+        page.mouse.up()
+        expect(button).to_have_count(0)
+        expect(page.locator(f".st-key-retry-{job}")).to_be_visible()
+    found = [jobs.job(store.settings, job) for job in queued]
+    assert [job.state for job in found if job] == ["cancelled"] * 6

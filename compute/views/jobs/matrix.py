@@ -91,10 +91,13 @@ def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, 
     return f"Hidden (no documents stored): {named}." if named else ""
 
 
-def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
-    """Reason why there is nothing to start, and what to do; `clickable`: a matrix is drawn."""
+def nothing_to_do(cells: DataFrame, chosen: Collection[str] = (), *, clickable: bool = True) -> str:
+    """Reason why there is nothing to start, and what to do; `chosen`: "systems" or "datasets" if
+    some are; `clickable`: a matrix is drawn."""
     if cells.empty:
-        return f"Choose systems and datasets above{' or in the matrix' * clickable}."
+        left = [noun for noun in ("systems", "datasets") if noun not in chosen]
+        begin = f"Now choose a {left[0][:-1]}" if len(left) == 1 else "Choose systems and datasets"
+        return f"{begin} above{' or in the matrix' * clickable}."
     states = set(cells["state"])
     why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
     if states == {CANNOT}:

@@ -64,6 +64,8 @@ def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> N
     assert not app.exception
     assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
     app = opened(PAGE)
+    assert "cancelled" not in words_of(app)
+    app = app.toggle(key="older").set_value(True).run()
     assert "retried" in [caption.value for caption in noted(app)]
     assert "Retry" not in [button.label for button in app.button]
 
@@ -139,7 +141,7 @@ def test_a_fusion_of_stored_runs_is_chosen_without_its_name(store: Store) -> Non
         imports.import_run(bench, file, tiny)
     app = opened(PAGE, datasets="tiny")
     app.multiselect(key="_fused").set_value(["mine", "other"]).run()
-    button_named(app, "Add their fusion").click().run()
+    button_named(app, "Add the fusion of the chosen runs").click().run()
     assert app.multiselect(key="systems").value == ["rrf(mine,other)"]
     assert "1 run" in words_of(app)
 

@@ -119,7 +119,8 @@ def test_what_is_up_to_date_is_done_only_again() -> None:
 
 
 def test_nothing_to_do_says_why() -> None:
-    assert "Choose" in figures.nothing_to_do(CELLS[:0])
+    assert "Choose systems and datasets" in figures.nothing_to_do(CELLS[:0])
+    assert "Now choose a dataset above" in figures.nothing_to_do(CELLS[:0], ["systems"])
     assert "nq is <b>not</b> here" in figures.nothing_to_do(CELLS[CELLS["state"] == CANNOT])
     assert "switch" in figures.nothing_to_do(CELLS[CELLS["state"] == UP_TO_DATE])
     busy = CELLS[CELLS["state"] == UP_TO_DATE]

@@ -32,7 +32,6 @@ try:
         with metrics.drawing(title), turns.turn():
             navigation.restore()
             reading.begin(title)
-            added_switch.begin(title)
             navigation.follow()
             damaged(title)
             menu.start(name)

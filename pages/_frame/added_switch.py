@@ -1,4 +1,4 @@
-"""The switch above every page with scores: official judgements, or official + added."""
+"""The switch beside the tabs of pages with scores: official judgements, or official + added."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,71 +20,73 @@ BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
 UNSWITCHED = ("Judge", "Jobs", "How numbers are computed")
 """Pages without scores; assessors must not see the effect of their judgements."""
-_PARTS = {
-    "Leaderboard": lambda: (
-        {"numbers", "queries"} & {*st.query_params} and st.query_params.get("numbers") != PUBLISHED
-    ),
-    "Overlap": lambda: st.query_params.get("view") == "Domain shift",
-    "Data": lambda: st.query_params.get("show") not in ("Import", "Fetch"),
-}
-"""Pages of which only parts have scores: whether the address names such a part."""
+USUAL = ("Data", "Efficiency", "Overlap")
+"""Pages without a switch: added judgements count there if no others exist."""
 OFFICIAL, ADDED = "official", "added"
 _LABELS = {OFFICIAL: "Official qrels", ADDED: "Official + added"}
 
 
 def begin(title: str) -> None:
-    """Fix the judgements that this run of a page counts; a switch if some were added."""
+    """Fix the judgements that this run of a page counts; a switch if its dataset has added ones."""
     pickers.begin()
-    if title in UNSWITCHED or (title in _PARTS and not _PARTS[title]()):
+    asked = st.query_params.get("dataset", "")
+    published = title == "Leaderboard" and not (
+        {"numbers", "queries"} & {*st.query_params} and st.query_params.get("numbers") != PUBLISHED
+    )
+    if title in UNSWITCHED or published or (asked and not _has_added(asked)):
         return
     found = reading.read(select_added.counted, sources=list(SOURCES), added=False)
     there = [source for source in SOURCES if source in set(found["source"].dropna())]
     if not there:
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        asked = st.query_params.get("dataset", "")
-        usual = reading.read(select_added.usual, dataset=asked, added=False)["counts"].iloc[0]
-        (shown,) = _pick("judgements", [ADDED if usual else OFFICIAL], list(_LABELS))
-        st.segmented_control(
-            "Judgements",
-            list(_LABELS),
-            format_func=_LABELS.__getitem__,
-            key="_judgements",
-            on_change=_keep,
-            args=["judgements"],
-            required=True,
-        )
-        if shown == ADDED or title in BOTH:
-            with st.popover("How to combine judgements", type="tertiary"):
-                chosen = _choose(there, beside=shown == OFFICIAL)
-            run = page_run.current()
-            run.choice = chosen if shown == ADDED else None
-            run.added = chosen
-            run.told = st.empty(), _said(chosen) + _alone(asked) * (shown == ADDED)
-            _tell()
+    run = page_run.current()
+    usual = reading.read(select_added.usual, dataset=asked, added=False)["counts"].iloc[0]
+    if title not in USUAL:
+        run.switch = st.empty()
+        with run.switch, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            _switch(there, asked, usual=ADDED if usual else OFFICIAL, both=title in BOTH)
+    elif usual:
+        run.choice = run.added = Choice()
+        drawing.caption(_alone(asked) * (title == "Efficiency"))
 
 
-def _tell(dataset: str = "") -> None:
-    place, said = page_run.current().told or (st.empty(), "")
-    with place:
-        first, stop, rest = said.partition(";" if ";" in said else ".")
-        drawing.caption(f"{first}; none for {dataset}{stop}{rest}" if dataset else said)
+def _switch(there: Sequence[str], asked: str, *, usual: str, both: bool) -> None:
+    """The switch, the choice of the added judgements, and a sentence on these."""
+    (shown,) = _pick("judgements", [usual], list(_LABELS))
+    st.segmented_control(
+        "Judgements",
+        list(_LABELS),
+        format_func=_LABELS.__getitem__,
+        key="_judgements",
+        on_change=_keep,
+        args=["judgements"],
+        required=True,
+        label_visibility="collapsed",
+    )
+    if shown == ADDED or both:
+        with st.popover("How to combine judgements", type="tertiary"):
+            chosen = _choose(there, beside=shown == OFFICIAL)
+        run = page_run.current()
+        run.choice = chosen if shown == ADDED else None
+        run.added = chosen
+        drawing.caption(_said(chosen) + _alone(asked) * (shown == ADDED))
 
 
 def finish() -> None:
-    """Note that the dataset of the drawn page has none of the added judgements, if so."""
+    """Remove the switch if the dataset of the drawn page has no added judgements."""
     run = page_run.current()
-    if not run.added:
-        return
-    name, titles = run.picked.get("dataset"), run.titles.get("dataset", {})
-    if not isinstance(name, str) or not titles:
-        return
-    parts = DATASETS[name].parts if name in DATASETS else ()
-    if not any(
+    name = run.picked.get("dataset")
+    if run.switch and isinstance(name, str) and name and not _has_added(name):
+        run.switch.empty()
+
+
+def _has_added(dataset: str) -> bool:
+    """True if a dataset, or a part of it, has added judgements."""
+    parts = DATASETS[dataset].parts if dataset in DATASETS else ()
+    return any(
         reading.read(select_added.number, dataset=one, added=False)["n_rows"].iloc[0]
-        for one in (name, *parts)
-    ):
-        _tell(titles.get(name, name))
+        for one in (dataset, *parts)
+    )
 
 
 def download(dataset: str) -> None:

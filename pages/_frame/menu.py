@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
+from pages._frame import added_switch
 from pages._frame.progress import UNWATCHED, watch
 from pages._shared import dataset_facts, escaping, navigation, system_pickers
 
@@ -67,7 +68,8 @@ def choose() -> tuple[str, Any]:
 
 
 def tabs(name: str) -> Any:
-    """Links to the pages of the same entry; returns the slot for the context next to them."""
+    """Links to the pages of the same entry, and the switch of judgements; returns the slot for the
+    context between them."""
     door = PAGES[name].door
     several = [other for other, page in PAGES.items() if page.door == door and page.tab]
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="_tabs"):
@@ -76,7 +78,9 @@ def tabs(name: str) -> Any:
         if name not in UNWATCHED:
             watch()
         # Assessors must not see the names of systems.
-        return st.empty() if door != "Judge" else None
+        place = st.empty() if door != "Judge" else None
+        added_switch.begin(PAGES[name].title)
+    return place
 
 
 def context(place: Any) -> None:

@@ -39,8 +39,8 @@ class PageRun:
     """The added judgements that count in scores; None for official judgements only."""
     added: Choice | None = None
     """The added judgements that the switch offers, whether or not it counts them."""
-    told: tuple[Any, str] | None = None
-    """The slot for the sentence next to that switch, and the sentence."""
+    switch: Any = None
+    """The slot of that switch."""
     named: dict[str, list[str]] = field(default_factory=dict)
     """Keys and names for the address."""
     picked: dict[str, Any] = field(default_factory=dict)

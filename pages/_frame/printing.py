@@ -1,4 +1,4 @@
-"""Styles of all pages: compact, so that two screens suffice, and light on paper."""
+"""Styles of all pages: compact, fit for a phone, and light on paper."""
 
 import streamlit.components.v2 as components
 
@@ -14,6 +14,12 @@ _PRINTED = components.component(
     [data-testid=stMainBlockContainer] {
       padding-bottom: 1.5rem !important;
       > [data-testid=stVerticalBlock] { gap: 0.75rem; }
+    }
+    .st-key-_tabs [data-testid=stPageLink] p { overflow: hidden; text-overflow: ellipsis; }
+    [data-testid=stExpandSidebarButton]::after { content: "Menu"; margin-left: 0.25rem; }
+    @media (hover: none) {
+      /* A touch screen always shows a table's toolbar, above the table. */
+      [data-testid=stElementContainer]:has([data-testid=stDataFrame]) { margin-top: 2.25rem; }
     }
     @media (max-width: 900px) {
       [data-testid=stTopNavLink] { padding: 0 3.5px !important; }
@@ -58,8 +64,17 @@ _PRINTED = components.component(
           - parseFloat(style.paddingRight);
         root.style.setProperty("--printed", Math.min(1, data.wide / wide));
       };
+      // Streamlit leaves the menu of a narrow screen open over the chosen page.
+      const close = ({ target }) => {
+        if (target.closest?.("[data-testid=stSidebarNavLink]"))
+          document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+      };
       window.addEventListener("beforeprint", fit);
-      return () => window.removeEventListener("beforeprint", fit);
+      document.addEventListener("click", close);
+      return () => {
+        window.removeEventListener("beforeprint", fit);
+        document.removeEventListener("click", close);
+      };
     }
     """,
 )

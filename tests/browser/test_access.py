@@ -118,3 +118,18 @@ def test_keys_open_the_numbers_of_a_figure_as_a_table(page: Page, dashboard: str
             break
         page.keyboard.press("Tab")
     assert table.evaluate(reached)
+
+
+def test_the_menu_of_a_phone_has_a_label_and_closes_after_a_choice(
+    page: Page, dashboard: str
+) -> None:
+    page.set_viewport_size(PHONE)
+    page.goto(f"{dashboard}/data")
+    settled(page)
+    button = page.get_by_test_id("stExpandSidebarButton")
+    label = "one => getComputedStyle(one, '::after').content"
+    assert button.evaluate(label) == '"Menu"'
+    button.click()
+    page.get_by_test_id("stSidebarNavLink").get_by_text("Compare").click()
+    expect(page.get_by_role("heading", name="Compare", exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")

@@ -65,7 +65,7 @@ def bars(
         **traces.UNFADED,
     )
     reach = max(float(np.abs(height).max(initial=0)), 0.02)
-    figure.update_layout(**_bars_layout(n, titles, measure, reach))
+    figure.update_layout(**_bars_layout(n, titles, measure, reach, narrow=narrow))
     figure.update_layout(annotations=_leaders(titles, measure, look, 22 if narrow else 40, reach))
     return figure
 
@@ -81,10 +81,12 @@ def _bar_hover(
     return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {query}"
 
 
-def _bars_layout(n: int, titles: Titles, measure: str, reach: float) -> dict[str, Any]:
-    first = escape(titles[0], 40)
+def _bars_layout(
+    n: int, titles: Titles, measure: str, reach: float, *, narrow: bool
+) -> dict[str, Any]:
+    first = escape(titles[0], 26 if narrow else 40)
     best = f"{first} better" if better(measure) > 0 else f"the larger value of {first}"
-    across = f"queries, those with {best} first"
+    across = f"queries, those with{'<br>' if narrow else ' '}{best} first"
     return {
         "height": 320,
         "hovermode": "x",

@@ -140,15 +140,21 @@ def _row_said(cells: Cells, value: float) -> str:
 @in_lists(_lists, fits=True)
 @drawing
 def overview(
-    panels: Sequence[Panel], names: Sequence[str], chosen: slice, *, theme: str
+    panels: Sequence[Panel],
+    names: Sequence[str],
+    chosen: slice,
+    *,
+    theme: str,
+    narrow: bool = False,
 ) -> go.Figure:
     """All queries of each panel as one picture; two lines enclose the rows of the list below it.
     `names` of the queries are used in its lists. A point's customdata is the 0-based position of a
-    query. Rows that share a line of pixels blend their colours."""
+    query. Rows that share a line of pixels blend their colours. Heads are abbreviated in a `narrow`
+    figure."""
     levels = grades(panels)
     n, depth = panels[0].cells.shape
     figure = go.Figure()
-    _frame(figure, panels, depth, theme, height=ALL, top=n, left=56)
+    _frame(figure, panels, depth, theme, height=ALL, top=n, left=56, narrow=narrow)
     figure.update_yaxes(title={"text": "query", "standoff": 2})
     for place, panel in enumerate(panels):
         axes = _axes(place)
@@ -198,13 +204,14 @@ def _frame(
     height: int,
     top: float,
     left: int,
+    narrow: bool = False,
 ) -> None:
     """The axes of the panels side by side, their heads, and room at the left."""
-    gap = 0.03
+    gap, head, longest = 0.03, _HEAD + 18 * narrow, 18 if narrow else 28
     width = (1 - gap * (len(panels) - 1)) / len(panels)
     figure.update_layout(
-        height=height + _HEAD + _FOOT,
-        margin={"l": left, "r": 8, "t": _HEAD, "b": _FOOT},
+        height=height + head + _FOOT,
+        margin={"l": left, "r": 8, "t": head, "b": _FOOT},
         yaxis=shared_axes.BARE | {"range": [top, 0], "automargin": False, "tickformat": ",d"},
         **shared_axes.CLICKED,
     )
@@ -216,9 +223,10 @@ def _frame(
         step = 10 if depth <= 50 else 20
         ticks = {"tickvals": [1, *range(step, depth + 1, step)]}
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
-        remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
+        told = panel.remark.replace(", ", "<br>") if narrow else panel.remark
+        remark = f'<span style="color:{looks.palette(theme).muted}">{told}</span>'
         figure.add_annotation(
-            text=f"<b>{looks.escape(panel.title, 28)}</b><br>{remark}",
+            text=f"<b>{looks.escape(panel.title, longest)}</b><br>{remark}",
             align="left",
             **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
             **{"xanchor": "left", "yanchor": "bottom", "font": {"size": 13}},

@@ -12,6 +12,7 @@ from compute.evaluate.measures import parse
 from compute.intake import imports
 from compute.intake.gate_runs import Given, compared, file_for, given
 from compute.recompute.run import Bench
+from tests.support import filled
 
 NDCG = parse("nDCG@10")
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -19,11 +20,17 @@ OTHER = "q1 Q0 d2 1 3.0 other\nq1 Q0 d1 2 2.0 other\nq3 Q0 d6 1 1.0 other\n"
 
 
 @pytest.fixture
+def tiny(tmp_path: Path) -> Dataset:
+    """The collection, on which the run `mine` is stored."""
+    runs = {"mine": RUN}
+    return filled.copied("mine", tmp_path / "home", lambda made, _: filled.take(made, runs))
+
+
+@pytest.fixture
 def stored(bench: Bench, tiny: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """The run `mine` is stored, and a file in the folder that the process is in."""
+    """The home that has it, and a file in the folder that the process is in."""
     (tmp_path / "mine.run").write_text(RUN, "utf-8")
     (tmp_path / "other.run").write_text(OTHER, "utf-8")
-    imports.import_run(bench, tmp_path / "mine.run", tiny)
     monkeypatch.chdir(tmp_path)
     return bench
 

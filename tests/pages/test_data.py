@@ -15,8 +15,7 @@ PAGE = "pages/data.py"
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`tiny` with two runs, one's name hostile, and `bare` without documents or texts."""
-    bench = filled.bench(tmp_path_factory.mktemp("data"))
-    filled.take(bench)
+    bench = filled.having(tmp_path_factory.mktemp("data"))
     qrels = bench.settings.home.parent / "qrels.txt"
     qrels.write_text("q1 0 d1 1\n", "utf-8")
     imports.import_dataset(bench, "bare", qrels=qrels, called="my <b>qrels.txt")

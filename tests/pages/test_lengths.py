@@ -132,17 +132,15 @@ def test_two_systems_that_are_one_are_not_compared() -> None:
     assert "Choose two systems" in app.info[0].value
 
 
-@pytest.mark.parametrize(
-    ("key", "said"),
-    [
-        ("dataset", "No dataset with lengths or runs here is called tinny. Did you mean tiny?"),
-        ("k", "No number of documents here is called tinny."),
-        ("axis", "No axis here is called tinny."),
-        ("systems", "No system with counted lengths here is called tinny."),
-        ("a", "No system with counted lengths here is called tinny."),
-    ],
-)
-def test_wrong_names_in_the_address_are_said(key: str, said: str) -> None:
-    app = opened(**{"dataset": "tiny", key: "tinny"})
-    assert said in app.warning[0].value.replace("\\", "")
-    assert bool(figures(app)) == (key != "dataset"), "of an unknown dataset nothing is shown"
+def test_wrong_names_in_the_address_are_said() -> None:
+    app = opened(dataset="tiny", **dict.fromkeys(("k", "axis", "systems", "a"), "tinny"))
+    said = sorted(one.value.replace("\\", "") for one in app.warning)
+    nouns = ["axis", "number of documents", *["system with counted lengths"] * 2]
+    assert [one.partition(" here is called tinny.")[0] for one in said] == [
+        f"No {noun}" for noun in nouns
+    ]
+    assert figures(app)
+    app = opened(dataset="tinny")
+    wanted = "No dataset with lengths or runs here is called tinny. Did you mean tiny?"
+    assert wanted in app.warning[0].value.replace("\\", "")
+    assert not figures(app), "of an unknown dataset nothing is shown"

@@ -7,13 +7,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import Settings
-from compute.intake import imports, query_labels
+from compute.intake import query_labels
 from compute.reading.database import open_version
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from tests.support import filled
-from tests.support.holes import EVIL, fill
+from tests.support.holes import EVIL, RUNS, fill
 from tests.support.pages import opened, words_of
 
 OF = f"{EVIL}:sea"
@@ -26,8 +26,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     now = Settings(home=fill(folder), threads=1)
     bench = Bench(Store(now, folder / "none"), now)
     again = filled.take(bench, {}, "again")
-    for name in ("sure", EVIL):
-        imports.import_run(bench, folder / "some.run", again, system=name)
+    filled.add(bench, again, dict.fromkeys(("sure", EVIL), RUNS[EVIL]))
     labels = f"q1\t{EVIL}\tsea\nq2\t{EVIL}\tland\nq3\t{EVIL}\tsea\n"
     labels += "q1\ta\tb:c\nq2\ta\td\nq1\ta:b\tc\nq2\ta:b\tc\nq3\ta:b\td\n"
     (folder / "labels").write_text(labels)

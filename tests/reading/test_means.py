@@ -1,6 +1,7 @@
 """Means: remembered ones equal those counted anew, whatever happened in between."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,14 +18,20 @@ RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))
 ROWS = "select * from means"
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One system on CQADupStack's forums and on tiny; q3 is not answered."""
-    store = open_store(tmp_path / "home")
+    store = open_store(tmp_path_factory.mktemp("means") / "home")
     publish_run(store, "tiny", "bm25", RUN, scores("nDCG@10", q1=0.1, q2=0.7, q3=0.0))
     for place, forum in enumerate(DATASETS["cqadupstack"].parts):
         publish_run(store, forum, "bm25", RUN, scores("R@10", q1=place / 11, q2=1 / 3, q3=0.0))
-    return store
+    store.close()
+    return store.home
+
+
+@pytest.fixture
+def store(made: Path, tmp_path: Path) -> Store:
+    return open_store(shutil.copytree(made, tmp_path / "home"))
 
 
 def anew(cursor: DuckDBPyConnection) -> list[tuple[object, ...]]:

@@ -27,6 +27,7 @@ from compute.store.store import Store
 from compute.views.compare import select as compare_select
 from compute.views.lengths import select as lengths_select
 from compute.views.shared import catalogue, query_slices, standings
+from tests.support import filled
 from tests.support.tiny import write_tiny
 
 ASKED: dict[str, Any] = {
@@ -73,12 +74,10 @@ QUERIES = sorted(CONFINED, key=lambda query: (query.__module__, query.__name__))
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     """A collection with two runs."""
-    settings = Settings(home=tmp_path / "home", threads=1)
-    store = Store(settings, shipped=tmp_path / "nothing")
-    bench = Bench(store, settings)
-    added(bench, "tiny", ("one", "two"))
-    yield bench
-    store.close()
+    home = tmp_path / "home"
+    filled.copied("questions", home, lambda made, _: added(made, "tiny", ("one", "two")))
+    yield (bench := filled.bench(tmp_path))
+    bench.store.close()
 
 
 @pytest.fixture(scope="module")
@@ -104,10 +103,12 @@ def without_and_with(
         yield [(one.store, reading) for one, reading in zip((without, more), readings, strict=True)]
 
 
-def added(bench: Bench, name: str, systems: tuple[str, ...]) -> None:
+def added(bench: Bench, name: str, systems: tuple[str, ...]) -> Dataset:
     """Import a collection, with the same ids as every other one, and runs."""
     path = write_tiny(bench.store.home.parent / f"of {name}")
-    run(bench, imports.import_dataset(bench, name, path=path).dataset, systems)
+    taken = imports.import_dataset(bench, name, path=path).dataset
+    run(bench, taken, systems)
+    return taken
 
 
 def run(bench: Bench, dataset: Dataset, systems: tuple[str, ...]) -> None:

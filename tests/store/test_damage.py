@@ -285,7 +285,10 @@ def test_a_page_that_meets_damage_names_it_and_shows_the_rest_the_next_time(home
     assert left_out in app.warning[0].value.replace("\\", "")
 
 
-@pytest.mark.parametrize("kind", ["hits", "judgements", "scores"])
+@pytest.mark.parametrize(
+    "kind",
+    ["hits", *(pytest.param(one, marks=pytest.mark.long) for one in ("judgements", "scores"))],
+)
 def test_every_flipped_bit_is_found(home: Path, kind: str) -> None:
     system = "" if kind == "judgements" else "mine"
     found = part(kind, system=system)

@@ -15,6 +15,7 @@ from compute.store import damage, run_versions
 from compute.store.loading import Bench
 from compute.store.run_versions import Version
 from compute.store.store import Part
+from tests.support import filled
 from tests.support.tiny import write_tiny
 
 FIRST = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -29,11 +30,22 @@ def _take_in(
     return imports.import_run(bench, file, tiny, version=version).hits
 
 
+def _twice(bench: Bench, folder: Path) -> Dataset:
+    taken = filled.take(bench, {})
+    _take_in(bench, taken, folder, FIRST)
+    _take_in(bench, taken, folder, SECOND, Version("", "turned"))
+    return taken
+
+
 @pytest.fixture
-def two(bench: Bench, tiny: Dataset, tmp_path: Path) -> Bench:
-    """`mine` in its second version, beside the first."""
-    _take_in(bench, tiny, tmp_path, FIRST)
-    _take_in(bench, tiny, tmp_path, SECOND, Version("", "turned"))
+def tiny(tmp_path: Path) -> Dataset:
+    """The collection; `mine` on it is in its second version, beside the first."""
+    return filled.copied("two versions", tmp_path / "home", _twice)
+
+
+@pytest.fixture
+def two(bench: Bench, tiny: Dataset) -> Bench:
+    """The home that has it."""
     return bench
 
 
@@ -97,9 +109,8 @@ def test_no_run_takes_the_place_of_a_version_whose_system_is_gone(
         imports.import_run(two, tmp_path / "new.run", tiny, replace=True)
 
 
-def test_a_run_that_has_long_had_such_a_name_keeps_it(
-    bench: Bench, tiny: Dataset, tmp_path: Path
-) -> None:
+def test_a_run_that_has_long_had_such_a_name_keeps_it(tmp_path: Path) -> None:
+    tiny, bench = filled.tiny(tmp_path / "home"), filled.bench(tmp_path)
     _take_in(bench, tiny, tmp_path, FIRST.replace("mine", "mine@2"))
     _take_in(bench, tiny, tmp_path, FIRST)
     _take_in(bench, tiny, tmp_path, SECOND, Version())

@@ -40,9 +40,7 @@ BEST_OF_Q2 = 1 + SECOND
 
 def fill(folder: Path) -> Path:
     """A home with the tiny collection and two runs."""
-    bench = filled.bench(folder)
-    filled.take(bench, RUNS)
-    return bench.settings.home
+    return filled.having(folder, RUNS).settings.home
 
 
 def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:

@@ -1,5 +1,6 @@
 """A home with made-up runs whose truth is known, and a sampled task on them."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.settings import Settings
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate.estimates.frames import Frame
 from compute.judgements.tasks import queue, tasks
 from compute.judgements.tasks.tasks import Task
@@ -14,6 +16,7 @@ from compute.reading.database import open_version
 from compute.store.store import Store, top
 from compute.views.annotate.select import StoredTops, judged
 from tests.evaluate.estimates.made import drawn
+from tests.support import filled
 from tests.support.annotating import ADA, answer, plan
 from tests.support.storage import scores
 
@@ -24,7 +27,17 @@ def fill(home: Path, n_queries: int = 30) -> tuple[Store, Frame, np.ndarray]:
     """Four systems, the top 10 of each query; officially judged is one pair of each that nobody
     found, and the first of every third. Returns all grades, too."""
     frame, grades = drawn(n_queries, 10, seed=3)
+    publish, there = partial(_publish, frame, grades), home.exists()
+    if not there:
+        filled.copied(("made up", n_queries), home, lambda made, _: publish(made.store))
     store = Store(Settings(home=home, threads=1), home / "none")
+    if there:
+        publish(store)
+    return store, frame, grades
+
+
+def _publish(frame: Frame, grades: np.ndarray, store: Store) -> Dataset:
+    """Publish the runs and the official judgements."""
     known = frame.pairs.assign(relevance=grades.astype(int)).drop_duplicates("query_id").iloc[::3]
     away = DataFrame({"query_id": frame.queries, "doc_id": "away", "relevance": 1})
     with store.publishing("made") as parts:
@@ -41,7 +54,7 @@ def fill(home: Path, n_queries: int = 30) -> tuple[Store, Frame, np.ndarray]:
             add("hits", run, system)
             add("top", top(run), system)
             add("scores", scores("P@10", **dict.fromkeys(frame.queries, 0.0)), system)
-    return store, frame, grades
+    return DATASETS[DATASET]
 
 
 def make(store: Store, frame: Frame, **changes: object) -> Task:

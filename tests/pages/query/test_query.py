@@ -20,8 +20,7 @@ from tests.support.tiny import HOSTILE as TEXT
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny collection, hostile texts and all, with a run of a hostile name."""
-    bench = filled.bench(tmp_path_factory.mktemp("pages"))
-    filled.take(bench)
+    bench = filled.having(tmp_path_factory.mktemp("pages"))
     filled.take(bench, {}, "bare")
     return bench.settings.home
 

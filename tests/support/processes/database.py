@@ -37,7 +37,9 @@ def server(*options: str, hosts: Sequence[str] = ()) -> Iterator[Path]:
     call("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-N")
     with (data / "pg_hba.conf").open("a", encoding="utf-8") as allowed:
         allowed.writelines(f"{host}\n" for host in hosts)
-    told = [f"-k {folder} -c listen_addresses='' -c fsync=off", *options]
+    # Nothing need outlive the machine; a hundred databases of one test each are not cleaned up.
+    quick = "-c fsync=off -c full_page_writes=off -c autovacuum=off"
+    told = [f"-k {folder} -c listen_addresses='' {quick}", *options]
     call("pg_ctl", "-D", str(data), "-l", str(log), "-o", " ".join(told), "-w", "start")
     try:
         yield folder

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from compute.__main__ import main
-from compute.base.settings import Settings
+from compute.datasets import Dataset
 from compute.datasets.shapes import How
 from compute.intake import imports
 from compute.judgements import Choice
@@ -23,6 +24,7 @@ from compute.views.compare.page import page
 from compute.views.holes import sampled
 from compute.views.page import Button, Heading, Note, Widget, parts
 from compute.views.page.store_ask import opened
+from tests.support import filled
 from tests.support.annotating import ADA, answer
 
 N = 40
@@ -37,18 +39,22 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def held(tmp_path: Path, n_queries: int) -> Bench:
-    settings = Settings(home=tmp_path / "home", threads=1)
-    bench = Bench(Store(settings, shipped=tmp_path / "nothing"), settings)
+    make = partial(_held, n_queries)
+    filled.copied(("good and poor", n_queries), tmp_path / "home", make)
+    return filled.bench(tmp_path)
+
+
+def _held(n_queries: int, bench: Bench, folder: Path) -> Dataset:
     files = []
     for name, lists in (("good", BETTER), ("poor", WORSE)):
-        file = tmp_path / f"{name}.run"
+        file = folder / f"{name}.run"
         rows = [(q, doc, n) for q in range(n_queries) for n, doc in enumerate(lists)]
         file.write_text("".join(f"q{q} Q0 q{q}-{doc} 1 {-n} {name}\n" for q, doc, n in rows))
         files.append(file)
     row = imports.import_dataset(bench, "bare", files=[(file, How()) for file in files]).dataset
     for file in files:
         imports.import_run(bench, file, row)
-    return bench
+    return row
 
 
 def made(store: Store) -> tasks.Task:

@@ -1,7 +1,6 @@
 """Systems by kinds of queries are what filtering by hand gives."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +9,8 @@ from pandas import DataFrame
 from scipy import stats
 
 from compute.base.errors import Missing
-from compute.datasets import Dataset
 from compute.intake import query_labels
 from compute.reading.database import Reading, open_version
-from compute.store.loading import Bench
 from compute.views.dataset import select_slices, slices
 from compute.views.shared.drawing import lists
 from tests.support import filled
@@ -22,11 +19,12 @@ RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
 WORSE = "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"
 
 
-@pytest.fixture
-def reading(bench: Bench, tiny: Dataset, tmp_path: Path) -> Iterator[Reading]:
-    filled.add(bench, tiny, {"good": RUN, "bad": WORSE})
-    (tmp_path / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\nq3\ttopic\tsea\n", "utf-8")
-    query_labels.import_file(bench, tmp_path / "labels", tiny)
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reading]:
+    bench = filled.bench(folder := tmp_path_factory.mktemp("slices"))
+    tiny = filled.take(bench, {"good": RUN, "bad": WORSE})
+    (folder / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\nq3\ttopic\tsea\n", "utf-8")
+    query_labels.import_file(bench, folder / "labels", tiny)
     opened = open_version(bench.store)
     yield opened
     opened.close()

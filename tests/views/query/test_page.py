@@ -41,8 +41,7 @@ REWRITTEN = DataFrame(
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
     """The tiny collection with a run that asked other queries, and one of a hostile name."""
-    bench = filled.bench(tmp_path_factory.mktemp("query"))
-    filled.take(bench)
+    bench = filled.having(tmp_path_factory.mktemp("query"))
     of: dict[str, Any] = {"dataset": "tiny", "system": "plain", "fingerprint": "asked"}
     with bench.store.publishing("test") as publication:
         publication.add("augmented", REWRITTEN, provenance={}, **of)

@@ -20,10 +20,11 @@ SYSTEMS = ["dpr", "ance", "bm25"]
 IDS = ["10", "9", "é", "z", "😀", "A"]
 
 
-@pytest.fixture
-def reading(tmp_path: Path) -> Reading:
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Reading:
     """Three systems on a dataset and the forums of another; here and there a value is absent."""
-    store, random = open_store(tmp_path / "home"), np.random.default_rng(3)
+    store = open_store(tmp_path_factory.mktemp("matrices") / "home")
+    random = np.random.default_rng(3)
     for dataset in ("scifact", *FORUMS[::-1]):
         for system in SYSTEMS:
             given = zip(
